@@ -1,0 +1,39 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_FILTER, APP_PIPE } from '@nestjs/core';
+import { AuthModule } from './auth/auth.module.js';
+import { ErrorFilter } from './common/errors/error.filter.js';
+import { LifecycleModule } from './common/lifecycle/lifecycle.module.js';
+import { LoggingModule } from './common/logging/logging.module.js';
+import { InputPipe } from './common/validation/input.pipe.js';
+import type { Config } from './config/config.js';
+import { ConfigModule } from './config/config.module.js';
+import { DatabaseModule } from './database/database.module.js';
+import { HealthModule } from './health/health.module.js';
+import { PostsModule } from './posts/posts.module.js';
+import { UsersModule } from './users/users.module.js';
+
+/**
+ * The table of contents. A request passes, in this order: the Fastify hooks of `common/http` (identity,
+ * security headers, CORS, 404 and 405, body), the guard of `auth`, the pipe below, its handler; whatever
+ * fails on the way ends in the filter below.
+ */
+@Module({
+  imports: [
+    LoggingModule,
+    LifecycleModule,
+    DatabaseModule,
+    HealthModule,
+    UsersModule,
+    PostsModule,
+    AuthModule,
+  ],
+  providers: [
+    { provide: APP_PIPE, useClass: InputPipe },
+    { provide: APP_FILTER, useClass: ErrorFilter },
+  ],
+})
+export class AppModule {
+  static with(config: Config): DynamicModule {
+    return { module: AppModule, imports: [ConfigModule.forRoot(config)] };
+  }
+}

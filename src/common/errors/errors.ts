@@ -1,0 +1,58 @@
+/**
+ * Every error code that a client can see. Codes are public API; the HTTP status, the GraphQL code and
+ * the standing headers follow from here and are written nowhere else.
+ */
+export const ERRORS = {
+  MALFORMED_REQUEST: { status: 400, graphql: 'BAD_USER_INPUT' },
+  INVALID_ID: { status: 400, graphql: 'BAD_USER_INPUT' },
+  INVALID_CURSOR: { status: 400, graphql: 'BAD_USER_INPUT' },
+  UNAUTHENTICATED: { status: 401, graphql: 'UNAUTHENTICATED', headers: { 'www-authenticate': 'Bearer' } },
+  FORBIDDEN: { status: 403, graphql: 'FORBIDDEN' },
+  NOT_FOUND: { status: 404, graphql: 'NOT_FOUND' },
+  METHOD_NOT_ALLOWED: { status: 405 },
+  CONFLICT: { status: 409, graphql: 'CONFLICT' },
+  PAYLOAD_TOO_LARGE: { status: 413 },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415 },
+  VALIDATION_ERROR: { status: 422, graphql: 'BAD_USER_INPUT' },
+  RATE_LIMITED: { status: 429, graphql: 'RATE_LIMITED', headers: { 'retry-after': '60' } },
+  INTERNAL_ERROR: { status: 500, graphql: 'INTERNAL_SERVER_ERROR' },
+  SERVICE_UNAVAILABLE: { status: 503, graphql: 'SERVICE_UNAVAILABLE', headers: { 'retry-after': '5' } },
+} as const satisfies Record<string, ErrorKind>;
+
+interface ErrorKind {
+  readonly status: number;
+  /** `extensions.code`; absent where GraphQL cannot meet the error. */
+  readonly graphql?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** One field that broke a rule, and how. */
+export interface FieldError {
+  readonly field: string;
+  readonly message: string;
+}
+
+interface AppErrorOptions extends ErrorOptions {
+  readonly details?: readonly FieldError[];
+  /** Headers of this very answer, beside those of the code. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A refusal that the client is told of: its code from the table, and one sentence. */
+export class AppError extends Error {
+  override readonly name = 'AppError';
+  readonly details: readonly FieldError[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    { details = [], headers = {}, ...options }: AppErrorOptions = {},
+  ) {
+    super(message, options);
+    this.details = details;
+    this.headers = { ...(ERRORS[code] as ErrorKind).headers, ...headers };
+  }
+}

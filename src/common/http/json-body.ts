@@ -1,0 +1,51 @@
+import { RouteConfig } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+import { AppError } from '../errors/errors.js';
+import { parseIJson } from './i-json.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Set by {@link AnyContentType}. */
+    anyContentType?: boolean;
+  }
+}
+
+/** `application/json` and the `+json` suffix (RFC 6839), with or without parameters. */
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
+
+/**
+ * The handler's body is read as JSON whatever its Content-Type says or lacks, and a body that cannot be
+ * read is a `VALIDATION_ERROR`. Elsewhere it has to say that it is JSON (415), and is `MALFORMED_REQUEST`.
+ */
+export const AnyContentType = (): MethodDecorator => RouteConfig({ anyContentType: true });
+
+/**
+ * Stands for a body that could not be read. The refusal waits for the input pipe, so that who calls and
+ * which id is meant are looked at first.
+ */
+export class UnreadableBody {
+  constructor(readonly refusal: AppError) {}
+}
+
+/** JSON is the only thing that is ever read from a body; Fastify answers every other type with 415. */
+export function readJsonBodies(fastify: FastifyInstance): void {
+  fastify.removeAllContentTypeParsers();
+
+  fastify.addHook('onRequest', async ({ routeOptions, headers }) => {
+    if (routeOptions.config.anyContentType) headers['content-type'] = 'application/json';
+  });
+
+  fastify.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, (request, bytes, done) => {
+    if (bytes.length === 0) {
+      done(null);
+      return;
+    }
+    try {
+      done(null, parseIJson(bytes as Buffer));
+    } catch (error) {
+      const code = request.routeOptions.config.anyContentType ? 'VALIDATION_ERROR' : 'MALFORMED_REQUEST';
+      const sentence = `The body ${(error as Error).message}`;
+      done(null, new UnreadableBody(new AppError(code, sentence, { cause: error })));
+    }
+  });
+}

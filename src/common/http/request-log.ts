@@ -1,0 +1,19 @@
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+
+/**
+ * One line for each request: which route, what came of it, how long it took. The route's pattern and not
+ * its address, and no header or body, so that no line can hold a secret.
+ */
+export function logRequests(fastify: FastifyInstance, logger: Logger): void {
+  fastify.addHook('onResponse', async (request, reply) => {
+    logger.info({
+      requestId: request.id,
+      clientRequestId: request.headers['x-request-id']?.slice(0, 200),
+      method: request.method,
+      route: request.is404 ? undefined : request.routeOptions.url,
+      status: reply.statusCode,
+      milliseconds: Math.round(reply.elapsedTime * 100) / 100,
+    });
+  });
+}

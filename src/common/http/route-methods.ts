@@ -1,0 +1,43 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import findMyWay from 'find-my-way';
+import { AppError } from '../errors/errors.js';
+import { MAX_PARAM_LENGTH } from './fastify-adapter.js';
+
+/**
+ * Refuses what no route serves: 405 with `Allow` (RFC 9110, section 15.5.6) when the path is known under
+ * other methods, 404 otherwise. Call it before the routes are registered; the hook that it returns belongs
+ * after the one for CORS, so that a browser may read the refusal.
+ */
+export function refuseUnrouted(fastify: FastifyInstance) {
+  const paths = findMyWay({ ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH });
+  const methodsOf = new Map<string, Set<string>>();
+
+  fastify.addHook('onRoute', ({ url, method }) => {
+    if (url === '*') return; // the preflight route of @fastify/cors
+    // Two routes of one path may name their parameters differently.
+    const path = url.replaceAll(/:[^/]+/g, ':parameter').replace(/(?<=.)\/$/, '');
+    let methods = methodsOf.get(path);
+    if (!methods) {
+      methodsOf.set(path, (methods = new Set()));
+      paths.on('GET', path, () => undefined, methods);
+    }
+    for (const name of [method].flat()) methods.add(name);
+  });
+
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    if (request.method === 'OPTIONS' && isPreflight(request)) {
+      reply.code(204);
+      return;
+    }
+    if (!request.is404 && request.method !== 'OPTIONS') return;
+    const known = paths.find('GET', request.url.replace(/[?#].*/s, ''));
+    if (!known) throw new AppError('NOT_FOUND', 'Nothing is found at this path');
+    const allow = [...(known.store as Set<string>)].sort().join(', ');
+    throw new AppError('METHOD_NOT_ALLOWED', `This path answers to ${allow}`, { headers: { allow } });
+  };
+}
+
+/** A CORS preflight as the Fetch standard defines it; any other OPTIONS is a method like the rest. */
+function isPreflight({ headers }: FastifyRequest): boolean {
+  return headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
+}

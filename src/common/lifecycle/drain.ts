@@ -1,0 +1,25 @@
+import { Injectable } from '@nestjs/common';
+
+/** How far the process is on its way out. It serves, then drains, then closes; there is no way back. */
+@Injectable()
+export class Drain {
+  #state: 'serving' | 'draining' | 'closing' = 'serving';
+
+  /** Requests are still served, but `/health/ready` says 503 and connections are not kept. */
+  get draining(): boolean {
+    return this.#state !== 'serving';
+  }
+
+  /** Only what is in flight is finished; a new request is refused with 503. */
+  get closing(): boolean {
+    return this.#state === 'closing';
+  }
+
+  begin(): void {
+    this.#state = 'draining';
+  }
+
+  close(): void {
+    this.#state = 'closing';
+  }
+}

@@ -1,0 +1,52 @@
+import { parseInt64 } from '../validation/int64.js';
+import { Page } from './page.js';
+
+interface PageDefaults {
+  readonly limit: number;
+  /** A limit outside 1 to this is replaced by the default, not clamped. */
+  readonly maxLimit: number;
+}
+
+/** Which page of a list is asked for. Never refused: what makes no sense is replaced. */
+export class PageRequest {
+  private constructor(
+    private readonly page: bigint,
+    readonly limit: number,
+  ) {}
+
+  static from(
+    query: Readonly<Record<string, string>>,
+    { limit, maxLimit }: PageDefaults = { limit: 20, maxLimit: 100 },
+  ): PageRequest {
+    const page = parseInt64(query['page'] ?? '');
+    return new PageRequest(
+      page === undefined || page < 1n ? 1n : page,
+      limitFrom(query, { limit, maxLimit }),
+    );
+  }
+
+  /** Rows before this page; past the end of any list when the page number is beyond all counting. */
+  get offset(): number {
+    return Number((this.page - 1n) * BigInt(this.limit));
+  }
+
+  /** The answer, once its rows and the length of the whole list are known. */
+  of<T>(data: readonly T[], total: number): Page<T> {
+    const exact = Number(this.page);
+    return new Page(data, {
+      total,
+      page: Number.isSafeInteger(exact) ? exact : JSON.rawJSON(String(this.page)),
+      limit: this.limit,
+      has_next: this.page * BigInt(this.limit) < BigInt(total),
+    });
+  }
+}
+
+/** `limit` of a query: a whole number from 1 to the maximum, else the default. */
+export function limitFrom(
+  query: Readonly<Record<string, string>>,
+  { limit, maxLimit }: PageDefaults = { limit: 20, maxLimit: 100 },
+): number {
+  const asked = parseInt64(query['limit'] ?? '');
+  return asked === undefined || asked < 1n || asked > BigInt(maxLimit) ? limit : Number(asked);
+}

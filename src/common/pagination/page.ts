@@ -1,0 +1,37 @@
+/** What a paged answer says of the whole list. */
+export interface PageMeta {
+  /** Matches when filtered, all rows otherwise. */
+  readonly total: number;
+  /** As asked for; a number past 2^53 is written digit by digit, for JSON knows no limit. */
+  readonly page: number | RawJson;
+  readonly limit: number;
+  readonly has_next: boolean;
+}
+
+/** One page of a list, found by its number. */
+export class Page<T> {
+  constructor(
+    readonly data: readonly T[],
+    readonly meta: PageMeta,
+  ) {}
+}
+
+/** One page of a list, found by where the one before it ended (keyset pagination). */
+export class CursorPage<T> {
+  constructor(
+    readonly data: readonly T[],
+    readonly next_cursor: string | undefined,
+    readonly has_next: boolean,
+  ) {}
+}
+
+/** A number as JSON text (TC39 "JSON.parse source text access"), which TypeScript does not know yet. */
+export interface RawJson {
+  readonly rawJSON: string;
+}
+
+declare global {
+  interface JSON {
+    rawJSON(text: string): RawJson;
+  }
+}

@@ -1,0 +1,24 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { AppError } from '../errors/errors.js';
+import { parseInt64 } from './int64.js';
+
+/** Ids start at 1. What stands for every id that is valid but that no row can have. */
+const NO_ROW = 0;
+
+/**
+ * The id in the path, as a safe integer. It is looked at before the body is (a pipe would come too late).
+ *
+ * @throws AppError `INVALID_ID` unless it is a signed 64-bit decimal integer.
+ */
+export const Id = createParamDecorator((name: string | undefined, context: ExecutionContext): number => {
+  const { params } = context.switchToHttp().getRequest<FastifyRequest<{ Params: Record<string, string> }>>();
+  return parseId(params[name ?? 'id'] ?? '');
+});
+
+export function parseId(text: string): number {
+  const id = parseInt64(text);
+  if (id === undefined) throw new AppError('INVALID_ID', 'The id must be a 64-bit decimal integer');
+  const exact = Number(id);
+  return Number.isSafeInteger(exact) ? exact : NO_ROW;
+}

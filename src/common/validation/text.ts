@@ -1,0 +1,41 @@
+import { ValidateBy } from 'class-validator';
+
+export interface TextRule {
+  /** Least and greatest length, in Unicode code points. Nothing is trimmed. */
+  readonly min?: number;
+  readonly max?: number;
+}
+
+/** The field is text that both databases can store: well-formed Unicode without NUL, within its length. */
+export function Text(rule: TextRule = {}): PropertyDecorator {
+  return ValidateBy({
+    name: 'text',
+    validator: {
+      validate: (value) => textFault(value, rule) === undefined,
+      defaultMessage: (args) => `$property ${textFault(args?.value, rule)}`,
+    },
+  });
+}
+
+function textFault(value: unknown, { min = 0, max = Infinity }: TextRule): string | undefined {
+  if (typeof value !== 'string') return 'must be a string';
+  if (value === '' && min > 0) return 'must not be empty';
+  if (!isStorable(value)) return 'must not contain NUL or lone surrogates';
+  if (value.length < min || value.length > max) {
+    const length = codePoints(value);
+    if (length < min) return `must be at least ${min} characters long`;
+    if (length > max) return `must be at most ${max} characters long`;
+  }
+  return undefined;
+}
+
+/** PostgreSQL stores no NUL, and a lone surrogate would come back as another character. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}
+
+function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import type { Config } from './config.js';
+import { developmentSecret } from './development-secret.js';
+
+/** A setting is missing or wrong. The message names it and never shows its value. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+const JWT_SECRET_BYTES = 32;
+
+const text = () => z.string();
+
+const wholeNumber = (min: number, max: number) =>
+  text()
+    .regex(/^\d{1,9}$/, { error: `must be a whole number from ${min} to ${max}`, abort: true })
+    .transform(Number)
+    .refine((n) => n >= min && n <= max, { error: `must be a whole number from ${min} to ${max}` });
+
+const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
+  z.enum(values, { error: `must be one of ${values.join(', ')}` });
+
+const isOrigin = (value: string) => URL.canParse(value) && new URL(value).origin === value;
+
+const settings = z.object({
+  NODE_ENV: oneOf(['development', 'test', 'production']).default('development'),
+  HOST: text().default('127.0.0.1'),
+  PORT: wholeNumber(0, 65_535).default(3000),
+  DATABASE_URL: text()
+    .refine((url) => /^postgres(ql)?:\/\//.test(url) && URL.canParse(url), {
+      error: 'must be a PostgreSQL address, postgres://user:password@host:port/database',
+    })
+    .optional(),
+  DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
+  DATA_DIR: text().default('./data'),
+  MIGRATE: oneOf(['auto', 'off']).default('auto'),
+  WRITE_ACCESS: oneOf(['open', 'authenticated', 'staff']).default('open'),
+  JWT_SECRET: text()
+    .refine((secret) => Buffer.byteLength(secret) >= JWT_SECRET_BYTES, {
+      error: `must be at least ${JWT_SECRET_BYTES} bytes long`,
+    })
+    .optional(),
+  CORS_ORIGINS: text()
+    .transform((list) => list.split(',').map((origin) => origin.trim()))
+    .refine((origins) => origins.every(isOrigin), {
+      error: 'must be a comma-separated list of origins such as https://app.example.com',
+    })
+    .optional(),
+  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  DRAIN_DELAY_MS: wholeNumber(0, 8000).default(500),
+});
+
+/**
+ * The one reader of the environment. An empty variable counts as absent.
+ *
+ * @throws ConfigError naming every bad setting, one a line.
+ */
+export function loadConfig(environment: NodeJS.ProcessEnv): Config {
+  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const parsed = settings.safeParse(set);
+  const faults = parsed.error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`) ?? [];
+
+  const production = set['NODE_ENV'] === 'production';
+  if (production && set['JWT_SECRET'] === undefined) {
+    faults.push('JWT_SECRET must be set when NODE_ENV is production');
+  }
+  if (!parsed.success || faults.length > 0) {
+    throw new ConfigError(
+      `The configuration is not usable:\n${faults.map((line) => `  ${line}`).join('\n')}`,
+    );
+  }
+
+  const env = parsed.data;
+  return Object.freeze<Config>({
+    production,
+    host: env.HOST,
+    port: env.PORT,
+    store: Object.freeze(
+      env.DATABASE_URL === undefined
+        ? { kind: 'sqlite', directory: env.DATA_DIR }
+        : { kind: 'postgres', url: env.DATABASE_URL, poolSize: env.DATABASE_POOL_SIZE },
+    ),
+    migrateAtStart: env.MIGRATE === 'auto',
+    writeAccess: env.WRITE_ACCESS,
+    jwtSecret: env.JWT_SECRET ?? developmentSecret(env.DATA_DIR),
+    corsOrigins: env.CORS_ORIGINS ? Object.freeze(env.CORS_ORIGINS) : '*',
+    logLevel: env.LOG_LEVEL,
+    drainDelay: env.DRAIN_DELAY_MS,
+  });
+}

@@ -1,0 +1,29 @@
+import type { DataSource } from 'typeorm';
+import { migrations } from './migrations/index.js';
+import type { Queries } from './queries.js';
+import type { Transactions } from './transactions.js';
+
+/** One open database, whichever it is. */
+export abstract class Database {
+  /** Behind the injected repositories, which are for reading. */
+  abstract readonly source: DataSource;
+  abstract readonly queries: Queries;
+  abstract readonly transactions: Transactions;
+
+  /** How many migrations of this build the schema does not have yet. Asks the database each time. */
+  async pendingMigrations(): Promise<number> {
+    const ran = await this.queries.all<{ name: string }>('SELECT name FROM migrations').catch((error) => {
+      if (isMissingTable(error)) return [];
+      throw error;
+    });
+    const names = new Set(ran.map(({ name }) => name));
+    return migrations.filter(({ name }) => !names.has(name)).length;
+  }
+
+  abstract close(): Promise<void>;
+}
+
+/** A database that no migration has ever run on. */
+function isMissingTable(error: { code?: string; message: string }): boolean {
+  return error.code === '42P01' || error.message.startsWith('no such table');
+}

@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import type { DataSource } from 'typeorm';
+import type { Config } from '../config/config.js';
+import { commandDataSource } from './data-source.js';
+import { FileLock } from './sqlite/file-lock.js';
+
+/** Key of the advisory lock: any number that nothing else in the database uses. */
+const LOCK_KEY = 7_236_104_455;
+
+/** How long to wait on SQLite for another process that is migrating, in milliseconds. */
+const PATIENCE = 60_000;
+
+/**
+ * Runs the pending migrations, all or none of them, one process at a time: others wait, and then find
+ * nothing left to do.
+ *
+ * @returns the names of those that ran
+ */
+export async function migrate(config: Pick<Config, 'store'>): Promise<string[]> {
+  const unlockFile =
+    config.store.kind === 'sqlite' ? lockFile(join(config.store.directory, 'migration.lock')) : undefined;
+  const source = await commandDataSource(config).initialize();
+  try {
+    const unlock = config.store.kind === 'postgres' ? await lockDatabase(source) : undefined;
+    const ran = await source.runMigrations({ transaction: 'all' });
+    await unlock?.();
+    return ran.map(({ name }) => name);
+  } finally {
+    await source.destroy();
+    unlockFile?.();
+  }
+}
+
+function lockFile(file: string): () => void {
+  const lock = FileLock.acquire(file, PATIENCE);
+  if (!lock) throw new Error('Another process is still migrating the database');
+  return () => lock.release();
+}
+
+async function lockDatabase(source: DataSource): Promise<() => Promise<void>> {
+  const session = source.createQueryRunner();
+  await session.query('SELECT pg_advisory_lock($1)', [LOCK_KEY]);
+  return async () => {
+    await session.query('SELECT pg_advisory_unlock($1)', [LOCK_KEY]);
+    await session.release();
+  };
+}

@@ -1,0 +1,30 @@
+import type { QueryRunner } from 'typeorm';
+
+/** Column types of migrations, written once for both databases; they match the decorators of `columns.ts`. */
+interface ColumnTypes {
+  /** 1, 2, 3 …, 64 bits wide, never used again; the primary key. */
+  readonly id: string;
+  readonly integer: string;
+  /** Sorts by code point. */
+  readonly text: string;
+  /** A moment with milliseconds. */
+  readonly timestamp: string;
+}
+
+const SQLITE: ColumnTypes = {
+  id: 'integer PRIMARY KEY AUTOINCREMENT NOT NULL',
+  integer: 'integer',
+  text: 'text',
+  timestamp: 'text',
+};
+
+const POSTGRES: ColumnTypes = {
+  id: 'bigserial PRIMARY KEY',
+  integer: 'bigint',
+  text: 'text COLLATE "C"',
+  timestamp: 'timestamp with time zone',
+};
+
+export const isSqlite = (runner: QueryRunner): boolean => runner.dataSource.options.type === 'better-sqlite3';
+
+export const columnTypes = (runner: QueryRunner): ColumnTypes => (isSqlite(runner) ? SQLITE : POSTGRES);

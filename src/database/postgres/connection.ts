@@ -1,0 +1,38 @@
+import type pg from 'pg';
+import type { DataSource } from 'typeorm';
+import type { Parameters } from '../queries.js';
+
+interface Compiled {
+  readonly name: string;
+  readonly text: string;
+  readonly parameters: readonly string[];
+}
+
+/** The driver's own pool behind a data source. Each statement has a name, so a connection prepares it once. */
+export class PostgresConnection {
+  private readonly statements = new Map<string, Compiled>();
+
+  constructor(private readonly source: DataSource) {}
+
+  async all<Row>(sql: string, values: Parameters = {}): Promise<Row[]> {
+    let statement = this.statements.get(sql);
+    if (!statement) this.statements.set(sql, (statement = compile(sql, `s${this.statements.size}`)));
+    const { master } = this.source.driver as unknown as { master: pg.Pool };
+    const { rows } = await master.query({
+      name: statement.name,
+      text: statement.text,
+      values: statement.parameters.map((name) => values[name]),
+    });
+    return rows as Row[];
+  }
+}
+
+/** Turns `:name` into `$1`; a cast (`::text`) is left alone. */
+function compile(sql: string, name: string): Compiled {
+  const parameters: string[] = [];
+  const text = sql.replaceAll(/(?<!:):([a-z]\w*)/gi, (_, parameter: string) => {
+    if (!parameters.includes(parameter)) parameters.push(parameter);
+    return `$${parameters.indexOf(parameter) + 1}`;
+  });
+  return { name, text, parameters };
+}

@@ -1,0 +1,33 @@
+import type { DataSource, EntitySchema, MixedList } from 'typeorm';
+import type { PostgresStore } from '../../config/config.js';
+import { Database } from '../database.js';
+import { PostgresConnection } from './connection.js';
+import { postgresDataSource } from './data-source.js';
+import { PostgresQueries } from './queries.js';
+import { PostgresTransactions } from './transactions.js';
+
+/** A PostgreSQL server, shared with any number of replicas. */
+export class PostgresDatabase extends Database {
+  readonly queries: PostgresQueries;
+  readonly transactions: PostgresTransactions;
+
+  private constructor(readonly source: DataSource) {
+    super();
+    const connection = new PostgresConnection(source);
+    this.queries = new PostgresQueries(connection);
+    this.transactions = new PostgresTransactions(source, connection);
+  }
+
+  static async open(
+    store: PostgresStore,
+    entities: MixedList<Function | string | EntitySchema>,
+    prepare: () => Promise<void>,
+  ): Promise<PostgresDatabase> {
+    await prepare();
+    return new PostgresDatabase(await postgresDataSource(store, entities).initialize());
+  }
+
+  async close(): Promise<void> {
+    if (this.source.isInitialized) await this.source.destroy();
+  }
+}

@@ -1,0 +1,22 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import type { Parameters } from '../queries.js';
+import { retryCollisions, Transactions } from '../transactions.js';
+import type { PostgresConnection } from './connection.js';
+
+/** Writes on PostgreSQL: each unit of work has a connection of the pool to itself. */
+export class PostgresTransactions extends Transactions {
+  constructor(
+    private readonly source: DataSource,
+    private readonly connection: PostgresConnection,
+  ) {
+    super();
+  }
+
+  run<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return retryCollisions(() => this.source.transaction(work));
+  }
+
+  execute<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+    return retryCollisions(() => this.connection.all<Row>(sql, parameters));
+  }
+}

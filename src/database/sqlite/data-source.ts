@@ -1,0 +1,38 @@
+import { join } from 'node:path';
+import { DataSource, type MixedList, type EntitySchema } from 'typeorm';
+import type { SqliteStore } from '../../config/config.js';
+import { migrations } from '../migrations/index.js';
+
+/** What the column types of `columns.ts` are called here. */
+const TYPES: Record<string, string> = { bigint: 'integer', timestamptz: 'text', jsonb: 'text' };
+
+/** How long a statement waits while another process writes, in milliseconds; it blocks the event loop. */
+const BUSY_TIMEOUT = 1000;
+
+export const databaseFile = ({ directory }: SqliteStore): string => join(directory, 'database.sqlite');
+
+/** A connection to the embedded database. One that is not for writing refuses to write. */
+export function sqliteDataSource(
+  store: SqliteStore,
+  entities: MixedList<Function | string | EntitySchema>,
+  { writable }: { writable: boolean },
+): DataSource {
+  const source = new DataSource({
+    type: 'better-sqlite3',
+    database: databaseFile(store),
+    entities,
+    migrations,
+    readonly: !writable,
+    timeout: BUSY_TIMEOUT,
+    enableWAL: writable,
+    prepareDatabase: (connection: import('better-sqlite3').Database) => {
+      // A commit is on disk before it is answered, whatever happens to the power.
+      if (writable) connection.pragma('synchronous = FULL');
+    },
+  });
+  const { driver } = source;
+  const normalizeType = driver.normalizeType.bind(driver);
+  driver.normalizeType = (column) =>
+    normalizeType({ ...column, type: TYPES[String(column.type)] ?? column.type } as typeof column);
+  return source;
+}

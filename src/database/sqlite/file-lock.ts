@@ -1,0 +1,30 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+
+/**
+ * A lock between processes that ends with its holder, however it ends: an SQLite file in an exclusive
+ * transaction, which the operating system gives up when the process dies.
+ */
+export class FileLock {
+  private constructor(private readonly holder: Database.Database) {}
+
+  /** @param patience how long to wait for another holder, in milliseconds
+   *  @returns the lock, or `undefined` when another process holds it */
+  static acquire(file: string, patience: number): FileLock | undefined {
+    mkdirSync(dirname(file), { recursive: true });
+    const holder = new Database(file, { timeout: patience });
+    try {
+      holder.exec('BEGIN EXCLUSIVE');
+      return new FileLock(holder);
+    } catch (error) {
+      holder.close();
+      if ((error as { code?: string }).code === 'SQLITE_BUSY') return undefined;
+      throw error;
+    }
+  }
+
+  release(): void {
+    this.holder.close();
+  }
+}

@@ -1,0 +1,50 @@
+import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
+import { IdColumn, IntegerColumn, TextColumn, TimestampColumn } from '../database/columns.js';
+import { User } from '../users/user.entity.js';
+
+export const POST_STATUSES = ['draft', 'published'] as const;
+export type PostStatus = (typeof POST_STATUSES)[number];
+
+@Entity('posts')
+@Index('posts_created_at', ['createdAt', 'id'])
+@Index('posts_status_created_at', ['status', 'createdAt', 'id'])
+@Index('posts_author_created_at', ['authorId', 'createdAt', 'id'])
+@Index('posts_title', ['title', 'id'])
+@Index('posts_views', ['views', 'id'])
+export class Post {
+  @IdColumn()
+  id!: number;
+
+  @TextColumn('title')
+  title!: string;
+
+  @TextColumn('content')
+  content!: string;
+
+  @IntegerColumn('author_id')
+  authorId!: number;
+
+  @ManyToOne(() => User, { nullable: false })
+  @JoinColumn({ name: 'author_id', foreignKeyConstraintName: 'posts_author_id_fkey' })
+  author?: User;
+
+  @TextColumn('status')
+  status!: PostStatus;
+
+  /** Reads by id; see `ViewCounter`. */
+  @IntegerColumn('views', { default: 0 })
+  views!: number;
+
+  @TimestampColumn('created_at')
+  createdAt!: Date;
+
+  @TimestampColumn('updated_at')
+  updatedAt!: Date;
+
+  /** Title and content as the search compares them; see `fold.ts`. */
+  @TextColumn('title_folded', { select: false })
+  titleFolded!: string;
+
+  @TextColumn('content_folded', { select: false })
+  contentFolded!: string;
+}

@@ -1,0 +1,47 @@
+import { decodeCursor } from '../common/pagination/cursor.js';
+import { limitFrom, PageRequest } from '../common/pagination/page-request.js';
+import { isStorable } from '../common/validation/text.js';
+import { fold } from './fold.js';
+import { POST_STATUSES, type PostStatus } from './post.entity.js';
+
+type Query = Readonly<Record<string, string>>;
+
+const SORT_COLUMNS = ['created_at', 'title', 'views'] as const;
+
+/** Which posts are meant; `'none'` when no post can be. */
+export type PostFilter = { readonly status?: PostStatus; readonly text?: string } | 'none';
+
+/** A page of the list as a client asks for it. Never refused: what makes no sense is replaced. */
+export interface ListPosts {
+  readonly filter: PostFilter;
+  readonly sortBy: (typeof SORT_COLUMNS)[number];
+  readonly direction: 'ASC' | 'DESC';
+  readonly page: PageRequest;
+}
+
+export function listPosts(query: Query): ListPosts {
+  return {
+    filter: filterFrom(query),
+    sortBy: SORT_COLUMNS.find((column) => column === query['sort_by']) ?? 'created_at',
+    direction: query['sort_dir']?.toUpperCase() === 'ASC' ? 'ASC' : 'DESC',
+    page: PageRequest.from(query),
+  };
+}
+
+/** A page of the list in the order of ids, which new posts do not shift. */
+export interface WalkPosts {
+  readonly filter: PostFilter;
+  readonly afterId: number;
+  readonly limit: number;
+}
+
+/** @throws AppError `INVALID_CURSOR` */
+export function walkPosts(query: Query): WalkPosts {
+  return { filter: filterFrom(query), afterId: decodeCursor(query['cursor']), limit: limitFrom(query) };
+}
+
+function filterFrom({ status: asked, q }: Query): PostFilter {
+  const status = POST_STATUSES.find((known) => known === asked);
+  if ((asked && !status) || (q && !isStorable(q))) return 'none';
+  return { ...(status && { status }), ...(q && { text: fold(q) }) };
+}

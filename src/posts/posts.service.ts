@@ -1,0 +1,123 @@
+import { Injectable } from '@nestjs/common';
+import { AppError } from '../common/errors/errors.js';
+import { encodeCursor } from '../common/pagination/cursor.js';
+import { CursorPage, type Page } from '../common/pagination/page.js';
+import { type Parameters, Queries } from '../database/queries.js';
+import { Transactions } from '../database/transactions.js';
+import { fold } from './fold.js';
+import type { CreatePostInput, UpdatePostInput } from './post.input.js';
+import type { ListPosts, PostFilter, WalkPosts } from './post.query.js';
+import { POST_VIEW, type PostView } from './post.view.js';
+import { ViewCounter } from './view-counter.js';
+
+/** The author of every post that the REST API creates: the user that a fresh database has. */
+const AUTHOR_ID = 1;
+
+@Injectable()
+export class PostsService {
+  constructor(
+    private readonly queries: Queries,
+    private readonly transactions: Transactions,
+    private readonly views: ViewCounter,
+  ) {}
+
+  async list({ filter, sortBy, direction, page }: ListPosts): Promise<Page<PostView>> {
+    if (filter === 'none') return page.of([], 0);
+    const where = this.where(filter);
+    const total = await this.count(where, filter);
+    if (page.offset >= total) return page.of([], total);
+
+    const rows = await this.queries.all<PostView>(
+      `SELECT ${POST_VIEW} FROM posts ${where}
+       ORDER BY ${sortBy} ${direction}, id ${direction} LIMIT :limit OFFSET :offset`,
+      { ...filter, limit: page.limit, offset: page.offset },
+    );
+    return page.of(rows, total);
+  }
+
+  async walk({ filter, afterId, limit }: WalkPosts): Promise<CursorPage<PostView>> {
+    if (filter === 'none') return new CursorPage([], undefined, false);
+    const rows = await this.queries.all<PostView>(
+      `SELECT ${POST_VIEW} FROM posts ${this.where(filter, 'id > :afterId')} ORDER BY id LIMIT :limit`,
+      { ...filter, afterId, limit: limit + 1 },
+    );
+    const data = rows.slice(0, limit);
+    const last = rows.length > limit ? data.at(-1) : undefined;
+    return new CursorPage(data, last && encodeCursor(last.id), last !== undefined);
+  }
+
+  /** @throws AppError `NOT_FOUND` */
+  async read(id: number): Promise<PostView> {
+    const post = await this.queries.one<PostView>(`SELECT ${POST_VIEW} FROM posts WHERE id = :id`, { id });
+    if (!post) throw postNotFound();
+    this.views.count(id);
+    return post;
+  }
+
+  async create({ title, content, status }: CreatePostInput): Promise<PostView> {
+    const [post] = await this.transactions.execute<PostView>(
+      `INSERT INTO posts (title, content, title_folded, content_folded, author_id, status, created_at, updated_at)
+       VALUES (:title, :content, :titleFolded, :contentFolded, :author, :status, :now, :now)
+       RETURNING ${POST_VIEW}`,
+      {
+        title,
+        content,
+        titleFolded: fold(title),
+        contentFolded: fold(content),
+        author: AUTHOR_ID,
+        status: status || 'draft',
+        now: new Date().toISOString(),
+      },
+    );
+    return post!;
+  }
+
+  /** @throws AppError `NOT_FOUND` */
+  async update(id: number, { title, content, status }: UpdatePostInput): Promise<PostView> {
+    const [post] = await this.transactions.execute<PostView>(
+      `UPDATE posts SET
+         title = coalesce(:title, title), title_folded = coalesce(:titleFolded, title_folded),
+         content = coalesce(:content, content), content_folded = coalesce(:contentFolded, content_folded),
+         status = coalesce(:status, status),
+         updated_at = ${this.queries.dialect.forward('updated_at', ':now')}
+       WHERE id = :id RETURNING ${POST_VIEW}`,
+      {
+        id,
+        title: title ?? null,
+        titleFolded: title == null ? null : fold(title),
+        content: content ?? null,
+        contentFolded: content == null ? null : fold(content),
+        status: status ?? null,
+        now: new Date().toISOString(),
+      },
+    );
+    if (!post) throw postNotFound();
+    return post;
+  }
+
+  /** @throws AppError `NOT_FOUND` */
+  async delete(id: number): Promise<void> {
+    const deleted = await this.transactions.execute('DELETE FROM posts WHERE id = :id RETURNING id', { id });
+    if (deleted.length === 0) throw postNotFound();
+  }
+
+  private async count(where: string, parameters: Parameters): Promise<number> {
+    const row = await this.queries.one<{ total: number }>(
+      `SELECT count(*) AS total FROM posts ${where}`,
+      parameters,
+    );
+    return row!.total;
+  }
+
+  /** The condition of a filter, as text that is the same for every value of it. */
+  private where(filter: Exclude<PostFilter, 'none'>, ...conditions: string[]): string {
+    const { contains } = this.queries.dialect;
+    if (filter.status !== undefined) conditions.push('status = :status');
+    if (filter.text !== undefined) {
+      conditions.push(`(${contains('title_folded', ':text')} OR ${contains('content_folded', ':text')})`);
+    }
+    return conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
+  }
+}
+
+const postNotFound = () => new AppError('NOT_FOUND', 'Post not found');

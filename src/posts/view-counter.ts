@@ -1,0 +1,64 @@
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Transactions } from '../database/transactions.js';
+
+/** From the first read of a batch to its writing, in milliseconds. */
+const DELAY = 3000;
+
+/** Posts to a statement. */
+const BATCH = 200;
+
+/**
+ * Counts how often posts are read. A write for each read would cost far more than the read, so counts
+ * gather in memory and are written together, at the latest when the process stops.
+ */
+@Injectable()
+export class ViewCounter implements OnApplicationShutdown {
+  private readonly logger = new Logger(ViewCounter.name);
+  private pending = new Map<number, number>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly transactions: Transactions) {}
+
+  count(postId: number): void {
+    this.pending.set(postId, (this.pending.get(postId) ?? 0) + 1);
+    this.schedule();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.flush();
+  }
+
+  private schedule(): void {
+    this.timer ??= setTimeout(() => void this.flush(), DELAY).unref();
+  }
+
+  /** Counts that could not be written are kept for the next time. */
+  private async flush(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    // In the order of ids: two replicas that write the same posts then never wait for each other in a circle.
+    const counts = [...this.pending].sort(([a], [b]) => a - b);
+    this.pending = new Map();
+    while (counts.length > 0) {
+      const batch = counts.slice(0, BATCH);
+      try {
+        await this.write(batch);
+        counts.splice(0, BATCH);
+      } catch (error) {
+        this.logger.warn({ msg: 'Views could not be written, they will be with the next batch', err: error });
+        for (const [id, count] of counts) this.pending.set(id, (this.pending.get(id) ?? 0) + count);
+        this.schedule();
+        return;
+      }
+    }
+  }
+
+  private async write(counts: readonly (readonly [id: number, count: number])[]): Promise<void> {
+    // Integers from our own rows, so they may stand in the text.
+    const cases = counts.map(([id, count]) => `WHEN ${id} THEN ${count}`).join(' ');
+    const ids = counts.map(([id]) => id).join(', ');
+    await this.transactions.run((manager) =>
+      manager.query(`UPDATE posts SET views = views + CASE id ${cases} END WHERE id IN (${ids})`),
+    );
+  }
+}

@@ -1,0 +1,22 @@
+import { Entity } from 'typeorm';
+import { IdColumn, TextColumn, TimestampColumn } from '../database/columns.js';
+
+/** A public profile; accounts, with which people log in, are another table. */
+@Entity('users')
+export class User {
+  @IdColumn()
+  id!: number;
+
+  @TextColumn('name')
+  name!: string;
+
+  /** A valid address, or empty. Not unique. */
+  @TextColumn('email')
+  email!: string;
+
+  @TimestampColumn('created_at')
+  createdAt!: Date;
+
+  @TimestampColumn('updated_at')
+  updatedAt!: Date;
+}

