@@ -55,6 +55,7 @@ export class PostsController {
   }
 
   @Delete(':id')
+  @AnyContentType()
   @HttpCode(HttpStatus.NO_CONTENT)
   async delete(@Id() id: number): Promise<void> {
     await this.posts.delete(id);

@@ -111,10 +111,12 @@ export class PostsService {
 
   /** The condition of a filter, as text that is the same for every value of it. */
   private where(filter: Exclude<PostFilter, 'none'>, ...conditions: string[]): string {
-    const { contains } = this.queries.dialect;
+    const { dialect } = this.queries;
     if (filter.status !== undefined) conditions.push('status = :status');
     if (filter.text !== undefined) {
-      conditions.push(`(${contains('title_folded', ':text')} OR ${contains('content_folded', ':text')})`);
+      conditions.push(
+        `(${dialect.contains('title_folded', ':text')} OR ${dialect.contains('content_folded', ':text')})`,
+      );
     }
     return conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
   }

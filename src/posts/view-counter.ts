@@ -37,7 +37,7 @@ export class ViewCounter implements OnApplicationShutdown {
     clearTimeout(this.timer);
     this.timer = undefined;
     // In the order of ids: two replicas that write the same posts then never wait for each other in a circle.
-    const counts = [...this.pending].sort(([a], [b]) => a - b);
+    const counts = [...this.pending].toSorted(([a], [b]) => a - b);
     this.pending = new Map();
     while (counts.length > 0) {
       const batch = counts.slice(0, BATCH);

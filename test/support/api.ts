@@ -87,7 +87,7 @@ export async function startApi(
   store: StoreName,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<TestApi> {
-  const { environment, remove } = await createStore(store);
+  const { environment, ...testStore } = await createStore(store);
   const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment, ...settings });
-  return new TestApi(await createApp(config), config, remove);
+  return new TestApi(await createApp(config), config, () => testStore.remove());
 }

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { arch, platform, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import { Client } from 'pg';
 
 export interface PostgresServer {
   /** Address of the server's own database, in which others can be made. */
@@ -42,8 +42,13 @@ export async function startPostgres(): Promise<PostgresServer> {
 
   const made = run(
     initdb,
-    ...['-D', data, '-U', 'postgres', '--pwfile', password, '-A', 'scram-sha-256'],
-    ...['--encoding', 'UTF8', '--locale', 'C', '--no-sync'],
+    `--pgdata=${data}`,
+    '--username=postgres',
+    `--pwfile=${password}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    '--locale=C',
+    '--no-sync',
   );
   const [status] = await made.ended;
   if (status !== 0) throw new Error(`initdb: ${made.output()}`);
@@ -93,7 +98,7 @@ function packagedBinaries(): { initdb: string; postgres: string } {
 
 async function untilReachable(url: string): Promise<void> {
   for (let attempt = 0; ; attempt++) {
-    const client = new pg.Client(url);
+    const client = new Client(url);
     try {
       await client.connect();
       return;
@@ -107,12 +112,12 @@ async function untilReachable(url: string): Promise<void> {
 }
 
 function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+  return new Promise((done, fail) => {
     const probe = createServer()
-      .once('error', reject)
+      .once('error', fail)
       .listen(0, '127.0.0.1', () => {
         const { port } = probe.address() as { port: number };
-        probe.close(() => resolve(port));
+        probe.close(() => done(port));
       });
   });
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
+import { Client } from 'pg';
 
 /** Both databases; every promise to clients is tested on each. */
 export const STORES = ['SQLite', 'PostgreSQL'] as const;
@@ -34,7 +34,7 @@ export async function createStore(name: StoreName): Promise<TestStore> {
 }
 
 async function onServer(url: string, sql: string): Promise<void> {
-  const client = new pg.Client(url);
+  const client = new Client(url);
   await client.connect();
   try {
     await client.query(sql);

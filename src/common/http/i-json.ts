@@ -27,9 +27,13 @@ function parse(text: string): unknown {
   }
 }
 
-const [QUOTE, COLON, OPEN_OBJECT, OPEN_ARRAY, CLOSE_OBJECT, CLOSE_ARRAY, BACKSLASH] = [...'":{[}]\\'].map(
-  (char) => char.charCodeAt(0),
-);
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const OPEN_ARRAY = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
 
 /** Members (one colon each, outside of strings) and levels of a text that is known to be JSON. */
 function measure(text: string): { members: number; depth: number } {

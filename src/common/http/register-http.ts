@@ -1,7 +1,6 @@
 import cors from '@fastify/cors';
 import helmet from '@fastify/helmet';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyInstance } from 'fastify';
 import { PinoLogger } from 'nestjs-pino';
 import { Config } from '../../config/config.js';
 import { AppError } from '../errors/errors.js';
@@ -15,7 +14,7 @@ import { refuseUnrouted } from './route-methods.js';
 
 /** Everything that each request passes before Nest sees it, and each reply after, in order. */
 export async function registerHttp(app: NestFastifyApplication): Promise<void> {
-  const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
+  const fastify = app.getHttpAdapter().getInstance();
   const config = app.get(Config);
   const drain = app.get(Drain);
 

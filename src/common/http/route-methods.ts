@@ -32,7 +32,7 @@ export function refuseUnrouted(fastify: FastifyInstance) {
     if (!request.is404 && request.method !== 'OPTIONS') return;
     const known = paths.find('GET', request.url.replace(/[?#].*/s, ''));
     if (!known) throw new AppError('NOT_FOUND', 'Nothing is found at this path');
-    const allow = [...(known.store as Set<string>)].sort().join(', ');
+    const allow = [...(known.store as Set<string>)].toSorted().join(', ');
     throw new AppError('METHOD_NOT_ALLOWED', `This path answers to ${allow}`, { headers: { allow } });
   };
 }

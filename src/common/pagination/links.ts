@@ -13,7 +13,7 @@ export function pageLinks(url: string, page: Page<unknown> | CursorPage<unknown>
   const link = (parameter: string, value: string | number, relation: string) => {
     const parameters = new URLSearchParams(query);
     parameters.set(parameter, String(value));
-    return `<${path}?${parameters}>; rel="${relation}"`;
+    return `<${path}?${parameters.toString()}>; rel="${relation}"`;
   };
 
   if ('next_cursor' in page) return page.next_cursor && link('cursor', page.next_cursor, 'next');

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Pool } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { Parameters } from '../queries.js';
 
@@ -17,7 +17,7 @@ export class PostgresConnection {
   async all<Row>(sql: string, values: Parameters = {}): Promise<Row[]> {
     let statement = this.statements.get(sql);
     if (!statement) this.statements.set(sql, (statement = compile(sql, `s${this.statements.size}`)));
-    const { master } = this.source.driver as unknown as { master: pg.Pool };
+    const { master } = this.source.driver as unknown as { master: Pool };
     const { rows } = await master.query({
       name: statement.name,
       text: statement.text,

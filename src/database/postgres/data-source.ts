@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { type CustomTypesConfig, types } from 'pg';
 import { DataSource, type MixedList, type EntitySchema } from 'typeorm';
 import type { PostgresStore } from '../../config/config.js';
 import { migrations } from '../migrations/index.js';
@@ -13,14 +13,14 @@ const CONNECTION_TIMEOUT = 2000;
 const STATEMENT_TIMEOUT = 2300;
 const ANSWER_TIMEOUT = 2600;
 
-const { INT8, TIMESTAMPTZ } = pg.types.builtins;
+const { INT8, TIMESTAMPTZ } = types.builtins;
 
 /** Ids and counters are safe integers; timestamps leave the service as the text they arrive as. */
-const types: pg.CustomTypesConfig = {
+const readableTypes: CustomTypesConfig = {
   getTypeParser: (type, format) => {
     if (type === INT8) return Number;
     if (type === TIMESTAMPTZ) return (text: string) => new Date(text).toISOString();
-    return pg.types.getTypeParser(type, format);
+    return types.getTypeParser(type, format);
   },
 };
 
@@ -41,7 +41,7 @@ export function postgresDataSource(
     // `pg` raises on the pool when an idle connection dies; unheard, that would end the process.
     poolErrorHandler: () => undefined,
     extra: {
-      types,
+      types: readableTypes,
       keepAlive: true,
       ...(patient
         ? {}

@@ -1,12 +1,12 @@
-import pg from 'pg';
+import { Client, type ClientConfig } from 'pg';
 
 /**
  * `pg` stops waiting for an answer after `query_timeout` but keeps the connection, and with it every later
  * query behind the one that hangs. A server that does not answer is taken for gone: the connection is cut,
  * so that the pool forgets it.
  */
-export class ImpatientClient extends pg.Client {
-  constructor(options?: pg.ClientConfig) {
+export class ImpatientClient extends Client {
+  constructor(options?: ClientConfig) {
     super(options);
     const query = this.query.bind(this) as (...args: unknown[]) => unknown;
     const cut = (error: Error | null) => {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Database } from 'better-sqlite3';
 import { DataSource, type MixedList, type EntitySchema } from 'typeorm';
 import type { SqliteStore } from '../../config/config.js';
 import { migrations } from '../migrations/index.js';
@@ -25,7 +26,7 @@ export function sqliteDataSource(
     readonly: !writable,
     timeout: BUSY_TIMEOUT,
     enableWAL: writable,
-    prepareDatabase: (connection: import('better-sqlite3').Database) => {
+    prepareDatabase: (connection: Database) => {
       // A commit is on disk before it is answered, whatever happens to the power.
       if (writable) connection.pragma('synchronous = FULL');
     },

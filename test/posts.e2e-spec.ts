@@ -1,0 +1,297 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startApi, type TestApi } from './support/api.js';
+import { STORES } from './support/stores.js';
+
+const TIMESTAMP = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+
+describe.each(STORES)('/v1/posts on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store);
+  });
+  afterAll(() => api.stop());
+
+  describe('POST', () => {
+    it('creates a draft by the constant author, and says where it is', async () => {
+      const before = await api.posts.count();
+      const reply = await api.post('/v1/posts', { title: 'First', content: 'Hello' });
+
+      expect(reply).toHaveStatus(201);
+      const { id } = reply.body.data;
+      expect(reply.body).toEqual({
+        data: {
+          id: before + 1,
+          title: 'First',
+          content: 'Hello',
+          author_id: 1,
+          status: 'draft',
+          created_at: TIMESTAMP,
+          updated_at: reply.body.data.created_at,
+        },
+      });
+      expect(reply.headers['location']).toBe(`/v1/posts/${id}`);
+      expect(await api.posts.get(id)).toEqual(reply.body.data);
+    });
+
+    it.each([
+      [undefined, 'draft'],
+      [null, 'draft'],
+      ['', 'draft'],
+      ['draft', 'draft'],
+      ['published', 'published'],
+    ])('takes the status %j as %s', async (status, stored) => {
+      const reply = await api.post('/v1/posts', { title: 'T', content: 'C', status });
+
+      expect(reply).toHaveStatus(201);
+      expect(reply.body.data.status).toBe(stored);
+    });
+
+    it.each([
+      ['one blank', ' '],
+      ['200 characters', 'a'.repeat(200)],
+      ['200 emoji, which are 400 UTF-16 units', '😀'.repeat(200)],
+      ['markup and quotes', `<b>"it's"</b> \\ % _ ; --`],
+    ])('takes a title of %s as it is', async (_, title) => {
+      const reply = await api.post('/v1/posts', { title, content: title });
+
+      expect(reply).toHaveStatus(201);
+      expect(await api.posts.get(reply.body.data.id)).toMatchObject({ title, content: title });
+    });
+
+    it.each([
+      ['no title', { content: 'C' }, /title/],
+      ['a title that is null', { title: null, content: 'C' }, /title/],
+      ['an empty title', { title: '', content: 'C' }, /title/],
+      ['a title of 201 characters', { title: 'a'.repeat(201), content: 'C' }, /title.*200/],
+      [
+        'a title of 400 code points in 200 graphemes',
+        { title: 'a\uFE0F'.repeat(200), content: 'C' },
+        /title/,
+      ],
+      ['a title that is a number', { title: 5, content: 'C' }, /title/],
+      ['a title that is an array', { title: ['T'], content: 'C' }, /title/],
+      ['a title that is an object', { title: { length: 3 }, content: 'C' }, /title/],
+      ['a title with NUL', { title: 'a\0b', content: 'C' }, /title/],
+      ['a title with a lone surrogate', { title: 'a\uD800b', content: 'C' }, /title/],
+      ['no content', { title: 'T' }, /content/],
+      ['empty content', { title: 'T', content: '' }, /content/],
+      ['content that is null', { title: 'T', content: null }, /content/],
+      ['content that is a boolean', { title: 'T', content: true }, /content/],
+      ['content with NUL', { title: 'T', content: '\0' }, /content/],
+      ['content with a lone surrogate', { title: 'T', content: '\uDC00' }, /content/],
+      ['a status nobody knows', { title: 'T', content: 'C', status: 'archived' }, /status/],
+      ['a status in capitals', { title: 'T', content: 'C', status: 'DRAFT' }, /status/],
+      ['a status that is a number', { title: 'T', content: 'C', status: 0 }, /status/],
+      ['a status that is an array', { title: 'T', content: 'C', status: ['draft'] }, /status/],
+      ['a status that is false', { title: 'T', content: 'C', status: false }, /status/],
+    ])('refuses %s, naming the field in the message alone, and stores nothing', async (_, body, message) => {
+      const before = await api.posts.count();
+
+      const reply = await api.post('/v1/posts', body);
+
+      expect(reply).toBeError('VALIDATION_ERROR');
+      expect(reply.body.error.message).toMatch(message);
+      expect(reply.body.error).not.toHaveProperty('details');
+      expect(await api.posts.count()).toBe(before);
+    });
+
+    it('names every field that is wrong', async () => {
+      const { body } = await api.post('/v1/posts', { status: 'x' });
+
+      expect(body.error.message).toMatch(/title.*content.*status/);
+    });
+
+    it('ignores fields that are not the client’s to set', async () => {
+      const { data } = (
+        await api.post('/v1/posts', {
+          title: 'T',
+          content: 'C',
+          id: 99_999,
+          author_id: 7,
+          created_at: '2001-01-01T00:00:00.000Z',
+          updated_at: '2001-01-01T00:00:00.000Z',
+          views: 500,
+          title_folded: 'x',
+          constructor: { prototype: { polluted: true } },
+        })
+      ).body;
+
+      expect(data.id).toBeLessThan(99_999);
+      expect(data.author_id).toBe(1);
+      expect(data.created_at).toEqual(expect.laterThan('2020-01-01T00:00:00.000Z'));
+      expect(Object.keys(data)).toEqual([
+        'id',
+        'title',
+        'content',
+        'author_id',
+        'status',
+        'created_at',
+        'updated_at',
+      ]);
+    });
+
+    it('never gives an id a second time, and burns none on a refusal', async () => {
+      const first = await api.posts.create();
+      await api.delete(`/v1/posts/${first.id}`);
+      await api.post('/v1/posts', { title: '' });
+
+      expect((await api.posts.create()).id).toBe(first.id + 1);
+    });
+  });
+
+  describe('GET {id}', () => {
+    it('finds the id behind a sign and any number of zeros', async () => {
+      const { id } = await api.posts.create();
+
+      for (const written of [`${id}`, `+${id}`, `%2B${id}`, `00${id}`, `${'0'.repeat(500)}${id}`]) {
+        const reply = await api.get(`/v1/posts/${written}`);
+        expect(reply).toHaveStatus(200);
+        expect(reply.body.data.id).toBe(id);
+      }
+    });
+  });
+
+  describe('PATCH {id}', () => {
+    it('changes only the fields that were sent, and moves updated_at forward', async () => {
+      const before = await api.posts.create({ title: 'Before' });
+
+      const reply = await api.patch(`/v1/posts/${before.id}`, { title: 'After' });
+
+      expect(reply).toHaveStatus(200);
+      expect(reply.body.data).toEqual({
+        ...before,
+        title: 'After',
+        updated_at: expect.laterThan(before.updated_at),
+      });
+      expect(await api.posts.get(before.id)).toEqual(reply.body.data);
+    });
+
+    it('publishes, and takes back', async () => {
+      const { id } = await api.posts.create();
+
+      expect((await api.patch(`/v1/posts/${id}`, { status: 'published' })).body.data.status).toBe(
+        'published',
+      );
+      expect((await api.patch(`/v1/posts/${id}`, { title: 'Still' })).body.data.status).toBe('published');
+      expect((await api.patch(`/v1/posts/${id}`, { status: 'draft' })).body.data.status).toBe('draft');
+    });
+
+    it.each([
+      ['an empty object', {}],
+      ['nulls', { title: null, content: null, status: null }],
+      ['fields nobody knows', { id: 5, author_id: 9, views: 3, created_at: 'x' }],
+    ])('takes %s as no change but the time', async (_, change) => {
+      const before = await api.posts.create();
+
+      const reply = await api.patch(`/v1/posts/${before.id}`, change);
+
+      expect(reply).toHaveStatus(200);
+      expect(reply.body.data).toEqual({ ...before, updated_at: expect.laterThan(before.updated_at) });
+    });
+
+    it('takes content that is empty', async () => {
+      const { id } = await api.posts.create();
+
+      expect((await api.patch(`/v1/posts/${id}`, { content: '' })).body.data.content).toBe('');
+    });
+
+    it.each([
+      ['an empty title', { title: '' }],
+      ['a title that is too long', { title: 'a'.repeat(201) }],
+      ['a title that is not text', { title: 5 }],
+      ['content that is not text', { content: ['C'] }],
+      ['content with NUL', { content: '\0' }],
+      ['an empty status', { status: '' }],
+      ['a status nobody knows', { status: 'archived' }],
+      ['one bad field beside a good one', { title: 'Good', status: 'bad' }],
+    ])('refuses %s, and leaves the post as it was', async (_, change) => {
+      const before = await api.posts.create();
+
+      const reply = await api.patch(`/v1/posts/${before.id}`, change);
+
+      expect(reply).toBeError('VALIDATION_ERROR');
+      expect(reply.body.error).not.toHaveProperty('details');
+      expect(await api.posts.get(before.id)).toEqual(before);
+    });
+
+    it('looks at the id, then at the body, then whether the post exists', async () => {
+      expect(await api.patch('/v1/posts/abc', { title: 5 })).toBeError('INVALID_ID');
+      expect(await api.patch('/v1/posts/abc', '{broken')).toBeError('INVALID_ID');
+      expect(await api.patch('/v1/posts/999999999', { title: 5 })).toBeError('VALIDATION_ERROR');
+      expect(await api.patch('/v1/posts/999999999', '{broken')).toBeError('VALIDATION_ERROR');
+      expect(await api.patch('/v1/posts/999999999', { title: 'T' })).toBeError('NOT_FOUND');
+    });
+  });
+
+  describe('DELETE {id}', () => {
+    it.each([
+      ['no content type', {}],
+      ['a JSON content type and no body', { 'content-type': 'application/json' }],
+      ['another content type', { 'content-type': 'text/plain' }],
+    ])('deletes with %s, and answers without a body', async (_, headers: Record<string, string>) => {
+      const { id } = await api.posts.create();
+
+      const reply = await api.delete(`/v1/posts/${id}`, headers);
+
+      expect(reply).toHaveStatus(204);
+      expect(reply.text).toBe('');
+      expect(await api.get(`/v1/posts/${id}`)).toBeError('NOT_FOUND');
+      expect(await api.delete(`/v1/posts/${id}`)).toBeError('NOT_FOUND');
+    });
+  });
+
+  describe.each(['GET', 'PATCH', 'DELETE'] as const)('%s with an id', (method) => {
+    const send = (id: string) => {
+      const payload = method === 'PATCH' ? '{}' : undefined;
+      return api.send({ method, url: `/v1/posts/${id}`, ...(payload && { payload }) });
+    };
+
+    it.each([
+      'abc',
+      '1.0',
+      '1e3',
+      '0x1',
+      '1_000',
+      '--1',
+      '+-1',
+      '+',
+      '-',
+      '%20',
+      '1%20',
+      '%00',
+      '%ff',
+      '%',
+      '%zz',
+      '1%2F2',
+      '１',
+      '%F0%9F%98%80',
+      'null',
+      'NaN',
+      '9223372036854775808',
+      '-9223372036854775809',
+      '9'.repeat(500),
+      'a'.repeat(2000),
+    ])('that is no 64-bit integer (%s) is refused', async (id) => {
+      expect(await send(id)).toBeError('INVALID_ID');
+    });
+
+    it.each([
+      '0',
+      '-1',
+      '-0',
+      '9007199254740993',
+      '9223372036854775807',
+      '-9223372036854775808',
+      '+9223372036854775807',
+    ])('that is valid and absent (%s) is not found', async (id) => {
+      expect(await send(id)).toBeError('NOT_FOUND');
+    });
+  });
+
+  it('reserves the word cursor for reading', async () => {
+    expect(await api.get('/v1/posts/cursor')).toHaveStatus(200);
+    expect(await api.send({ method: 'HEAD', url: '/v1/posts/cursor' })).toHaveStatus(200);
+    expect(await api.patch('/v1/posts/cursor', {})).toBeError('INVALID_ID');
+    expect(await api.delete('/v1/posts/cursor')).toBeError('INVALID_ID');
+  });
+});
