@@ -1,10 +1,10 @@
 /**
  * Text as the search compares it: two texts that differ in letter case alone fold to the same. This is
- * Unicode's full case folding (The Unicode Standard, 3.13), done here and stored, because the databases'
- * own ideas of case differ. Works code point by code point, so a part of a text folds to a part.
+ * Unicode's full case folding (The Unicode Standard, 3.13; beyond it, dotless ı is an i), done here and
+ * stored, because the databases' own ideas of case differ. A part of a text folds to a part of its fold.
  */
 export function fold(text: string): string {
-  // Upper case first unites what only differs there (ß and SS, ς and σ). Lower-casing alone would look at
-  // the neighbours of a final sigma.
-  return text.toUpperCase().toLowerCase().replaceAll('ς', 'σ');
+  // Through upper case, which unites what lower case leaves apart (ß, ẞ and SS), and back. Which sigma
+  // comes out depends on its neighbours, and must not.
+  return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');
 }

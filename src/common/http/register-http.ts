@@ -1,4 +1,3 @@
-import cors from '@fastify/cors';
 import helmet from '@fastify/helmet';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { PinoLogger } from 'nestjs-pino';
@@ -29,7 +28,8 @@ export async function registerHttp(app: NestFastifyApplication): Promise<void> {
     // Who may read the answers is a matter of CORS.
     crossOriginResourcePolicy: { policy: 'cross-origin' },
   });
-  await fastify.register(cors, corsOptions(config));
+  // Loaded with the routes, not before: its preflight route needs Nest's error handler.
+  app.enableCors(corsOptions(config));
   fastify.addHook('onRequest', refuseUnrouted(fastify));
   readJsonBodies(fastify);
 

@@ -31,7 +31,8 @@ export function refuseUnrouted(fastify: FastifyInstance) {
     }
     if (!request.is404 && request.method !== 'OPTIONS') return;
     const known = paths.find('GET', request.url.replace(/[?#].*/s, ''));
-    if (!known) throw new AppError('NOT_FOUND', 'Nothing is found at this path');
+    const isKnown = known && Object.values(known.params).every((value) => value !== '');
+    if (!isKnown) throw new AppError('NOT_FOUND', 'Nothing is found at this path');
     const allow = [...(known.store as Set<string>)].toSorted().join(', ');
     throw new AppError('METHOD_NOT_ALLOWED', `This path answers to ${allow}`, { headers: { allow } });
   };

@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import { BadRequestException, ConflictException, HttpException, NotFoundException } from '@nestjs/common';
+import { QueryFailedError } from 'typeorm';
+import { AppError, ERRORS } from './errors.js';
+import { toAppError } from './to-app-error.js';
+
+const withCode = (code: string, message = 'x') => Object.assign(new Error(message), { code });
+
+describe('toAppError', () => {
+  it('leaves an error of ours as it is', () => {
+    const error = new AppError('CONFLICT', 'Taken');
+
+    expect(toAppError(error)).toBe(error);
+  });
+
+  it.each([
+    [new NotFoundException('Comment not found'), 'NOT_FOUND', 'Comment not found'],
+    [new BadRequestException('Bad'), 'MALFORMED_REQUEST', 'Bad'],
+    [new ConflictException('Taken'), 'CONFLICT', 'Taken'],
+    [new HttpException('Teapot', 418), 'MALFORMED_REQUEST', 'Teapot'],
+  ])('names an exception of Nest by its status: %s', (thrown, code, message) => {
+    expect(toAppError(thrown)).toMatchObject({ code, message });
+  });
+
+  it.each([
+    new Error('secret'),
+    new TypeError('secret'),
+    new HttpException('secret', 500),
+    new HttpException('secret', 502),
+    new QueryFailedError('SELECT secret', [], new Error('relation "secret" does not exist')),
+    'secret',
+    undefined,
+    null,
+  ])('masks all else: %p', (thrown) => {
+    const error = toAppError(thrown);
+
+    expect(error.code).toBe('INTERNAL_ERROR');
+    expect(error.message).not.toContain('secret');
+  });
+
+  it.each([
+    withCode('ECONNREFUSED'),
+    withCode('57P01'),
+    withCode('08006'),
+    withCode('53300'),
+    withCode('SQLITE_BUSY'),
+    new Error('Connection terminated unexpectedly'),
+    new Error('timeout exceeded when trying to connect'),
+    new QueryFailedError('SELECT 1', [], withCode('ECONNRESET')),
+    new QueryFailedError('SELECT 1', [], new Error('Query read timeout')),
+    new AggregateError([withCode('ECONNREFUSED')]),
+  ])('tells of a database that is away: %p', (thrown) => {
+    expect(toAppError(thrown).code).toBe('SERVICE_UNAVAILABLE');
+  });
+
+  it('gives each code a status, and the headers that the status requires', () => {
+    for (const code of Object.keys(ERRORS) as (keyof typeof ERRORS)[]) {
+      const { status } = ERRORS[code];
+      const { headers } = new AppError(code, 'x');
+      expect(status).toBeGreaterThanOrEqual(400);
+      if (status === 401) expect(headers).toHaveProperty('www-authenticate', 'Bearer');
+      if (status === 429 || status === 503) expect(headers).toHaveProperty('retry-after');
+    }
+  });
+});

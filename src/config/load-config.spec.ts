@@ -1,0 +1,103 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { loadConfig } from './load-config.js';
+
+describe('loadConfig', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'config-'));
+  const DATA_DIR = join(folder, 'data');
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('has a default for everything', () => {
+    expect(loadConfig({ DATA_DIR })).toEqual({
+      production: false,
+      host: '127.0.0.1',
+      port: 3000,
+      store: { kind: 'sqlite', directory: DATA_DIR },
+      migrateAtStart: true,
+      writeAccess: 'open',
+      jwtSecret: expect.any(String),
+      corsOrigins: '*',
+      logLevel: 'info',
+      drainDelay: 500,
+    });
+  });
+
+  it('is frozen all the way down', () => {
+    const config = loadConfig({ DATA_DIR, CORS_ORIGINS: 'https://a.example' });
+
+    expect(Object.isFrozen(config)).toBe(true);
+    expect(Object.isFrozen(config.store)).toBe(true);
+    expect(Object.isFrozen(config.corsOrigins)).toBe(true);
+  });
+
+  it('makes a secret for trying out, and keeps it where only its owner can read it', () => {
+    const { jwtSecret } = loadConfig({ DATA_DIR });
+
+    expect(jwtSecret.length).toBeGreaterThanOrEqual(32);
+    expect(loadConfig({ DATA_DIR }).jwtSecret).toBe(jwtSecret);
+    const file = join(DATA_DIR, 'jwt-secret');
+    expect(readFileSync(file, 'utf8')).toBe(jwtSecret);
+    expect(statSync(file).mode & 0o077).toBe(0);
+  });
+
+  it('takes an empty variable as absent', () => {
+    expect(loadConfig({ DATA_DIR, PORT: '', DATABASE_URL: '' })).toMatchObject({
+      port: 3000,
+      store: { kind: 'sqlite' },
+    });
+  });
+
+  it('takes PostgreSQL from its address', () => {
+    const url = 'postgres://user:pass@db.example:5432/posts';
+
+    expect(loadConfig({ DATA_DIR, DATABASE_URL: url, DATABASE_POOL_SIZE: '7' }).store).toEqual({
+      kind: 'postgres',
+      url,
+      poolSize: 7,
+    });
+  });
+
+  it.each([
+    ['NODE_ENV', 'staging'],
+    ['PORT', 'http'],
+    ['PORT', '-1'],
+    ['PORT', '65536'],
+    ['PORT', '3000.5'],
+    ['DATABASE_URL', 'mysql://user:hunter2@db/posts'],
+    ['DATABASE_URL', 'hunter2'],
+    ['DATABASE_POOL_SIZE', '0'],
+    ['MIGRATE', 'yes'],
+    ['WRITE_ACCESS', 'everyone'],
+    ['JWT_SECRET', 'hunter2'],
+    ['CORS_ORIGINS', 'https://a.example/path'],
+    ['CORS_ORIGINS', 'hunter2'],
+    ['LOG_LEVEL', 'loud'],
+    ['DRAIN_DELAY_MS', '60000'],
+  ])('refuses %s=%s by its name, and never shows the value', (name, value) => {
+    const start = () => loadConfig({ DATA_DIR, [name]: value });
+
+    expect(start).toThrow(new RegExp(`${name} must be`));
+    expect(start).not.toThrow(new RegExp(`(?:^|\\W)${value}(?:\\W|$)`));
+  });
+
+  it('names every bad setting at once', () => {
+    expect(() => loadConfig({ DATA_DIR, PORT: 'x', MIGRATE: 'x' })).toThrow(/PORT[^]*MIGRATE/);
+  });
+
+  it.each([[{}], [{ JWT_SECRET: 'short' }], [{ JWT_SECRET: '' }]])(
+    'refuses production with the secret %j',
+    (settings) => {
+      expect(() => loadConfig({ DATA_DIR, NODE_ENV: 'production', ...settings })).toThrow(
+        /JWT_SECRET must be/,
+      );
+    },
+  );
+
+  it('takes production with a secret of 32 bytes', () => {
+    const config = loadConfig({ DATA_DIR, NODE_ENV: 'production', JWT_SECRET: 's'.repeat(32) });
+
+    expect(config.production).toBe(true);
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { fold } from './fold.js';
+
+describe('fold', () => {
+  it.each([
+    ['ASCII', 'Hello', 'hELLO'],
+    ['umlauts', 'Äpfel', 'ÄPFEL'],
+    ['sharp s', 'Straße', 'STRASSE'],
+    ['capital sharp s', 'STRAẞE', 'strasse'],
+    ['a sigma at the end and within', 'ΌΣΟΣ', 'όσοσ'],
+    ['final sigma', 'ς', 'Σ'],
+    ['Cyrillic', 'Ёлка', 'ЁЛКА'],
+    ['ligatures', 'ﬃ', 'FFI'],
+    ['the Kelvin sign', '\u212A', 'k'],
+    ['long s', 'ſ', 'S'],
+    ['Cherokee', 'Ꭰ', 'ꭰ'],
+    ['Deseret, beyond the first plane', '𐐀', '𐐨'],
+  ])('unites %s', (_, a, b) => {
+    expect(fold(a)).toBe(fold(b));
+  });
+
+  it.each([
+    ['accents', 'e', 'é'],
+    ['composed and decomposed', 'é', 'e\u0301'],
+    ['width', 'A', 'Ａ'],
+  ])('keeps apart what differs in more than case: %s', (_, a, b) => {
+    expect(fold(a)).not.toBe(fold(b));
+  });
+
+  it('folds a part of a text to a part of its fold', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (a, b) => {
+        expect(fold(a) + fold(b)).toBe(fold(a + b));
+      }),
+    );
+    expect(fold('ΑΣ') + fold('Α')).toBe(fold('ΑΣΑ'));
+  });
+});

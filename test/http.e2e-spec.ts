@@ -1,0 +1,233 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startApi, type TestApi } from './support/api.js';
+import { STORES } from './support/stores.js';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+describe.each(STORES)('HTTP on %s', (store) => {
+  let api: TestApi;
+  let port: number;
+  beforeAll(async () => {
+    api = await startApi(store);
+    await api.posts.create();
+    await api.app.listen(0, '127.0.0.1');
+    ({ port } = api.app.getHttpServer().address());
+  });
+  afterAll(() => api.stop());
+
+  /** Sends bytes as they are; for requests that no client library would send. */
+  async function raw(request: string) {
+    const socket = connect(port, '127.0.0.1');
+    socket.end(request);
+    const answer = await text(socket);
+    const [head = '', body = ''] = answer.split('\r\n\r\n', 2);
+    const [, status, fields = ''] = /^HTTP\/1\.1 (\d+)[^\r]*\r\n([^]*)$/.exec(head) ?? [];
+    const headers = Object.fromEntries(
+      fields.split('\r\n').map((line) => {
+        const [name = '', ...value] = line.split(': ');
+        return [name.toLowerCase(), value.join(': ')];
+      }),
+    );
+    return { status: Number(status), headers, text: body, body: body && JSON.parse(body) };
+  }
+
+  describe('X-Request-ID', () => {
+    it.each([
+      ['an answer', 'GET', '/health'],
+      ['a list', 'GET', '/v1/posts'],
+      ['an answer without a body', 'HEAD', '/v1/posts'],
+      ['a bad id', 'GET', '/v1/posts/abc'],
+      ['an unknown path', 'GET', '/nowhere'],
+      ['a wrong method', 'PUT', '/v1/posts'],
+      ['an unreadable body', 'POST', '/v1/posts'],
+      ['a bad escape', 'GET', '/%ff'],
+    ] as const)('is a fresh UUID on %s', async (_, method, url) => {
+      const ids = new Set<string>();
+      for (let n = 0; n < 3; n++) {
+        const { headers } = await api.send({ method, url, ...(method === 'POST' && { payload: '{' }) });
+        expect(headers['x-request-id']).toMatch(UUID);
+        ids.add(headers['x-request-id']!);
+      }
+      expect(ids.size).toBe(3);
+    });
+
+    it('never is what the client sent', async () => {
+      const sent = '123e4567-e89b-42d3-a456-426614174000';
+
+      expect((await api.get('/health', { 'x-request-id': sent })).headers['x-request-id']).not.toBe(sent);
+    });
+  });
+
+  describe('paths', () => {
+    it.each(['/health', '/health/ready', '/v1/posts', '/v1/posts/1', '/v1/posts/cursor'])(
+      '%s answers with and without a slash at its end, and to HEAD',
+      async (path) => {
+        const plain = await api.get(path);
+        const slash = await api.get(`${path}/`);
+        const head = await api.send({ method: 'HEAD', url: path });
+
+        expect([plain.status, slash.status, head.status]).toEqual([200, 200, 200]);
+        expect(slash.text).toBe(plain.text);
+        expect(head.text).toBe('');
+        expect(head.headers['content-length']).toBe(String(Buffer.byteLength(plain.text)));
+      },
+    );
+
+    it.each([
+      '/',
+      '/posts',
+      '/v2/posts',
+      '/v3/users',
+      '/v1',
+      '/v1/',
+      '/v1/auth/login/',
+      '/v1/health',
+      '/health/x',
+      '/V1/posts',
+      '/v1/posts/1/2',
+      '/v1//posts',
+      '/v1/posts//',
+      '/v1/posts/1//',
+      '/%ff',
+      '/%00',
+      '/v1/%70osts%ff',
+      '/__proto__',
+      '/constructor',
+      '/.env',
+      '/*',
+    ])('%s is not found, whatever the method', async (url) => {
+      for (const method of ['GET', 'POST', 'DELETE', 'PUT', 'OPTIONS'] as const) {
+        expect(await api.send({ method, url })).toBeError('NOT_FOUND');
+      }
+    });
+  });
+
+  describe('wrong methods', () => {
+    it.each([
+      ['PUT', '/v1/posts', 'GET, HEAD, POST'],
+      ['DELETE', '/v1/posts/', 'GET, HEAD, POST'],
+      ['PATCH', '/v1/posts?page=1', 'GET, HEAD, POST'],
+      ['PUT', '/v1/posts/1', 'DELETE, GET, HEAD, PATCH'],
+      ['POST', '/v1/posts/abc', 'DELETE, GET, HEAD, PATCH'],
+      ['POST', '/v1/posts/%ff', 'DELETE, GET, HEAD, PATCH'],
+      ['PUT', `/v1/posts/${'9'.repeat(500)}`, 'DELETE, GET, HEAD, PATCH'],
+      ['POST', '/v1/posts/cursor', 'GET, HEAD'],
+      ['POST', '/health', 'GET, HEAD'],
+      ['DELETE', '/health/ready', 'GET, HEAD'],
+      ['OPTIONS', '/v1/posts', 'GET, HEAD, POST'],
+      ['TRACE', '/v1/posts', 'GET, HEAD, POST'],
+      ['PROPFIND', '/v1/posts', 'GET, HEAD, POST'],
+    ])('%s %s is refused with Allow: %s, whatever the body', async (method, url, allow) => {
+      for (const payload of [undefined, '{broken']) {
+        const reply = await api.send({ method: method as 'PUT', url, ...(payload && { payload }) });
+        expect(reply).toBeError('METHOD_NOT_ALLOWED');
+        expect(reply.headers['allow']).toBe(allow);
+      }
+    });
+  });
+
+  describe('requests that are no HTTP', () => {
+    it.each([
+      ['garbage', 'garbage\r\n\r\n'],
+      ['a bad version', 'GET /health HTTP/9.9\r\nHost: x\r\n\r\n'],
+      ['a header without a name', 'GET /health HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n'],
+      ['two lengths', 'POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
+      ['an id of 60,000 digits', `GET /v1/posts/${'9'.repeat(60_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+      ['headers of 60,000 bytes', `GET /health HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(60_000)}\r\n\r\n`],
+    ])('are refused in the envelope: %s', async (_, request) => {
+      expect(await raw(request)).toBeError('MALFORMED_REQUEST');
+    });
+
+    it.each(['*', '*posts'])('are not found by the target %s', async (target) => {
+      expect(await raw(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)).toBeError(
+        'NOT_FOUND',
+      );
+    });
+
+    it('are found by an absolute address', async () => {
+      const reply = await raw('GET http://x/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+
+      expect(reply.status).toBe(200);
+    });
+  });
+
+  describe('a body of more than 1 MiB', () => {
+    it('is refused when its length says so', async () => {
+      const reply = await raw(
+        'POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\nConnection: close\r\n\r\n',
+      );
+      expect(reply).toBeError('PAYLOAD_TOO_LARGE');
+    });
+
+    it('is refused when it comes in chunks', async () => {
+      const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
+      const reply = await raw(
+        `POST /v1/posts HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(17)}0\r\n\r\n`,
+      );
+      expect(reply).toBeError('PAYLOAD_TOO_LARGE');
+    });
+  });
+
+  it('sends headers that keep browsers from guessing, framing and leaking', async () => {
+    for (const url of ['/health', '/nowhere']) {
+      expect((await api.get(url)).headers).toMatchObject({
+        'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'strict-transport-security': expect.stringContaining('max-age='),
+      });
+    }
+  });
+
+  describe('CORS', () => {
+    const origin = 'https://app.example';
+
+    it('lets any origin read the answers and their headers, without credentials', async () => {
+      for (const url of ['/v1/posts', '/v1/posts/abc', '/nowhere']) {
+        const { headers } = await api.get(url, { origin });
+        expect(headers['access-control-allow-origin']).toBe('*');
+        expect(headers).not.toHaveProperty('access-control-allow-credentials');
+        expect(headers['access-control-expose-headers']).toBe('X-Request-ID, Location, Link, Retry-After');
+      }
+    });
+
+    it('answers a preflight', async () => {
+      const reply = await api.send({
+        method: 'OPTIONS',
+        url: '/v1/posts/1',
+        headers: {
+          origin,
+          'access-control-request-method': 'PATCH',
+          'access-control-request-headers': 'content-type, idempotency-key',
+        },
+      });
+
+      expect(reply).toHaveStatus(204);
+      expect(reply.text).toBe('');
+      expect(reply.headers).toMatchObject({
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+        'access-control-allow-headers': 'content-type, idempotency-key',
+        'x-request-id': expect.stringMatching(UUID),
+      });
+    });
+  });
+});
+
+describe('CORS with an allow-list', () => {
+  it('lets the listed origins call with credentials, and no other', async () => {
+    const api = await startApi('SQLite', { CORS_ORIGINS: 'https://a.example, https://b.example' });
+
+    const listed = await api.get('/health', { origin: 'https://b.example' });
+    expect(listed.headers).toMatchObject({
+      'access-control-allow-origin': 'https://b.example',
+      'access-control-allow-credentials': 'true',
+      vary: expect.stringContaining('Origin'),
+    });
+    const other = await api.get('/health', { origin: 'https://c.example' });
+    expect(other.headers).not.toHaveProperty('access-control-allow-origin');
+    await api.stop();
+  });
+});

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { fold } from '../src/posts/fold.js';
+import { type Post, startApi, type TestApi } from './support/api.js';
+import { STORES, type StoreName } from './support/stores.js';
+
+const TEXTS: [title: string, content: string][] = [
+  ['Straße nach Rom', 'Alle Wege'],
+  ['STRASSE', 'ÄÖÜ äöü'],
+  ['ΣΊΣΥΦΟΣ', 'Ὀδυσσεύς'],
+  ['Привет, мир', 'ЁЛКА'],
+  ['İstanbul', 'ıI iİ'],
+  ['漢字とかな', '한국어 ภาษาไทย'],
+  ['100% sure', 'a_b c%d \\ e'],
+  ["it's", '"quoted" AND NOT (x OR y) NEAR*'],
+  ['😀 emoji', 'family 👨‍👩‍👧'],
+  ['ﬁne', 'eﬀort'],
+  ['one', 'two'],
+  ['line\nfeed', 'tab\there'],
+  ['Ω ohm', 'K kelvin'],
+];
+
+describe('?q', () => {
+  const apis = new Map<StoreName, TestApi>();
+  beforeAll(async () => {
+    for (const store of STORES) {
+      const api = await startApi(store);
+      for (const [title, content] of TEXTS) await api.posts.create({ title, content });
+      apis.set(store, api);
+    }
+  });
+  afterAll(async () => {
+    for (const api of apis.values()) await api.stop();
+  });
+
+  const search = async (store: StoreName, q: string): Promise<number[]> => {
+    const reply = await apis.get(store)!.get(`/v1/posts?${new URLSearchParams({ q, sort_dir: 'asc' })}`);
+    expect(reply).toHaveStatus(200);
+    expect(reply.body.meta.total).toBe(reply.body.data.length);
+    return reply.body.data.map(({ id }: Post) => id);
+  };
+
+  describe.each(STORES)('on %s', (store) => {
+    it.each([
+      ['strasse', [1, 2]],
+      ['STRAßE', [1, 2]],
+      ['äÖü', [2]],
+      ['σίσυφος', [3]],
+      ['ΑΣ', []],
+      ['ύς', [3]],
+      ['ύσ', [3]],
+      ['ПРИВЕТ', [4]],
+      ['ёлка', [4]],
+      ['字と', [6]],
+      ['국', [6]],
+      ['%', [7]],
+      ['0%', [7]],
+      ['_', [7]],
+      ['a_b', [7]],
+      ['a%d', []],
+      ['c%d', [7]],
+      ['\\', [7]],
+      ["'", [8]],
+      ['"quoted"', [8]],
+      ['AND NOT', [8]],
+      ['near*', [8]],
+      ['😀', [9]],
+      ['👩‍👧', [9]],
+      ['FINE', [10]],
+      ['effort', [10]],
+      ['onetwo', []],
+      ['one\ntwo', []],
+      ['E\nF', [12]],
+      ['ohm', [13]],
+      ['ω', [13]],
+      ['k kel', [13]],
+      ['\0', []],
+      ['o\0', []],
+      ['; DROP TABLE posts', []],
+      ['x'.repeat(5000), []],
+    ])('finds %j in %j', async (q, ids) => {
+      expect(await search(store, q)).toEqual(ids);
+    });
+
+    it('finds nothing by bytes that are no UTF-8', async () => {
+      for (const q of ['%ED%A0%80', '%FF', '%C0%AF', '%00']) {
+        expect((await apis.get(store)!.get(`/v1/posts?q=${q}`)).body.data).toEqual([]);
+      }
+    });
+
+    it('finds a post by its new text, and no longer by its old', async () => {
+      const api = apis.get(store)!;
+      const { id } = await api.posts.create({ title: 'Önce', content: 'Bevor' });
+      await api.patch(`/v1/posts/${id}`, { title: 'Sonra' });
+
+      expect(await search(store, 'önce')).toEqual([]);
+      expect(await search(store, 'SONRA')).toEqual([id]);
+      expect(await search(store, 'BEVOR')).toEqual([id]);
+      await api.delete(`/v1/posts/${id}`);
+    });
+  });
+
+  it('gives the same answers on both, and those of a plain reading', async () => {
+    const parts = TEXTS.flat().flatMap((text) => [...text]);
+    const needle = fc.oneof(
+      fc.array(fc.constantFrom(...parts), { minLength: 1, maxLength: 4 }).map((chars) => chars.join('')),
+      fc
+        .tuple(fc.constantFrom(...TEXTS.flat()), fc.nat(12), fc.integer({ min: 1, max: 5 }), fc.boolean())
+        .map(([text, start, length, upper]) => {
+          const part = [...text].slice(start, start + length).join('');
+          return upper ? part.toUpperCase() : part.toLowerCase();
+        })
+        .filter((part) => part !== ''),
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 3 }),
+    );
+    await fc.assert(
+      fc.asyncProperty(needle, async (q) => {
+        const expected = TEXTS.flatMap((texts, index) =>
+          !q.includes('\0') && texts.some((text) => fold(text).includes(fold(q))) ? [index + 1] : [],
+        );
+        for (const store of STORES) expect(await search(store, q)).toEqual(expected);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,36 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Post, startApi } from './support/api.js';
+import { STORES } from './support/stores.js';
+
+describe.each(STORES)('views on %s', (store) => {
+  it('order the list, are written when the process stops, and change nothing else', async () => {
+    let api = await startApi(store);
+    const posts = [await api.posts.create(), await api.posts.create(), await api.posts.create()];
+    const [first, second, third] = posts as [Post, Post, Post];
+    await Promise.all(Array.from({ length: 30 }, () => api.posts.get(first.id)));
+    await Promise.all(Array.from({ length: 20 }, () => api.posts.get(third.id)));
+    await api.get('/v1/posts');
+    await api.delete(`/v1/posts/${second.id}`);
+
+    api = await api.restart();
+
+    const { data } = (await api.get('/v1/posts?sort_by=views')).body;
+    expect(data).toEqual([first, third]);
+    await api.stop();
+  });
+
+  it('are written at most five seconds after the read', async () => {
+    const api = await startApi(store);
+    const [first] = [await api.posts.create(), await api.posts.create()];
+    await api.posts.get(first.id);
+
+    const top = async () => (await api.get('/v1/posts?sort_by=views&limit=1')).body.data[0].id;
+    expect(await top()).not.toBe(first.id);
+    const deadline = Date.now() + 5000;
+    while (Date.now() < deadline && (await top()) !== first.id) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    expect(await top()).toBe(first.id);
+    await api.stop();
+  });
+});
