@@ -1,10 +1,10 @@
 import { VersioningType } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Logger } from 'nestjs-pino';
 import { AppModule } from './app.module.js';
 import { createFastifyAdapter } from './common/http/fastify-adapter.js';
 import { registerHttp } from './common/http/register-http.js';
+import { createLogger } from './common/logging/create-logger.js';
 import type { Config } from './config/config.js';
 
 /** The application, initialised and not listening yet: the one way to build it, for main and for every test. */
@@ -12,9 +12,8 @@ export async function createApp(config: Config): Promise<NestFastifyApplication>
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.with(config),
     createFastifyAdapter(),
-    { bufferLogs: true, bodyParser: false, abortOnError: false },
+    { logger: createLogger(config), bodyParser: false, abortOnError: false },
   );
-  app.useLogger(app.get(Logger));
   app.enableVersioning({ type: VersioningType.URI });
   await registerHttp(app);
   await app.init();

@@ -3,7 +3,6 @@ import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { AuthModule } from './auth/auth.module.js';
 import { ErrorFilter } from './common/errors/error.filter.js';
 import { LifecycleModule } from './common/lifecycle/lifecycle.module.js';
-import { LoggingModule } from './common/logging/logging.module.js';
 import { InputPipe } from './common/validation/input.pipe.js';
 import type { Config } from './config/config.js';
 import { ConfigModule } from './config/config.module.js';
@@ -18,15 +17,7 @@ import { UsersModule } from './users/users.module.js';
  * fails on the way ends in the filter below.
  */
 @Module({
-  imports: [
-    LoggingModule,
-    LifecycleModule,
-    DatabaseModule,
-    HealthModule,
-    UsersModule,
-    PostsModule,
-    AuthModule,
-  ],
+  imports: [LifecycleModule, DatabaseModule, HealthModule, UsersModule, PostsModule, AuthModule],
   providers: [
     { provide: APP_PIPE, useClass: InputPipe },
     { provide: APP_FILTER, useClass: ErrorFilter },

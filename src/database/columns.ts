@@ -1,20 +1,22 @@
 import { Column, type ColumnOptions, PrimaryGeneratedColumn } from 'typeorm';
 
 /**
+ * `int8` is `bigint` by its other name: TypeORM turns the ids of a `bigint` into strings.
+ *
  * Column types of entities, written once for both databases. They are declared as PostgreSQL calls them;
  * `sqlite/data-source.ts` knows what each is called there. Migrations use `migrations/column-types.ts`.
  */
 
 /** 1, 2, 3 …: 64 bits wide, never used again. Safe integers in JavaScript. */
-export const IdColumn = (): PropertyDecorator => PrimaryGeneratedColumn('increment', { type: 'bigint' });
+export const IdColumn = (): PropertyDecorator => PrimaryGeneratedColumn('increment', { type: 'int8' });
 
 /** A whole number, 64 bits wide. */
 export const IntegerColumn = (name: string, options: ColumnOptions = {}): PropertyDecorator =>
-  Column({ ...options, type: 'bigint', name, transformer: { to: (value) => value, from: Number } });
+  Column({ ...options, type: 'int8', name, transformer: { to: (value) => value, from: Number } });
 
 /** Text that sorts by code point on both databases. */
 export const TextColumn = (name: string, options: ColumnOptions = {}): PropertyDecorator =>
-  Column({ ...options, type: 'text', name });
+  Column({ ...options, type: 'text', collation: 'C', name });
 
 /** A moment with milliseconds: `timestamptz` on PostgreSQL, RFC 3339 text in UTC on SQLite. */
 export const TimestampColumn = (name: string): PropertyDecorator =>

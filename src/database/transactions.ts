@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import type { Parameters } from './queries.js';
 
@@ -22,6 +23,8 @@ export async function retryCollisions<T>(attempt: () => Promise<T>): Promise<T> 
       return await attempt();
     } catch (error) {
       if (tries === ATTEMPTS || !isCollision(error)) throw error;
+      // At random, lest the same two meet again.
+      await sleep(Math.random() * 20 * tries);
     }
   }
 }

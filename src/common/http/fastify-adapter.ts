@@ -13,6 +13,8 @@ export function createFastifyAdapter(): FastifyAdapter {
   return new FastifyAdapter({
     genReqId: () => randomUUID(),
     bodyLimit: BODY_LIMIT,
+    // A process that stops answers in the envelope, by a hook of ours.
+    return503OnClosing: false,
     // Milliseconds. A client has 30 s to send a request; an idle connection outlives the 60 s of common
     // load balancers, which would otherwise send a request into a connection that is being closed.
     requestTimeout: 30_000,

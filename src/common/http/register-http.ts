@@ -1,8 +1,8 @@
 import helmet from '@fastify/helmet';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { PinoLogger } from 'nestjs-pino';
 import { Config } from '../../config/config.js';
 import { AppError } from '../errors/errors.js';
+import { rootLogger } from '../logging/create-logger.js';
 import { Drain } from '../lifecycle/drain.js';
 import { CursorPage, Page } from '../pagination/page.js';
 import { pageLinks } from '../pagination/links.js';
@@ -17,7 +17,7 @@ export async function registerHttp(app: NestFastifyApplication): Promise<void> {
   const config = app.get(Config);
   const drain = app.get(Drain);
 
-  logRequests(fastify, PinoLogger.root);
+  logRequests(fastify, rootLogger());
   fastify.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     if (drain.draining) reply.header('connection', 'close');

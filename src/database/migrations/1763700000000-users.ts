@@ -7,7 +7,7 @@ export class Users1763700000000 implements MigrationInterface {
     const { id, text, timestamp } = columnTypes(runner);
     await runner.query(`
       CREATE TABLE users (
-        id ${id},
+        "id" ${id},
         name ${text} NOT NULL,
         email ${text} NOT NULL,
         created_at ${timestamp} NOT NULL,

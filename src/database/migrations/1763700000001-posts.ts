@@ -7,7 +7,7 @@ export class Posts1763700000001 implements MigrationInterface {
     const { id, integer, text, timestamp } = columnTypes(runner);
     await runner.query(`
       CREATE TABLE posts (
-        id ${id},
+        "id" ${id},
         title ${text} NOT NULL,
         content ${text} NOT NULL,
         author_id ${integer} NOT NULL,
@@ -17,7 +17,7 @@ export class Posts1763700000001 implements MigrationInterface {
         updated_at ${timestamp} NOT NULL,
         title_folded ${text} NOT NULL,
         content_folded ${text} NOT NULL,
-        CONSTRAINT posts_author_id_fkey FOREIGN KEY (author_id) REFERENCES users (id)
+        CONSTRAINT "posts_author_id_fkey" FOREIGN KEY ("author_id") REFERENCES "users" ("id")
       )`);
     await runner.query('CREATE INDEX posts_created_at ON posts (created_at, id)');
     await runner.query('CREATE INDEX posts_status_created_at ON posts (status, created_at, id)');

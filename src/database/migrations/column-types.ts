@@ -1,6 +1,9 @@
 import type { QueryRunner } from 'typeorm';
 
-/** Column types of migrations, written once for both databases; they match the decorators of `columns.ts`. */
+/**
+ * Column types of migrations, written once for both databases; they match the decorators of `columns.ts`.
+ * On SQLite, TypeORM reads ids and foreign keys back from the text of the table: their names are quoted.
+ */
 interface ColumnTypes {
   /** 1, 2, 3 …, 64 bits wide, never used again; the primary key. */
   readonly id: string;

@@ -5,7 +5,7 @@ import type { SqliteStore } from '../../config/config.js';
 import { migrations } from '../migrations/index.js';
 
 /** What the column types of `columns.ts` are called here. */
-const TYPES: Record<string, string> = { bigint: 'integer', timestamptz: 'text', jsonb: 'text' };
+const TYPES: Record<string, string> = { int8: 'integer', timestamptz: 'text', jsonb: 'text' };
 
 /** How long a statement waits while another process writes, in milliseconds; it blocks the event loop. */
 const BUSY_TIMEOUT = 1000;

@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import { Service } from './support/service.js';
+import { createStore } from './support/stores.js';
+import { TcpProxy } from './support/tcp-proxy.js';
+
+describe('a PostgreSQL that is lost', () => {
+  it.each([
+    ['cut', (proxy: TcpProxy) => proxy.cut()],
+    ['silent', async (proxy: TcpProxy) => proxy.silence()],
+  ])('(%s) is answered with 503 within five seconds, and found again', async (_, lose) => {
+    const store = await createStore('PostgreSQL');
+    const { proxy, url } = await TcpProxy.to(store.environment['DATABASE_URL']!);
+    const service = await Service.start({ ...store.environment, DATABASE_URL: url });
+    await service.post();
+
+    await lose(proxy);
+    for (const request of [
+      () => service.fetch('/v1/posts'),
+      () => service.fetch('/v1/posts/1'),
+      () => service.post(),
+      () => service.fetch('/v1/posts/1', { method: 'PATCH', body: '{}' }),
+      () => service.fetch('/v1/posts/1', { method: 'DELETE' }),
+      () => service.fetch('/health/ready'),
+    ]) {
+      const start = Date.now();
+      const reply = await request();
+      expect(Date.now() - start).toBeLessThan(5000);
+      expect(reply.status).toBe(503);
+      expect(reply.headers.get('retry-after')).toBe('5');
+      expect(await reply.json()).toMatchObject({ error: { code: 'SERVICE_UNAVAILABLE' } });
+    }
+    expect((await service.fetch('/health')).status).toBe(200);
+
+    await proxy.restore();
+    const deadline = Date.now() + 10_000;
+    let status = 503;
+    while (status === 503 && Date.now() < deadline) ({ status } = await service.post());
+    expect(status).toBe(201);
+    for (let n = 0; n < 20; n++) expect((await service.fetch('/v1/posts/1')).status).toBe(200);
+    expect((await service.fetch('/health/ready')).status).toBe(200);
+
+    await service.end();
+    await proxy.close();
+    await store.remove();
+  });
+
+  it('while the service starts is waited for', async () => {
+    const store = await createStore('PostgreSQL');
+    const { proxy, url } = await TcpProxy.to(store.environment['DATABASE_URL']!);
+    await proxy.cut();
+    const starting = Service.start({ ...store.environment, DATABASE_URL: url });
+    await sleep(1500);
+    await proxy.restore();
+
+    const service = await starting;
+    expect((await service.post()).status).toBe(201);
+    await service.end();
+    await proxy.close();
+    await store.remove();
+  });
+});

@@ -1,0 +1,182 @@
+import { execFile } from 'node:child_process';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Service } from './support/service.js';
+import { createStore, STORES, type TestStore } from './support/stores.js';
+
+const run = promisify(execFile);
+
+describe.each(STORES)('the process on %s', (store) => {
+  let testStore: TestStore;
+  beforeAll(async () => {
+    testStore = await createStore(store);
+  });
+  afterAll(() => testStore.remove());
+
+  const start = (settings: Record<string, string> = {}) =>
+    Service.start({ ...testStore.environment, ...settings });
+
+  /** A request whose body stays unfinished until `finish` is called. */
+  async function slowPost({ url }: Service) {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    const body = '{"title":"Slow","content":"But sure"}';
+    const answer = new Promise<string>((resolve) => {
+      let received = '';
+      socket.on('data', (chunk) => (received += String(chunk)));
+      socket.on('close', () => resolve(received));
+    });
+    socket.write(
+      `POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 9)}`,
+    );
+    await sleep(100);
+    return { finish: () => socket.write(body.slice(9)), answer };
+  }
+
+  it('says where it listens and where the data is, without the password', async () => {
+    const service = await start();
+
+    expect(service.output).toMatch(/Ready on http:\/\/127\.0\.0\.1:\d+, data in (SQLite in|PostgreSQL at) /);
+    expect(service.output).not.toContain('postgres:postgres@');
+    expect(await service.end()).toMatchObject({ code: 0 });
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'finishes what is in flight at %s, says that it is not ready, and exits with 0',
+    async (signal) => {
+      const service = await start({ DRAIN_DELAY_MS: '700' });
+      const { id } = ((await (await service.post()).json()) as any).data;
+      const slow = await slowPost(service);
+
+      const end = service.end(signal);
+      await sleep(200);
+      const ready = await service.fetch('/health/ready');
+      expect(ready.status).toBe(503);
+      expect(ready.headers.get('connection')).toBe('close');
+      expect(await ready.json()).toMatchObject({
+        error: { code: 'SERVICE_UNAVAILABLE', details: [{ field: 'draining' }] },
+      });
+      expect((await service.fetch('/health')).status).toBe(200);
+      expect((await service.fetch(`/v1/posts/${id}`)).status).toBe(200);
+
+      await sleep(800);
+      await expect(service.fetch('/health')).rejects.toThrow();
+      slow.finish();
+      expect(await slow.answer).toMatch(/^HTTP\/1\.1 201 /);
+      const { code, milliseconds } = await end;
+      expect(code).toBe(0);
+      expect(milliseconds).toBeLessThan(10_000);
+    },
+  );
+
+  it('refuses new requests on open connections once it stops listening', async () => {
+    const service = await start();
+    const open = connect(Number(new URL(service.url).port), '127.0.0.1');
+    const answers: string[] = [];
+    open.on('data', (chunk) => answers.push(String(chunk)));
+    open.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\nGET /health HTTP/1.1\r\nHost: x\r\n');
+    await sleep(200);
+
+    const end = service.end();
+    await sleep(200);
+    open.write('\r\n');
+    await end;
+
+    expect(answers.join('')).toMatch(/^HTTP\/1\.1 200 [^]*HTTP\/1\.1 503 [^]*SERVICE_UNAVAILABLE/);
+  });
+
+  it('exits within 10 seconds even when a request never ends', async () => {
+    const service = await start();
+    await slowPost(service);
+
+    const { code, milliseconds } = await service.end();
+
+    expect(code).toBe(0);
+    expect(milliseconds).toBeLessThan(10_000);
+  });
+
+  it('exits at once at a second signal', async () => {
+    const service = await start();
+    await slowPost(service);
+
+    const end = service.end();
+    await sleep(200);
+    service.process.kill('SIGTERM');
+    const { code, milliseconds } = await end;
+
+    expect(code).toBe(1);
+    expect(milliseconds).toBeLessThan(2000);
+  });
+
+  it('logs one line of JSON for each request, with nothing of its content', async () => {
+    const service = await start();
+    const headers = {
+      authorization: 'Bearer hunter2',
+      cookie: 'session=hunter2',
+      'x-request-id': 'from-client',
+    };
+    const reply = await service.fetch('/v1/posts/77777?q=hunter2', { headers });
+    await service.fetch('/v1/posts', { method: 'POST', headers, body: '{"password":"hunter2"}' });
+    await service.fetch('/nowhere/hunter2', { headers });
+    await service.end();
+
+    const requests = service.log.filter(({ requestId }) => requestId);
+    expect(requests).toHaveLength(3);
+    expect(requests[0]).toEqual({
+      level: 30,
+      time: expect.any(Number),
+      requestId: reply.headers.get('x-request-id'),
+      clientRequestId: 'from-client',
+      method: 'GET',
+      route: '/v1/posts/:id',
+      status: 404,
+      milliseconds: expect.any(Number),
+    });
+    expect(requests.map(({ status }) => status)).toEqual([404, 422, 404]);
+    expect(service.output).not.toContain('hunter2');
+  });
+
+  it('warns in production that everyone may write', async () => {
+    const service = await start({ NODE_ENV: 'production', JWT_SECRET: 's'.repeat(32) });
+    await service.end();
+
+    expect(service.log.find(({ level }) => level === 40)?.['msg']).toContain('WRITE_ACCESS');
+  });
+
+  it('says which port is taken', async () => {
+    const service = await start();
+    const other = await createStore(store);
+    const { port } = new URL(service.url);
+
+    await expect(Service.start({ ...other.environment, PORT: port })).rejects.toThrow(
+      new RegExp(`ended with 1:[^]*127.0.0.1:${port} is taken`),
+    );
+    await other.remove();
+    await service.end();
+  });
+
+  it('is migrated by a command, beside a running service', async () => {
+    const other = await createStore(store);
+    const service = await Service.start({ ...other.environment, MIGRATE: 'off' });
+    expect((await service.fetch('/health/ready')).status).toBe(503);
+
+    const command = () =>
+      run(process.execPath, ['dist/commands/migrate.js'], { env: { ...process.env, ...other.environment } });
+    expect((await command()).stdout).toMatch(/Migrations run: Users\d+, Posts\d+/);
+    expect((await command()).stdout).toMatch('The schema is up to date');
+
+    expect((await service.fetch('/health/ready')).status).toBe(200);
+    expect((await service.post()).status).toBe(201);
+    await service.end();
+    await other.remove();
+  });
+});
+
+describe('a bad configuration', () => {
+  it('stops the start with the name of the setting, and never its value', async () => {
+    await expect(Service.start({ NODE_ENV: 'production', JWT_SECRET: 'hunter2', PORT: 'x' })).rejects.toThrow(
+      /ended with 1:[^]*PORT must be[^]*JWT_SECRET must be(?![^]*hunter2)(?![^]*\n\s+at )/,
+    );
+  });
+});

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Transactions } from '../src/database/transactions.js';
+import { Post as PostEntity } from '../src/posts/post.entity.js';
+import { type Post, startApi, type TestApi } from './support/api.js';
+import { STORES } from './support/stores.js';
+
+const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, n) => make(n)));
+
+const EVERYTHING_BUT_DATE = [
+  'hrtime',
+  'nextTick',
+  'performance',
+  'queueMicrotask',
+  'setImmediate',
+  'clearImmediate',
+  'setInterval',
+  'clearInterval',
+  'setTimeout',
+  'clearTimeout',
+] as const;
+
+describe.each(STORES)('races on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store);
+  });
+  afterAll(() => api.stop());
+
+  it('200 creates at once, a fifth of them invalid, give ids from 1 without gap or repeat', async () => {
+    const replies = await times(200, (n) =>
+      api.post('/v1/posts', { title: n % 5 === 0 ? '' : `Post ${n}`, content: 'C' }),
+    );
+
+    const created = replies.filter(({ status }) => status === 201);
+    expect(replies.filter(({ status }) => status === 422)).toHaveLength(40);
+    expect(created.map(({ body }) => body.data.id).toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 160 }, (_, n) => n + 1),
+    );
+    expect(await api.posts.count()).toBe(160);
+  });
+
+  it('PATCHes of one post at once keep updated_at strictly increasing, and lose no field', async () => {
+    const { id } = await api.posts.create();
+
+    const replies = await times(100, (n) => api.patch(`/v1/posts/${id}`, { title: `Title ${n}` }));
+
+    const moments = replies.map(({ body }) => body.data.updated_at).toSorted();
+    expect(new Set(moments).size).toBe(100);
+    const last: Post = replies.find(({ body }) => body.data.updated_at === moments.at(-1))!.body.data;
+    expect(await api.posts.get(id)).toEqual(last);
+  });
+
+  it('updated_at moves forward even when the clock has gone back', async () => {
+    const before = await api.posts.create();
+    jest.useFakeTimers({ now: 0, doNotFake: [...EVERYTHING_BUT_DATE] });
+    try {
+      for (const step of [1, 2, 3]) {
+        const { updated_at } = (await api.patch(`/v1/posts/${before.id}`, {})).body.data;
+        expect(Date.parse(updated_at) - Date.parse(before.updated_at)).toBe(step);
+      }
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('a write that is acknowledged while another request’s transaction fails is kept', async () => {
+    const transactions = api.app.get(Transactions);
+    const before = await api.posts.count();
+
+    const outcomes = await times(40, async (n) => {
+      if (n % 2 === 0) return api.posts.create({ title: `Kept ${n}` });
+      return transactions
+        .run(async (manager) => {
+          await manager.increment(PostEntity, { id: 1 }, 'views', 1_000_000);
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          await manager.query('SELECT * FROM no_such_table');
+        })
+        .then(
+          () => 'committed',
+          () => 'failed',
+        );
+    });
+
+    expect(outcomes.filter((outcome) => outcome === 'failed')).toHaveLength(20);
+    const kept = outcomes.filter((outcome): outcome is Post => typeof outcome === 'object');
+    expect(kept).toHaveLength(20);
+    for (const post of kept) expect(await api.posts.get(post.id)).toEqual(post);
+    expect(await api.posts.count()).toBe(before + 20);
+    const [{ views }] = await transactions.run((manager) =>
+      manager.query('SELECT views FROM posts WHERE id = 1'),
+    );
+    expect(views).toBeLessThan(1_000_000);
+  });
+
+  it('units of work that collide all happen', async () => {
+    const transactions = api.app.get(Transactions);
+    const [a, b] = [await api.posts.create(), await api.posts.create()];
+    const bump = (id: number) => async (manager: Parameters<Parameters<Transactions['run']>[0]>[0]) => {
+      await manager.increment(PostEntity, { id }, 'views', 1);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      await manager.increment(PostEntity, { id: id === a.id ? b.id : a.id }, 'views', 1);
+    };
+
+    // In opposite orders, which on PostgreSQL is a deadlock.
+    await times(2, (n) => transactions.run(bump(n % 2 === 0 ? a.id : b.id)));
+
+    const rows = await transactions.run((manager) =>
+      manager.query(`SELECT views FROM posts WHERE id IN (${a.id}, ${b.id})`),
+    );
+    expect(rows).toEqual([{ views: 2 }, { views: 2 }]);
+  });
+
+  it('DELETEs of one post at once: one finds it', async () => {
+    const { id } = await api.posts.create();
+
+    const replies = await times(20, () => api.delete(`/v1/posts/${id}`));
+
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([204, ...Array(19).fill(404)]);
+  });
+});

@@ -1,0 +1,36 @@
+import { describe, expect, it } from '@jest/globals';
+import { Service } from './support/service.js';
+import { createStore } from './support/stores.js';
+
+describe('a second service', () => {
+  it('on the same embedded database is refused in one line', async () => {
+    const store = await createStore('SQLite');
+    const first = await Service.start(store.environment);
+
+    await expect(Service.start(store.environment)).rejects.toThrow(
+      /ended with 1:\nAnother service has .*database\.sqlite open\n$/,
+    );
+
+    expect((await first.post()).status).toBe(201);
+    await first.end('SIGKILL');
+    const third = await Service.start(store.environment);
+    expect((await third.fetch('/v1/posts/1')).status).toBe(200);
+    await third.end();
+    await store.remove();
+  });
+
+  it('on the same PostgreSQL serves the same data, however many start at once', async () => {
+    const store = await createStore('PostgreSQL');
+    const services = await Promise.all(Array.from({ length: 4 }, () => Service.start(store.environment)));
+
+    const ids = await Promise.all(
+      services.map(async (service) => ((await (await service.post()).json()) as any).data.id),
+    );
+    expect(ids.toSorted()).toEqual([1, 2, 3, 4]);
+    for (const service of services) {
+      for (const id of ids) expect((await service.fetch(`/v1/posts/${id}`)).status).toBe(200);
+      await service.end();
+    }
+    await store.remove();
+  });
+});

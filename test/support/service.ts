@@ -1,0 +1,70 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+/** A service in a process of its own, as `npm run start:prod` runs it; for what only a process can show. */
+export class Service {
+  private constructor(
+    readonly process: ChildProcess,
+    readonly url: string,
+    private readonly lines: string[],
+  ) {}
+
+  /** Resolves when the service is ready. @throws Error with the output when it ends before that */
+  static async start(environment: Readonly<Record<string, string>>): Promise<Service> {
+    const child = spawn(process.execPath, ['dist/main.js'], {
+      env: { PATH: process.env['PATH'], PORT: '0', DRAIN_DELAY_MS: '0', ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const lines: string[] = [];
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk) => lines.push(String(chunk)));
+
+    const ready = new Promise<string>((resolve) => {
+      child.stdout.on('data', () => {
+        const url = /Ready on (http:\/\/[^\s,]+)/.exec(lines.join(''))?.[1];
+        if (url) resolve(url);
+      });
+    });
+    const ended = once(child, 'close').then(([code]) => {
+      throw new Error(`The service ended with ${code}:\n${lines.join('')}`);
+    });
+    const url = await Promise.race([ready, ended]);
+    ended.catch(() => undefined);
+    return new Service(child, url, lines);
+  }
+
+  /** Everything that the process has written, to either stream. */
+  get output(): string {
+    return this.lines.join('');
+  }
+
+  /** The lines of the log so far, parsed. */
+  get log(): Record<string, any>[] {
+    return this.output
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line));
+  }
+
+  fetch(path: string, init?: RequestInit): Promise<Response> {
+    return fetch(this.url + path, init);
+  }
+
+  post(title = 'A title'): Promise<Response> {
+    return this.fetch('/v1/posts', {
+      method: 'POST',
+      body: JSON.stringify({ title, content: 'Some content' }),
+    });
+  }
+
+  /** Sends the signal and waits for the end. */
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<{ code: number | null; milliseconds: number }> {
+    const start = Date.now();
+    if (this.process.exitCode === null && this.process.signalCode === null) {
+      const exit = once(this.process, 'exit');
+      this.process.kill(signal);
+      await exit;
+    }
+    return { code: this.process.exitCode, milliseconds: Date.now() - start };
+  }
+}
