@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startApi, type TestApi } from './support/api.js';
@@ -13,7 +13,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
     api = await startApi(store);
     await api.posts.create();
     await api.app.listen(0, '127.0.0.1');
-    ({ port } = api.app.getHttpServer().address());
+    ({ port } = api.app.getHttpServer().address() as AddressInfo);
   });
   afterAll(() => api.stop());
 
@@ -119,9 +119,9 @@ describe.each(STORES)('HTTP on %s', (store) => {
       ['OPTIONS', '/v1/posts', 'GET, HEAD, POST'],
       ['TRACE', '/v1/posts', 'GET, HEAD, POST'],
       ['PROPFIND', '/v1/posts', 'GET, HEAD, POST'],
-    ])('%s %s is refused with Allow: %s, whatever the body', async (method, url, allow) => {
+    ] as const)('%s %s is refused with Allow: %s, whatever the body', async (method, url, allow) => {
       for (const payload of [undefined, '{broken']) {
-        const reply = await api.send({ method: method as 'PUT', url, ...(payload && { payload }) });
+        const reply = await api.send({ method, url, ...(payload && { payload }) });
         expect(reply).toBeError('METHOD_NOT_ALLOWED');
         expect(reply.headers['allow']).toBe(allow);
       }

@@ -284,7 +284,7 @@ describe.each(STORES)('the order of titles on %s', (store) => {
     for (const title of titles) await api.posts.create({ title });
     const byCodePoint = titles
       .map((title, index) => ({ title, id: index + 1 }))
-      .sort((a, b) => Buffer.compare(Buffer.from(a.title), Buffer.from(b.title)) || a.id - b.id)
+      .toSorted((a, b) => Buffer.compare(Buffer.from(a.title), Buffer.from(b.title)) || a.id - b.id)
       .map(({ id }) => id);
 
     const ids = async (direction: string) =>

@@ -34,7 +34,9 @@ describe('?q', () => {
   });
 
   const search = async (store: StoreName, q: string): Promise<number[]> => {
-    const reply = await apis.get(store)!.get(`/v1/posts?${new URLSearchParams({ q, sort_dir: 'asc' })}`);
+    const reply = await apis
+      .get(store)!
+      .get(`/v1/posts?${new URLSearchParams({ q, sort_dir: 'asc' }).toString()}`);
     expect(reply).toHaveStatus(200);
     expect(reply.body.meta.total).toBe(reply.body.data.length);
     return reply.body.data.map(({ id }: Post) => id);
@@ -101,13 +103,15 @@ describe('?q', () => {
   });
 
   it('gives the same answers on both, and those of a plain reading', async () => {
-    const parts = TEXTS.flat().flatMap((text) => [...text]);
+    const parts = TEXTS.flat().flatMap((text) => Array.from(text));
     const needle = fc.oneof(
       fc.array(fc.constantFrom(...parts), { minLength: 1, maxLength: 4 }).map((chars) => chars.join('')),
       fc
         .tuple(fc.constantFrom(...TEXTS.flat()), fc.nat(12), fc.integer({ min: 1, max: 5 }), fc.boolean())
         .map(([text, start, length, upper]) => {
-          const part = [...text].slice(start, start + length).join('');
+          const part = Array.from(text)
+            .slice(start, start + length)
+            .join('');
           return upper ? part.toUpperCase() : part.toLowerCase();
         })
         .filter((part) => part !== ''),

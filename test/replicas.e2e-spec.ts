@@ -26,7 +26,7 @@ describe('a second service', () => {
     const ids = await Promise.all(
       services.map(async (service) => ((await (await service.post()).json()) as any).data.id),
     );
-    expect(ids.toSorted()).toEqual([1, 2, 3, 4]);
+    expect(ids.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4]);
     for (const service of services) {
       for (const id of ids) expect((await service.fetch(`/v1/posts/${id}`)).status).toBe(200);
       await service.end();

@@ -1,11 +1,7 @@
 import { z } from 'zod';
 import type { Config } from './config.js';
+import { ConfigError } from './config-error.js';
 import { developmentSecret } from './development-secret.js';
-
-/** A setting is missing or wrong. The message names it and never shows its value. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
 
 const JWT_SECRET_BYTES = 32;
 

@@ -3,11 +3,15 @@ import { once } from 'node:events';
 
 /** A service in a process of its own, as `npm run start:prod` runs it; for what only a process can show. */
 export class Service {
-  private constructor(
-    readonly process: ChildProcess,
-    readonly url: string,
-    private readonly lines: string[],
-  ) {}
+  readonly process: ChildProcess;
+  readonly url: string;
+  private readonly lines: string[];
+
+  private constructor(child: ChildProcess, url: string, lines: string[]) {
+    this.process = child;
+    this.url = url;
+    this.lines = lines;
+  }
 
   /** Resolves when the service is ready. @throws Error with the output when it ends before that */
   static async start(environment: Readonly<Record<string, string>>): Promise<Service> {

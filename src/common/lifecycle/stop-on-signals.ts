@@ -26,6 +26,8 @@ export function stopOnSignals(app: NestFastifyApplication): void {
 
     await sleep(drainDelay);
     drain.close();
+    // A connection whose last request is answered would be kept for the next one.
+    setInterval(() => app.getHttpServer().closeIdleConnections(), 100).unref();
     await app.close();
     logger.log('Stopped');
     process.exit(0);

@@ -26,7 +26,7 @@ export class CursorPage<T> {
 }
 
 /** A number as JSON text (TC39 "JSON.parse source text access"), which TypeScript does not know yet. */
-export interface RawJson {
+interface RawJson {
   readonly rawJSON: string;
 }
 

@@ -16,7 +16,7 @@ export const Id = createParamDecorator((name: string | undefined, context: Execu
   return parseId(params[name ?? 'id'] ?? '');
 });
 
-export function parseId(text: string): number {
+function parseId(text: string): number {
   const id = parseInt64(text);
   if (id === undefined) throw new AppError('INVALID_ID', 'The id must be a 64-bit decimal integer');
   const exact = Number(id);

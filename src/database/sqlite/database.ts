@@ -2,16 +2,12 @@ import { join } from 'node:path';
 import type { DataSource, EntitySchema, MixedList } from 'typeorm';
 import type { SqliteStore } from '../../config/config.js';
 import { Database } from '../database.js';
+import { DatabaseInUseError } from '../database-in-use.error.js';
 import { SqliteConnection } from './connection.js';
 import { databaseFile, sqliteDataSource } from './data-source.js';
 import { FileLock } from './file-lock.js';
 import { SqliteQueries } from './queries.js';
 import { SqliteTransactions } from './transactions.js';
-
-/** The data folder already has a service. */
-export class DatabaseInUseError extends Error {
-  override readonly name = 'DatabaseInUseError';
-}
 
 /** The embedded database: a connection for reading, which refuses to write, and one for writing. */
 export class SqliteDatabase extends Database {

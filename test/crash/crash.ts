@@ -1,0 +1,105 @@
+/**
+ * Kills the service with SIGKILL under write load, again and again, and reads back afterwards: everything
+ * that was acknowledged is there, and nothing else than what was asked for.
+ *
+ *     npm run test:crash [-- --rounds 10]
+ */
+import { parseArgs } from 'node:util';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startPostgres } from '../support/postgres-server.ts';
+import { Service } from '../support/service.ts';
+import { createStore, STORES, type StoreName } from '../support/stores.ts';
+
+const WRITERS = 16;
+
+/** What a post may be after a crash: as it was last acknowledged, or as a request in flight would make it: its title, or `deleted`. */
+interface Expectation {
+  acknowledged: string;
+  inFlight?: string | undefined;
+}
+
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '10' } } });
+const rounds = Number(values.rounds);
+
+const postgres = await startPostgres();
+process.env['TEST_DATABASE_URL'] = postgres.url;
+try {
+  for (const store of STORES) await crashRepeatedly(store);
+} finally {
+  await postgres.stop();
+}
+
+async function crashRepeatedly(store: StoreName): Promise<void> {
+  const { environment, ...testStore } = await createStore(store);
+  const settings = { ...environment, LOG_LEVEL: 'info' };
+  const posts = new Map<number, Expectation>();
+  let service = await Service.start(settings);
+
+  for (let round = 1; round <= rounds; round++) {
+    const before = posts.size;
+    const writers = Array.from({ length: WRITERS }, (_, writer) =>
+      write(service, posts, `${round}.${writer}`),
+    );
+    await sleep(300 + Math.random() * 700);
+    await service.end('SIGKILL');
+    await Promise.all(writers);
+
+    service = await Service.start(settings);
+    await verify(service, posts);
+    console.log(`${store}: round ${round} of ${rounds}, ${posts.size - before} posts written, all there`);
+  }
+  await service.end();
+  await testStore.remove();
+}
+
+/** Creates, changes and deletes posts of its own, one request at a time, until the service dies. */
+async function write(service: Service, posts: Map<number, Expectation>, writer: string): Promise<void> {
+  try {
+    for (let n = 0; ; n++) {
+      const title = `${writer}.${n}`;
+      const created = await service.post(title);
+      const { id } = ((await created.json()) as { data: { id: number } }).data;
+      if (posts.has(id)) throw new Error(`The id ${id} was given twice`);
+      const post: Expectation = { acknowledged: title };
+      posts.set(id, post);
+
+      for (const change of n % 4 === 3 ? [`${title} changed`, 'deleted'] : [`${title} changed`]) {
+        post.inFlight = change;
+        const init =
+          change === 'deleted'
+            ? { method: 'DELETE' }
+            : { method: 'PATCH', body: JSON.stringify({ title: change }) };
+        const reply = await service.fetch(`/v1/posts/${id}`, init);
+        if (!reply.ok) throw new Error(`${init.method} ${id} was answered with ${reply.status}`);
+        await reply.arrayBuffer();
+        post.acknowledged = change;
+        post.inFlight = undefined;
+      }
+    }
+  } catch (error) {
+    const isCrash = error instanceof TypeError; // what fetch throws when the connection is gone
+    if (!isCrash) throw error;
+  }
+}
+
+async function verify(service: Service, posts: Map<number, Expectation>): Promise<void> {
+  let stored = 0;
+  for (const [id, post] of posts) {
+    const reply = await service.fetch(`/v1/posts/${id}`);
+    const found =
+      reply.status === 404 ? 'deleted' : ((await reply.json()) as { data: { title: string } }).data.title;
+    if (found !== post.acknowledged && found !== post.inFlight) {
+      throw new Error(`Post ${id} is ${found}, but ${JSON.stringify(post)} was expected`);
+    }
+    post.acknowledged = found;
+    post.inFlight = undefined;
+    if (found !== 'deleted') stored++;
+  }
+
+  // A create that was in flight may have happened, or not: at most one for each writer and round.
+  const list = (await (await service.fetch('/v1/posts')).json()) as { meta: { total: number } };
+  const unacknowledged = list.meta.total - stored;
+  if (unacknowledged < 0 || unacknowledged > WRITERS * rounds) {
+    throw new Error(`The list counts ${list.meta.total} posts, ${stored} were expected`);
+  }
+}
