@@ -5,9 +5,11 @@ import { CursorPage, type Page } from '../common/pagination/page.js';
 import { type Parameters, Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
 import { fold } from './fold.js';
+import { POST_STATUSES } from './post.entity.js';
 import type { CreatePostInput, UpdatePostInput } from './post.input.js';
 import type { ListPosts, PostFilter, WalkPosts } from './post.query.js';
 import { POST_VIEW, type PostView } from './post.view.js';
+import { containing } from './search/search.js';
 import { ViewCounter } from './view-counter.js';
 
 /** The author of every post that the REST API creates: the user that a fresh database has. */
@@ -23,23 +25,24 @@ export class PostsService {
 
   async list({ filter, sortBy, direction, page }: ListPosts): Promise<Page<PostView>> {
     if (filter === 'none') return page.of([], 0);
-    const where = this.where(filter);
-    const total = await this.count(where, filter);
+    const { where, parameters } = this.matching(filter);
+    const total = await this.count(filter);
     if (page.offset >= total) return page.of([], total);
 
     const rows = await this.queries.all<PostView>(
       `SELECT ${POST_VIEW} FROM posts ${where}
        ORDER BY ${sortBy} ${direction}, id ${direction} LIMIT :limit OFFSET :offset`,
-      { ...filter, limit: page.limit, offset: page.offset },
+      { ...parameters, limit: page.limit, offset: page.offset },
     );
     return page.of(rows, total);
   }
 
   async walk({ filter, afterId, limit }: WalkPosts): Promise<CursorPage<PostView>> {
     if (filter === 'none') return new CursorPage([], undefined, false);
+    const { where, parameters } = this.matching(filter, 'id > :afterId');
     const rows = await this.queries.all<PostView>(
-      `SELECT ${POST_VIEW} FROM posts ${this.where(filter, 'id > :afterId')} ORDER BY id LIMIT :limit`,
-      { ...filter, afterId, limit: limit + 1 },
+      `SELECT ${POST_VIEW} FROM posts ${where} ORDER BY id LIMIT :limit`,
+      { ...parameters, afterId, limit: limit + 1 },
     );
     const data = rows.slice(0, limit);
     const last = rows.length > limit ? data.at(-1) : undefined;
@@ -101,25 +104,40 @@ export class PostsService {
     if (deleted.length === 0) throw postNotFound();
   }
 
-  private async count(where: string, parameters: Parameters): Promise<number> {
-    const row = await this.queries.one<{ total: number }>(
-      `SELECT count(*) AS total FROM posts ${where}`,
-      parameters,
-    );
+  /** The database keeps the totals of all posts and of each status; the matches of a text are counted. */
+  private async count(filter: Filter): Promise<number> {
+    if (filter.text === undefined) {
+      const statuses = filter.status === undefined ? POST_STATUSES : [filter.status];
+      return this.total(
+        `SELECT CAST(coalesce(sum(total), 0) AS bigint) AS total FROM post_totals
+         WHERE scope IN (${statuses.map((status) => `'status=${status}'`).join(', ')})`,
+      );
+    }
+    const { where, parameters } = this.matching(filter);
+    return this.total(`SELECT count(*) AS total FROM posts ${where}`, parameters);
+  }
+
+  private async total(sql: string, parameters?: Parameters): Promise<number> {
+    const row = await this.queries.one<{ total: number }>(sql, parameters);
     return row!.total;
   }
 
   /** The condition of a filter, as text that is the same for every value of it. */
-  private where(filter: Exclude<PostFilter, 'none'>, ...conditions: string[]): string {
-    const { dialect } = this.queries;
-    if (filter.status !== undefined) conditions.push('status = :status');
-    if (filter.text !== undefined) {
-      conditions.push(
-        `(${dialect.contains('title_folded', ':text')} OR ${dialect.contains('content_folded', ':text')})`,
-      );
+  private matching({ status, text }: Filter, ...conditions: string[]) {
+    const parameters: Record<string, string> = {};
+    if (status !== undefined) {
+      conditions.push('status = :status');
+      parameters['status'] = status;
     }
-    return conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
+    if (text !== undefined) {
+      const match = containing(text, this.queries);
+      conditions.push(match.condition);
+      parameters['text'] = match.text;
+    }
+    return { where: conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '', parameters };
   }
 }
+
+type Filter = Exclude<PostFilter, 'none'>;
 
 const postNotFound = () => new AppError('NOT_FOUND', 'Post not found');

@@ -1,0 +1,15 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { isSqlite } from '../column-types.js';
+import * as postgres from './postgres.js';
+import * as sqlite from './sqlite.js';
+
+/** Trigram indexes over the folded text of posts, kept by the database itself. */
+export class PostSearch1763700000003 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    for (const statement of isSqlite(runner) ? sqlite.UP : postgres.UP) await runner.query(statement);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    for (const statement of isSqlite(runner) ? sqlite.DOWN : postgres.DOWN) await runner.query(statement);
+  }
+}
