@@ -1,8 +1,6 @@
-export type DialectName = 'sqlite' | 'postgres';
-
 /** The little SQL that the two databases spell differently, side by side. */
 export interface Dialect {
-  readonly name: DialectName;
+  readonly name: 'sqlite' | 'postgres';
   /** The moment `:now`, or one millisecond past the column where that is later: it only moves forward. */
   forward(column: string, now: string): string;
 }

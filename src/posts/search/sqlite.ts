@@ -1,4 +1,4 @@
-import { GRAM, type TextMatch } from './search.js';
+import { GRAM, type TextMatch } from './text-match.js';
 
 export function containing(folded: string): TextMatch {
   if (Array.from(folded).length < GRAM) {

@@ -1,0 +1,102 @@
+/**
+ * Holds the service against a server written by hand (`baseline.ts`) on the same data: both are loaded in
+ * turn, round after round, and what counts is the ratio within a round, since machines have moods.
+ *
+ *     npm run bench [-- --rounds 7 --seconds 2 --store SQLite --only create]
+ */
+import { parseArgs } from 'node:util';
+import { execFileSync } from 'node:child_process';
+import { startPostgres } from '../test/support/postgres-server.ts';
+import { createStore, STORES, type StoreName } from '../test/support/stores.ts';
+import { compareAnswers } from './support/compare-answers.ts';
+import { load, type Scenario } from './support/load.ts';
+import { Server } from './support/server.ts';
+import { spread, table } from './support/statistics.ts';
+
+const POSTS = 1000;
+
+const anyId = () => 1 + Math.floor(Math.random() * POSTS);
+const text = 'Some words of a content that is about as long as a short paragraph. '.repeat(8);
+
+const SCENARIOS: Scenario[] = [
+  { name: 'health', path: () => '/health' },
+  { name: 'one post', path: () => `/v1/posts/${anyId()}`, goal: { SQLite: 0.8, PostgreSQL: 0.9 } },
+  { name: 'list, page 1', path: () => '/v1/posts', goal: { SQLite: 0.9, PostgreSQL: 0.9 } },
+  { name: 'list by status', path: () => '/v1/posts?status=draft', goal: { SQLite: 0.9, PostgreSQL: 0.9 } },
+  {
+    name: 'cursor page',
+    path: () => `/v1/posts/cursor?cursor=${encodeURIComponent(btoa(String(anyId())))}`,
+    goal: { SQLite: 0.9, PostgreSQL: 0.9 },
+  },
+  {
+    name: 'create',
+    method: 'POST',
+    path: () => '/v1/posts',
+    body: () => JSON.stringify({ title: 'A new post', content: text }),
+    goal: { SQLite: 0.9, PostgreSQL: 0.9 },
+  },
+  {
+    name: 'update',
+    method: 'PATCH',
+    path: () => `/v1/posts/${anyId()}`,
+    body: () => JSON.stringify({ title: `Title ${Math.random()}` }),
+    goal: { SQLite: 0.9, PostgreSQL: 0.9 },
+  },
+];
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '7' },
+    seconds: { type: 'string', default: '2' },
+    store: { type: 'string' },
+    only: { type: 'string' },
+  },
+});
+const rounds = Number(values.rounds);
+const seconds = Number(values.seconds);
+
+const postgres = await startPostgres();
+process.env['TEST_DATABASE_URL'] = postgres.url;
+try {
+  for (const store of STORES) if (!values.store || values.store === store) await measure(store);
+} finally {
+  await postgres.stop();
+}
+
+async function measure(store: StoreName): Promise<void> {
+  const { environment, ...testStore } = await createStore(store);
+  execFileSync(process.execPath, ['dist/commands/seed.js', '--posts', String(POSTS)], {
+    env: { ...process.env, ...environment },
+  });
+  const service = await Server.start('dist/main.js', environment);
+  const baseline = await Server.start('bench/baseline.ts', environment, ['--no-warnings']);
+  await compareAnswers(service.url, baseline.url);
+
+  const rows: string[][] = [];
+  for (const scenario of SCENARIOS.filter(({ name }) => !values.only || name.includes(values.only))) {
+    const ours: number[] = [];
+    const theirs: number[] = [];
+    await load(service.url, scenario, 1);
+    await load(baseline.url, scenario, 1);
+    for (let round = 1; round <= rounds; round++) {
+      process.stderr.write(`\r\x1b[2K${store}, ${scenario.name}: round ${round} of ${rounds}`);
+      ours.push(await load(service.url, scenario, seconds));
+      theirs.push(await load(baseline.url, scenario, seconds));
+    }
+    const ratio = spread(ours.map((rate, round) => rate / theirs[round]!));
+    rows.push([
+      scenario.name,
+      Math.round(spread(ours).median).toLocaleString('en'),
+      Math.round(spread(theirs).median).toLocaleString('en'),
+      `${ratio.min.toFixed(2)} … **${ratio.median.toFixed(2)}** … ${ratio.max.toFixed(2)}`,
+      scenario.goal?.[store]?.toFixed(2) ?? '',
+    ]);
+  }
+  process.stderr.write('\r\x1b[2K');
+  console.log(`\n${store}\n`);
+  console.log(table(['', 'service, req/s', 'by hand, req/s', 'ratio: min … median … max', 'goal'], rows));
+
+  await service.stop();
+  await baseline.stop();
+  await testStore.remove();
+}

@@ -1,0 +1,40 @@
+import autocannon from 'autocannon';
+
+export interface Scenario {
+  readonly name: string;
+  readonly method?: 'GET' | 'POST' | 'PATCH';
+  /** Path of one request; called for each. */
+  readonly path: () => string;
+  readonly body?: () => string;
+  /** The least ratio that the design asks for. */
+  readonly goal?: { readonly SQLite?: number; readonly PostgreSQL?: number };
+}
+
+const CONNECTIONS = 32;
+
+/** Loads a server for some seconds. @returns requests per second */
+export async function load(
+  url: string,
+  { method = 'GET', path, body }: Scenario,
+  seconds: number,
+): Promise<number> {
+  const result = await autocannon({
+    url,
+    connections: CONNECTIONS,
+    duration: seconds,
+    requests: [
+      {
+        method,
+        ...(body && { headers: { 'content-type': 'application/json' } }),
+        setupRequest: (request) => ({ ...request, path: path(), ...(body && { body: body() }) }),
+      },
+    ],
+  });
+  const answered = result['2xx'];
+  if (result.non2xx > 0 || result.errors > 0 || answered === 0) {
+    throw new Error(
+      `${method} ${path()}: ${result.non2xx} refusals, ${result.errors} errors, ${answered} answers`,
+    );
+  }
+  return answered / result.duration;
+}

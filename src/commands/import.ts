@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import type { DataSource } from 'typeorm';
+import { AppError } from '../common/errors/errors.js';
+import { toInput } from '../common/validation/to-input.js';
+import { insertPosts, type NewPost } from '../posts/post-batch.js';
+import { CreatePostInput } from '../posts/post.input.js';
+import { type Candidate, openPostSource } from './support/post-sources.js';
+import { Progress } from './support/progress.js';
+import { runCommand, UsageError } from './support/run-command.js';
+
+/** Posts to a transaction. */
+const BATCH = 500;
+
+/** Refusals that are printed as they come; after that they are only counted. */
+const PRINTED = 20;
+
+const USAGE = `Usage: npm run import -- [--skip N] <folder of Markdown files | NDJSON file | ->`;
+
+/**
+ * Posts from real text, by the rules of `POST /v1/posts`. It may be interrupted: what was written stays, and
+ * the summary says how to go on.
+ */
+class Import {
+  private batch: NewPost[] = [];
+  private stopped = false;
+  private seen = 0;
+  private stored = 0;
+  private readonly refusals = new Map<string, number>();
+
+  constructor(
+    private readonly source: DataSource,
+    private readonly skip: number,
+  ) {}
+
+  async run(name: string): Promise<number> {
+    const { size, candidates } = await openPostSource(name);
+    const progress = new Progress('posts', size);
+    process.once('SIGINT', () => (this.stopped = true));
+
+    for await (const candidate of candidates) {
+      if (++this.seen <= this.skip) continue;
+      this.take(candidate);
+      if (this.batch.length === BATCH) await this.store();
+      progress.show(candidate.position, this.stored);
+      if (this.stopped) break;
+    }
+    await this.store();
+    this.summarize(progress.end());
+    return this.stopped ? 130 : this.refusals.size > 0 ? 2 : 0;
+  }
+
+  private take({ where, fields, fault }: Candidate): void {
+    try {
+      if (fault !== undefined) throw new AppError('VALIDATION_ERROR', fault);
+      const { title, content, status } = toInput(CreatePostInput, fields);
+      this.batch.push({ title, content, status: status || 'draft', authorId: 1, createdAt: new Date() });
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      this.refuse(where, error.message);
+    }
+  }
+
+  private refuse(where: string, reason: string): void {
+    this.refusals.set(reason, (this.refusals.get(reason) ?? 0) + 1);
+    const count = [...this.refusals.values()].reduce((sum, n) => sum + n, 0);
+    if (count <= PRINTED) console.error(`${where}: ${reason}`);
+    if (count === PRINTED + 1) console.error('… further refusals are counted below');
+  }
+
+  /** A batch is in the database whole, or not at all. */
+  private async store(): Promise<void> {
+    if (this.batch.length === 0) return;
+    const batch = this.batch;
+    this.batch = [];
+    await this.source.transaction((manager) => insertPosts(manager, batch));
+    this.stored += batch.length;
+    await sleep(1); // A running service gets its turn to write.
+  }
+
+  private summarize(seconds: number): void {
+    console.log(`${this.stored.toLocaleString('en')} posts stored in ${seconds.toFixed(1)} s`);
+    for (const [reason, count] of this.refusals) console.log(`${count} refused: ${reason}`);
+    if (this.stopped) console.log(`Interrupted; go on with --skip ${this.seen}`);
+  }
+}
+
+await runCommand(async (source) => {
+  const { values, positionals } = parseArgs({
+    options: { skip: { type: 'string', default: '0' } },
+    allowPositionals: true,
+  });
+  const [name, ...more] = positionals;
+  const skip = Number(values.skip);
+  if (name === undefined || more.length > 0 || !Number.isSafeInteger(skip)) throw new UsageError(USAGE);
+  return new Import(source, skip).run(name);
+});

@@ -1,0 +1,21 @@
+import { parseArgs } from 'node:util';
+import { findTotalFaults, rebuildTotals } from '../posts/post-totals.js';
+import { runCommand } from './support/run-command.js';
+
+/** `npm run verify [-- --repair]`: holds what the database keeps for speed against the posts themselves. */
+await runCommand(async (source) => {
+  const { values } = parseArgs({ options: { repair: { type: 'boolean', default: false } } });
+  const faults = await findTotalFaults(source.manager);
+  for (const { scope, counted, kept } of faults) console.log(`${scope}: ${kept} kept, ${counted} counted`);
+  if (faults.length === 0) {
+    console.log('All totals are right');
+    return 0;
+  }
+  if (!values.repair) {
+    console.log('Run it with --repair to count anew');
+    return 1;
+  }
+  await source.transaction(rebuildTotals);
+  console.log('Counted anew');
+  return 0;
+});
