@@ -1,5 +1,5 @@
-import { loadConfig } from './src/config/load-config.js';
-import { commandDataSource } from './src/database/data-source.js';
+import { loadStore } from './dist/config/load-config.js';
+import { commandDataSource } from './dist/database/data-source.js';
 
-/** For TypeORM's own commands, such as `typeorm migration:show -d ormconfig.ts`. */
-export default commandDataSource(loadConfig(process.env), ['dist/**/*.entity.js']);
+/** For TypeORM's own commands on what is built: `npm run typeorm -- migration:show`. */
+export default commandDataSource({ store: loadStore(process.env) }, ['dist/**/*.entity.js']);

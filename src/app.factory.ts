@@ -1,4 +1,4 @@
-import { VersioningType } from '@nestjs/common';
+import { type Type, VersioningType } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
@@ -8,14 +8,14 @@ import { createLogger } from './common/logging/create-logger.js';
 import type { Config } from './config/config.js';
 
 /** The application, initialised and not listening yet: the one way to build it, for main and for every test. */
-export async function createApp(config: Config): Promise<NestFastifyApplication> {
+export async function createApp(config: Config, more: readonly Type[] = []): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.with(config),
+    AppModule.with(config, more),
     createFastifyAdapter(),
     { logger: createLogger(config), bodyParser: false, abortOnError: false },
   );
   app.enableVersioning({ type: VersioningType.URI });
-  await registerHttp(app);
+  registerHttp(app);
   await app.init();
   await app.getHttpAdapter().getInstance().ready();
   return app;

@@ -1,4 +1,4 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { AuthModule } from './auth/auth.module.js';
 import { ErrorFilter } from './common/errors/error.filter.js';
@@ -24,7 +24,8 @@ import { UsersModule } from './users/users.module.js';
   ],
 })
 export class AppModule {
-  static with(config: Config): DynamicModule {
-    return { module: AppModule, imports: [ConfigModule.forRoot(config)] };
+  /** @param more modules beside those above; tests bring routes of their own */
+  static with(config: Config, more: readonly Type[] = []): DynamicModule {
+    return { module: AppModule, imports: [ConfigModule.forRoot(config), ...more] };
   }
 }

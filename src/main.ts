@@ -1,27 +1,50 @@
-import { Logger } from '@nestjs/common';
+import './require-node.js';
+import cluster from 'node:cluster';
+import type { Logger } from 'nestjs-pino';
 import { createApp } from './app.factory.js';
 import { stopOnSignals } from './common/lifecycle/stop-on-signals.js';
 import { explainStartFailure } from './common/lifecycle/start-failure.js';
+import { Supervisor } from './common/lifecycle/supervisor.js';
+import { createLogger } from './common/logging/create-logger.js';
 import type { Config } from './config/config.js';
 import { loadConfig } from './config/load-config.js';
+import { migrate } from './database/migrate.js';
 
 async function start(): Promise<void> {
   const config = loadConfig(process.env);
+  const logger = createLogger(config);
+  if (config.workers > 1 && cluster.isPrimary) await supervise(config, logger);
+  else await serve(config, logger);
+}
+
+async function serve(config: Config, logger: Logger): Promise<void> {
   const app = await createApp(config);
   stopOnSignals(app);
   await app.listen(config.port, config.host);
-
-  const logger = new Logger('Service');
-  if (config.production && config.writeAccess === 'open') {
-    logger.warn('WRITE_ACCESS is open: anyone who reaches this service may change its data');
-  }
-  logger.log(`Ready on ${await app.getUrl()}, data in ${describeStore(config)}`);
+  if (cluster.isPrimary) announce(config, logger, await app.getUrl());
 }
 
-function describeStore({ store }: Config): string {
-  return store.kind === 'sqlite'
-    ? `SQLite in ${store.directory}`
-    : `PostgreSQL at ${new URL(store.url).host}`;
+/** Migrates once, for all workers, and then only looks after them. */
+async function supervise(config: Config, logger: Logger): Promise<void> {
+  if (config.migrateAtStart) await migrate(config);
+  let url = '';
+  cluster.on('listening', (_worker, { address, port }) => (url = `http://${address}:${port}`));
+  await new Supervisor(config.workers, { MIGRATE: 'off' }, logger).start();
+  announce(config, logger, url);
+}
+
+function announce({ production, writeAccess, workers, store }: Config, logger: Logger, url: string): void {
+  if (production && writeAccess === 'open') {
+    logger.warn('WRITE_ACCESS is open: anyone who reaches this service may change its data', 'Service');
+  }
+  const data =
+    store.kind === 'sqlite' ? `SQLite in ${store.directory}` : `PostgreSQL at ${describeAddress(store.url)}`;
+  logger.log(`Ready on ${url}, data in ${data}${workers > 1 ? `, ${workers} workers` : ''}`, 'Service');
+}
+
+function describeAddress(url: string): string {
+  const { host, pathname } = new URL(url);
+  return host + pathname;
 }
 
 start().catch((error: unknown) => {

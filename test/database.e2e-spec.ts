@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
+import { createApp } from '../src/app.factory.js';
 import { commandDataSource } from '../src/database/data-source.js';
 import { Database } from '../src/database/database.js';
 import { migrate } from '../src/database/migrate.js';
@@ -70,12 +73,97 @@ describe.each(STORES)('the database on %s', (store) => {
 
   it('is migrated once when many processes start together', async () => {
     const { environment, ...testStore } = await createStore(store);
-    const config = loadConfig(environment);
-    const starts = store === 'SQLite' ? 1 : 8;
+    const command = () =>
+      promisify(execFile)(process.execPath, ['dist/commands/migrate.js'], {
+        env: { PATH: process.env['PATH'], ...environment },
+      });
 
-    const ran = await Promise.all(Array.from({ length: starts }, () => migrate(config)));
+    const outputs = await Promise.all(Array.from({ length: 5 }, command));
 
-    expect(ran.flat()).toEqual(migrations.map(({ name }) => name));
+    expect(outputs.filter(({ stdout }) => stdout.startsWith('Migrations run'))).toHaveLength(1);
+    expect(outputs.filter(({ stdout }) => stdout.startsWith('The schema is up to date'))).toHaveLength(4);
+    await testStore.remove();
+  });
+
+  it('runs units of work within each other as one', async () => {
+    const { transactions } = api.app.get(Database);
+    const before = await api.posts.count();
+
+    const outer = transactions.run(async (manager) => {
+      await transactions.execute("UPDATE posts SET title = 'Within' WHERE id = 1");
+      await transactions.run((inner) => inner.query("UPDATE posts SET content = 'Within' WHERE id = 1"));
+      await manager.query('DELETE FROM posts WHERE id = 1');
+      throw new Error('No');
+    });
+
+    await expect(outer).rejects.toThrow('No');
+    expect(await api.posts.count()).toBe(before);
+    expect(await api.posts.get(1)).toMatchObject({ title: 'A title', content: 'Some content' });
+  });
+
+  it('answers 503 where migrations have not run', async () => {
+    const bare = await startApi(store, { MIGRATE: 'off' });
+
+    expect(await bare.get('/v1/posts')).toBeError('SERVICE_UNAVAILABLE');
+    expect(await bare.post('/v1/posts', { title: 'T', content: 'C' })).toBeError('SERVICE_UNAVAILABLE');
+    await bare.stop();
+  });
+});
+
+describe('the embedded database', () => {
+  it('has each commit on disk before it is answered', async () => {
+    const api = await startApi('SQLite');
+
+    const pragma = (name: string) =>
+      api.app.get(Database).transactions.run((manager) => manager.query(`PRAGMA ${name}`));
+    expect(await pragma('synchronous')).toEqual([{ synchronous: 2 }]);
+    expect(await pragma('journal_mode')).toEqual([{ journal_mode: 'wal' }]);
+    await api.stop();
+  });
+
+  it('goes on answering while another process writes, and gives up in time', async () => {
+    const api = await startApi('SQLite');
+    await api.posts.create();
+    const other = await commandDataSource(api.config).initialize();
+    await other.query('BEGIN IMMEDIATE');
+
+    const start = Date.now();
+    const writes = Promise.all([1, 2, 3].map(() => api.post('/v1/posts', { title: 'T', content: 'C' })));
+    expect(await api.get('/v1/posts/1')).toHaveStatus(200);
+    expect(Date.now() - start).toBeLessThan(1000);
+    for (const reply of await writes) expect(reply).toBeError('SERVICE_UNAVAILABLE');
+    expect(Date.now() - start).toBeLessThan(6000);
+
+    const late = api.post('/v1/posts', { title: 'T', content: 'C' });
+    await other.query('ROLLBACK');
+    expect(await late).toHaveStatus(201);
+    await other.destroy();
+    await api.stop();
+  });
+});
+
+describe('a PostgreSQL of another taste', () => {
+  it('is understood: dates', async () => {
+    const api = await startApi('PostgreSQL');
+    const [{ name }] = await api.app.get(Database).source.query('SELECT current_database() AS name');
+    await api.app.get(Database).source.query(`ALTER DATABASE ${name} SET datestyle = 'German'`);
+    const again = await api.restart();
+
+    const { created_at, id } = await again.posts.create();
+    expect(await again.posts.get(id)).toMatchObject({ created_at });
+    expect(Date.now() - Date.parse(created_at)).toBeLessThan(60_000);
+    await again.stop();
+  });
+
+  it('is refused: an encoding that does not hold all text', async () => {
+    const { environment, ...testStore } = await createStore(
+      'PostgreSQL',
+      `ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,
+    );
+
+    await expect(createApp(loadConfig({ LOG_LEVEL: 'silent', ...environment }))).rejects.toThrow(
+      'The database must be encoded in UTF8, and this one is in LATIN1',
+    );
     await testStore.remove();
   });
 });

@@ -1,6 +1,7 @@
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Database } from '../src/database/database.js';
 import { startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
 
@@ -18,9 +19,11 @@ describe.each(STORES)('HTTP on %s', (store) => {
   afterAll(() => api.stop());
 
   /** Sends bytes as they are; for requests that no client library would send. */
-  async function raw(request: string) {
+  async function raw(request: string, { end = true } = {}) {
     const socket = connect(port, '127.0.0.1');
-    socket.end(request);
+    socket.on('error', () => undefined);
+    if (end) socket.end(request);
+    else socket.write(request);
     const answer = await text(socket);
     const [head = '', body = ''] = answer.split('\r\n\r\n', 2);
     const [, status, fields = ''] = /^HTTP\/1\.1 (\d+)[^\r]*\r\n([^]*)$/.exec(head) ?? [];
@@ -140,10 +143,51 @@ describe.each(STORES)('HTTP on %s', (store) => {
       expect(await raw(request)).toBeError('MALFORMED_REQUEST');
     });
 
-    it.each(['*', '*posts'])('are not found by the target %s', async (target) => {
-      expect(await raw(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)).toBeError(
-        'NOT_FOUND',
+    it.each([
+      ['no Host', 'GET /health HTTP/1.1\r\nConnection: close\r\n\r\n'],
+      ['a proxy’s request', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ])('are refused in the envelope as well: %s', async (_, request) => {
+      expect(await raw(request)).toBeError('MALFORMED_REQUEST');
+    });
+
+    it('may expect what nobody knows', async () => {
+      const reply = await raw('GET /health HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n');
+
+      expect(reply.status).toBe(200);
+      expect(reply.headers['x-request-id']).toMatch(UUID);
+    });
+
+    it.each(['GET *', 'GET *posts', 'OPTIONS *', 'OPTIONS *abc'])('are not found: %s', async (line) => {
+      expect(await raw(`${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)).toBeError('NOT_FOUND');
+    });
+
+    it('do not take the place of an answer that is owed', async () => {
+      const body = '{"title":"Pipelined","content":"C"}';
+      const before = await api.posts.count();
+
+      const reply = await raw(
+        `POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}garbage\r\n\r\n`,
+        { end: false },
       );
+
+      expect(reply.status).toBe(201);
+      expect(await api.posts.count()).toBe(before + 1);
+    });
+
+    it('are refused once they have taken too long, and only once', async () => {
+      const server = api.app.getHttpServer();
+      const { requestTimeout, headersTimeout } = server;
+      Object.assign(server, { requestTimeout: 500, headersTimeout: 400 });
+      try {
+        const unfinished = 'POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{';
+        expect(await raw(unfinished, { end: false })).toBeError('MALFORMED_REQUEST');
+        const answeredEarly = 'POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{';
+        const reply = await raw(answeredEarly, { end: false });
+        expect(reply).toBeError('NOT_FOUND');
+      } finally {
+        Object.assign(server, { requestTimeout, headersTimeout });
+      }
+      expect({ requestTimeout, headersTimeout }).toEqual({ requestTimeout: 30_000, headersTimeout: 15_000 });
     });
 
     it('are found by an absolute address', async () => {
@@ -161,6 +205,17 @@ describe.each(STORES)('HTTP on %s', (store) => {
       expect(reply).toBeError('PAYLOAD_TOO_LARGE');
     });
 
+    it('is refused so that a client that goes on sending gets to read why', async () => {
+      for (let n = 0; n < 10; n++) {
+        const reply = await fetch(`http://127.0.0.1:${port}/v1/posts`, {
+          method: 'POST',
+          body: 'x'.repeat(5 * 1024 * 1024),
+        });
+        expect(reply.status).toBe(413);
+        await reply.text();
+      }
+    });
+
     it('is refused when it comes in chunks', async () => {
       const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
       const reply = await raw(
@@ -168,6 +223,24 @@ describe.each(STORES)('HTTP on %s', (store) => {
       );
       expect(reply).toBeError('PAYLOAD_TOO_LARGE');
     });
+  });
+
+  it('masks a fault of its own, and names it by its id', async () => {
+    const { transactions } = api.app.get(Database);
+    await transactions.run((manager) => manager.query('ALTER TABLE posts RENAME COLUMN content TO hidden'));
+    try {
+      const reply = await api.get('/v1/posts/1');
+      expect(reply).toBeError('INTERNAL_ERROR');
+      expect(reply.text).not.toMatch(/content|hidden|posts|SQL/);
+    } finally {
+      await transactions.run((manager) => manager.query('ALTER TABLE posts RENAME COLUMN hidden TO content'));
+    }
+  });
+
+  it('refuses a compressed body', async () => {
+    const reply = await api.post('/v1/posts', '{}', { 'content-encoding': 'gzip' });
+
+    expect(reply).toBeError('UNSUPPORTED_MEDIA_TYPE');
   });
 
   it('sends headers that keep browsers from guessing, framing and leaking', async () => {

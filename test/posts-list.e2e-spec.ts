@@ -165,6 +165,21 @@ describe.each(STORES)('GET /v1/posts on %s', (store) => {
       });
     });
 
+    it('repeats the other parameters as they were sent, and so stays small', async () => {
+      const sent = `q=${'!()~*'.repeat(100)}&page=2&limit=10`;
+      const { headers } = await api.get(`/v1/posts?${sent}`);
+
+      expect(headers['link']).toContain(`</v1/posts?${sent.replace('page=2', 'page=1')}>; rel="first"`);
+    });
+
+    it('cannot be broken by what an address may hold', async () => {
+      const reply = await api.send({ method: 'GET', url: '/v1/posts?limit=1&x=">\x80,<y' });
+
+      expect(reply.headers['link']).toMatch(
+        /^<\/v1\/posts\?limit=1&x=%22%3e(%[0-9a-f]{2})+,%3cy&page=1>; rel="first"/i,
+      );
+    });
+
     it('leads back from past the end', async () => {
       expect(await links('?page=9223372036854775807')).toMatchObject({ prev: '/v1/posts?page=3' });
     });

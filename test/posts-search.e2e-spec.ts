@@ -18,6 +18,7 @@ const TEXTS: [title: string, content: string][] = [
   ['one', 'two'],
   ['line\nfeed', 'tab\there'],
   ['Ω ohm', 'K kelvin'],
+  ['\uFFFD odd', 'even \uFFFD\uFFFD\uFFFD'],
 ];
 
 describe('?q', () => {
@@ -76,6 +77,8 @@ describe('?q', () => {
       ['ohm', [13]],
       ['ω', [13]],
       ['k kel', [13]],
+      ['\uFFFD', [14]],
+      ['\uFFFD\uFFFD\uFFFD', [14]],
       ['\0', []],
       ['o\0', []],
       ['; DROP TABLE posts', []],

@@ -150,7 +150,7 @@ describe.each(STORES)('the process on %s', (store) => {
     const { port } = new URL(service.url);
 
     await expect(Service.start({ ...other.environment, PORT: port })).rejects.toThrow(
-      new RegExp(`ended with 1:[^]*127.0.0.1:${port} is taken`),
+      new RegExp(`ended with 1:[^]*HOST and PORT cannot be used: .*127.0.0.1:${port}`),
     );
     await other.remove();
     await service.end();
@@ -163,7 +163,7 @@ describe.each(STORES)('the process on %s', (store) => {
 
     const command = () =>
       run(process.execPath, ['dist/commands/migrate.js'], { env: { ...process.env, ...other.environment } });
-    expect((await command()).stdout).toMatch(/Migrations run: Users\d+, Posts\d+/);
+    expect((await command()).stdout).toMatch(/Migrations run: Users\d+, Posts\d+, /);
     expect((await command()).stdout).toMatch('The schema is up to date');
 
     expect((await service.fetch('/health/ready')).status).toBe(200);

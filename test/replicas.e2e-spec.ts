@@ -1,3 +1,6 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { Service } from './support/service.js';
 import { createStore } from './support/stores.js';
@@ -32,5 +35,68 @@ describe('a second service', () => {
       await service.end();
     }
     await store.remove();
+  });
+});
+
+describe('WEB_CONCURRENCY', () => {
+  const workersOf = ({ process: { pid } }: Service): number[] =>
+    execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .map(Number)
+      .filter((id) => readFileSync(`/proc/${id}/cmdline`, 'utf8').includes('main.js'));
+
+  const until = async (condition: () => boolean) => {
+    for (let waited = 0; !condition(); waited += 50) {
+      if (waited > 10_000) throw new Error('It did not come about');
+      await sleep(50);
+    }
+  };
+
+  it('serves PostgreSQL with several processes, replaces those that die, and drains them all', async () => {
+    const store = await createStore('PostgreSQL');
+    const service = await Service.start({ ...store.environment, WEB_CONCURRENCY: '3' });
+    const workers = workersOf(service);
+    expect(workers).toHaveLength(3);
+
+    process.kill(workers[0]!, 'SIGKILL');
+    await until(() => !workersOf(service).includes(workers[0]!) && workersOf(service).length === 3);
+    for (let n = 0; n < 10; n++) expect((await service.post()).status).toBe(201);
+
+    expect(await service.end()).toMatchObject({ code: 0 });
+    await store.remove();
+  });
+
+  it('replaces all workers at SIGHUP without failing a request', async () => {
+    const store = await createStore('PostgreSQL');
+    const service = await Service.start({
+      ...store.environment,
+      WEB_CONCURRENCY: '2',
+      DRAIN_DELAY_MS: '500',
+    });
+    const before = workersOf(service);
+    const done = new AbortController();
+    const statuses: number[] = [];
+    const traffic = (async () => {
+      while (!done.signal.aborted) statuses.push((await service.post()).status);
+    })();
+
+    service.process.kill('SIGHUP');
+    await until(() => service.output.includes('All workers are replaced'));
+    done.abort();
+    await traffic;
+
+    const after = workersOf(service);
+    expect(after).toHaveLength(2);
+    expect(after.some((pid) => before.includes(pid))).toBe(false);
+    expect(new Set(statuses)).toEqual(new Set([201]));
+    await service.end();
+    await store.remove();
+  });
+
+  it('is refused on the embedded database', async () => {
+    await expect(Service.start({ WEB_CONCURRENCY: '2' })).rejects.toThrow(
+      /ended with 1:[^]*WEB_CONCURRENCY must be 1 on the embedded database/,
+    );
   });
 });

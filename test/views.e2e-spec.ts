@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { Transactions } from '../src/database/transactions.js';
+import { ViewCounter } from '../src/posts/view-counter.js';
 import { type Post, startApi } from './support/api.js';
 import { STORES } from './support/stores.js';
 
@@ -16,6 +18,39 @@ describe.each(STORES)('views on %s', (store) => {
 
     const { data } = (await api.get('/v1/posts?sort_by=views')).body;
     expect(data).toEqual([first, third]);
+    await api.stop();
+  });
+
+  it('count reading, and not looking', async () => {
+    let api = await startApi(store);
+    const [first, second] = [await api.posts.create(), await api.posts.create()];
+    for (let n = 0; n < 3; n++) await api.send({ method: 'HEAD', url: `/v1/posts/${first.id}` });
+    await api.posts.get(second.id);
+
+    api = await api.restart();
+
+    const { data } = (await api.get('/v1/posts?sort_by=views')).body;
+    expect(data.map(({ id }: Post) => id)).toEqual([second.id, first.id]);
+    await api.stop();
+  });
+
+  it('are all written when the process stops while it is writing', async () => {
+    let api = await startApi(store);
+    const count = 1000;
+    await Promise.all(Array.from({ length: count }, () => api.posts.create()));
+    await Promise.all(Array.from({ length: count }, (_, n) => api.posts.get(n + 1)));
+    const counter = api.app.get(ViewCounter) as {
+      flushing: Promise<void>;
+      flush(): Promise<void>;
+    };
+    counter.flushing = counter.flush();
+
+    api = await api.restart();
+
+    const [{ total }] = await api.app
+      .get(Transactions)
+      .run((manager) => manager.query('SELECT CAST(sum(views) AS bigint) AS total FROM posts'));
+    expect(total).toBe(count);
     await api.stop();
   });
 

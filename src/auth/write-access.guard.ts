@@ -21,8 +21,9 @@ export class WriteAccessGuard implements CanActivate {
       context.getHandler(),
       context.getClass(),
     ]);
+    if (!governed) return true;
     const { method } = context.switchToHttp().getRequest<FastifyRequest>();
-    if (!governed || SAFE_METHODS.has(method)) return true;
+    if (SAFE_METHODS.has(method)) return true;
     throw new AppError('UNAUTHENTICATED', 'Changing this takes an account; please authenticate');
   }
 }

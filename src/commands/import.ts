@@ -7,7 +7,7 @@ import { insertPosts, type NewPost } from '../posts/post-batch.js';
 import { CreatePostInput } from '../posts/post.input.js';
 import { type Candidate, openPostSource } from './support/post-sources.js';
 import { Progress } from './support/progress.js';
-import { runCommand, UsageError } from './support/run-command.js';
+import { runDatabaseCommand, UsageError } from './support/run-command.js';
 
 /** Posts to a transaction. */
 const BATCH = 500;
@@ -85,7 +85,7 @@ class Import {
   }
 }
 
-await runCommand(async (source) => {
+await runDatabaseCommand(async (source) => {
   const { values, positionals } = parseArgs({
     options: { skip: { type: 'string', default: '0' } },
     allowPositionals: true,

@@ -1,6 +1,9 @@
-import { loadConfig } from '../config/load-config.js';
 import { migrate } from '../database/migrate.js';
+import { runCommand } from './support/run-command.js';
 
-/** Brings the schema of the configured database up to date; for deployments with `MIGRATE=off`. */
-const ran = await migrate(loadConfig(process.env));
-console.log(ran.length > 0 ? `Migrations run: ${ran.join(', ')}` : 'The schema is up to date');
+/** `npm run migrate`: brings the schema of the configured database up to date; for `MIGRATE=off`. */
+await runCommand(async (config) => {
+  const ran = await migrate(config);
+  console.log(ran.length > 0 ? `Migrations run: ${ran.join(', ')}` : 'The schema is up to date');
+  return 0;
+});

@@ -3,13 +3,13 @@ import { parseArgs } from 'node:util';
 import { insertPosts, type NewPost } from '../posts/post-batch.js';
 import { inventPost } from './support/invent-post.js';
 import { Progress } from './support/progress.js';
-import { runCommand, UsageError } from './support/run-command.js';
+import { runDatabaseCommand, UsageError } from './support/run-command.js';
 
 /** Posts to a transaction: long enough to be fast, short enough for a running service to get its turn. */
 const BATCH = 2000;
 
 /** `npm run seed -- --posts N`: made-up posts in several scripts, the same ones for the same N. */
-await runCommand(async (source) => {
+await runDatabaseCommand(async (source) => {
   const { values } = parseArgs({ options: { posts: { type: 'string', default: '1000' } } });
   const count = Number(values.posts);
   if (!Number.isSafeInteger(count) || count < 1)

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 import { findTotalFaults, rebuildTotals } from '../posts/post-totals.js';
-import { runCommand } from './support/run-command.js';
+import { runDatabaseCommand } from './support/run-command.js';
 
 /** `npm run verify [-- --repair]`: holds what the database keeps for speed against the posts themselves. */
-await runCommand(async (source) => {
+await runDatabaseCommand(async (source) => {
   const { values } = parseArgs({ options: { repair: { type: 'boolean', default: false } } });
   const faults = await findTotalFaults(source.manager);
   for (const { scope, counted, kept } of faults) console.log(`${scope}: ${kept} kept, ${counted} counted`);

@@ -1,18 +1,33 @@
-import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ConfigError } from './config-error.js';
+import { makeDataFolder } from './data-folder.js';
+
+const BYTES = 48;
 
 /**
  * A random signing key, kept in the data folder so that tokens outlive a restart.
  * For trying out only: production has to bring its own, which all replicas share.
+ *
+ * @throws ConfigError when what is kept there is no such key
  */
 export function developmentSecret(directory: string): string {
+  makeDataFolder(directory);
   const file = join(directory, 'jwt-secret');
-  mkdirSync(directory, { recursive: true });
+  // Linked into place whole: neither a crash nor a second process can leave or meet half a key.
+  const draft = `${file}.${randomUUID()}`;
+  writeFileSync(draft, randomBytes(BYTES).toString('base64url'), { mode: 0o600 });
   try {
-    writeFileSync(file, randomBytes(48).toString('base64url'), { flag: 'wx', mode: 0o600 });
+    linkSync(draft, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft);
   }
-  return readFileSync(file, 'utf8');
+  const secret = readFileSync(file, 'utf8');
+  if (Buffer.from(secret, 'base64url').length < BYTES) {
+    throw new ConfigError(`${file} does not hold a key; remove it, and a new one is made`);
+  }
+  return secret;
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
@@ -14,6 +14,7 @@ describe('loadConfig', () => {
       production: false,
       host: '127.0.0.1',
       port: 3000,
+      workers: 1,
       store: { kind: 'sqlite', directory: DATA_DIR },
       migrateAtStart: true,
       writeAccess: 'open',
@@ -42,6 +43,27 @@ describe('loadConfig', () => {
     expect(statSync(file).mode & 0o077).toBe(0);
   });
 
+  it.each(['', 'short'])('does not use a kept secret that is none: %j', (kept) => {
+    const folder2 = join(folder, `kept-${kept}`);
+    mkdirSync(folder2);
+    writeFileSync(join(folder2, 'jwt-secret'), kept);
+
+    expect(() => loadConfig({ DATA_DIR: folder2 })).toThrow(/jwt-secret does not hold a key/);
+  });
+
+  it('keeps what it makes from other users', () => {
+    loadConfig({ DATA_DIR: join(folder, 'private') });
+
+    expect(statSync(join(folder, 'private')).mode & 0o077).toBe(0);
+  });
+
+  it('names a data folder that cannot be made', () => {
+    const file = join(folder, 'file');
+    writeFileSync(file, '');
+
+    expect(() => loadConfig({ DATA_DIR: file })).toThrow(/^DATA_DIR cannot be used/);
+  });
+
   it('takes an empty variable as absent', () => {
     expect(loadConfig({ DATA_DIR, PORT: '', DATABASE_URL: '' })).toMatchObject({
       port: 3000,
@@ -67,8 +89,14 @@ describe('loadConfig', () => {
     ['PORT', '3000.5'],
     ['DATABASE_URL', 'mysql://user:hunter2@db/posts'],
     ['DATABASE_URL', 'hunter2'],
+    ['DATABASE_URL', 'postgres://'],
+    ['DATABASE_URL', 'postgres://user:hunter2@db.example:5432'],
+    ['DATABASE_URL', 'postgres://db.example/posts'],
+    ['DATABASE_URL', 'postgres://user:hunter%2@db.example/posts'],
     ['DATABASE_POOL_SIZE', '0'],
     ['MIGRATE', 'yes'],
+    ['WEB_CONCURRENCY', '0'],
+    ['WEB_CONCURRENCY', '2'],
     ['WRITE_ACCESS', 'everyone'],
     ['JWT_SECRET', 'hunter2'],
     ['CORS_ORIGINS', 'https://a.example/path'],
@@ -79,7 +107,7 @@ describe('loadConfig', () => {
     const start = () => loadConfig({ DATA_DIR, [name]: value });
 
     expect(start).toThrow(new RegExp(`${name} must be`));
-    expect(start).not.toThrow(new RegExp(`(?:^|\\W)${value}(?:\\W|$)`));
+    expect(start).not.toThrow(/hunter/);
   });
 
   it('names every bad setting at once', () => {

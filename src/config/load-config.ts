@@ -18,17 +18,37 @@ const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
 
 const isOrigin = (value: string) => URL.canParse(value) && new URL(value).origin === value;
 
-const settings = z.object({
-  NODE_ENV: oneOf(['development', 'test', 'production']).default('development'),
-  HOST: text().default('127.0.0.1'),
-  PORT: wholeNumber(0, 65_535).default(3000),
+/** Who, where and which database: the driver would make up what is missing, and the data would go there. */
+function isPostgresAddress(value: string): boolean {
+  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) return false;
+  const { username, password, hostname, pathname, searchParams } = new URL(value);
+  try {
+    return (
+      decodeURIComponent(username + password) !== '' &&
+      (hostname !== '' || searchParams.has('host')) &&
+      decodeURIComponent(pathname).length > 1
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** Where the data is: all that a command needs to know. */
+const storeSettings = z.object({
   DATABASE_URL: text()
-    .refine((url) => /^postgres(ql)?:\/\//.test(url) && URL.canParse(url), {
+    .refine(isPostgresAddress, {
       error: 'must be a PostgreSQL address, postgres://user:password@host:port/database',
     })
     .optional(),
   DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
   DATA_DIR: text().default('./data'),
+});
+
+const settings = storeSettings.extend({
+  NODE_ENV: oneOf(['development', 'test', 'production']).default('development'),
+  HOST: text().default('127.0.0.1'),
+  PORT: wholeNumber(0, 65_535).default(3000),
+  WEB_CONCURRENCY: wholeNumber(1, 128).default(1),
   MIGRATE: oneOf(['auto', 'off']).default('auto'),
   WRITE_ACCESS: oneOf(['open', 'authenticated', 'staff']).default('open'),
   JWT_SECRET: text()
@@ -52,30 +72,23 @@ const settings = z.object({
  * @throws ConfigError naming every bad setting, one a line.
  */
 export function loadConfig(environment: NodeJS.ProcessEnv): Config {
-  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const parsed = settings.safeParse(set);
-  const faults = parsed.error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`) ?? [];
-
-  const production = set['NODE_ENV'] === 'production';
-  if (production && set['JWT_SECRET'] === undefined) {
+  const { data: env, faults } = parse(settings, environment);
+  if (environment['NODE_ENV'] === 'production' && !environment['JWT_SECRET']) {
     faults.push('JWT_SECRET must be set when NODE_ENV is production');
   }
-  if (!parsed.success || faults.length > 0) {
-    throw new ConfigError(
-      `The configuration is not usable:\n${faults.map((line) => `  ${line}`).join('\n')}`,
+  if (env && env.WEB_CONCURRENCY > 1 && env.DATABASE_URL === undefined) {
+    faults.push(
+      'WEB_CONCURRENCY must be 1 on the embedded database, which takes one process; set DATABASE_URL',
     );
   }
+  if (!env || faults.length > 0) throw unusable(faults);
 
-  const env = parsed.data;
   return Object.freeze<Config>({
-    production,
+    production: env.NODE_ENV === 'production',
     host: env.HOST,
     port: env.PORT,
-    store: Object.freeze(
-      env.DATABASE_URL === undefined
-        ? { kind: 'sqlite', directory: env.DATA_DIR }
-        : { kind: 'postgres', url: env.DATABASE_URL, poolSize: env.DATABASE_POOL_SIZE },
-    ),
+    workers: env.WEB_CONCURRENCY,
+    store: toStore(env),
     migrateAtStart: env.MIGRATE === 'auto',
     writeAccess: env.WRITE_ACCESS,
     jwtSecret: env.JWT_SECRET ?? developmentSecret(env.DATA_DIR),
@@ -84,3 +97,26 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
     drainDelay: env.DRAIN_DELAY_MS,
   });
 }
+
+/** Only where the data is, for commands that run beside the service or before it. @throws ConfigError */
+export function loadStore(environment: NodeJS.ProcessEnv): Config['store'] {
+  const { data, faults } = parse(storeSettings, environment);
+  if (!data) throw unusable(faults);
+  return toStore(data);
+}
+
+function parse<T extends z.ZodType>(schema: T, environment: NodeJS.ProcessEnv) {
+  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const { data, error } = schema.safeParse(set);
+  return { data, faults: error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`) ?? [] };
+}
+
+const unusable = (faults: readonly string[]) =>
+  new ConfigError(`The configuration is not usable:\n${faults.map((line) => `  ${line}`).join('\n')}`);
+
+const toStore = (env: z.infer<typeof storeSettings>): Config['store'] =>
+  Object.freeze(
+    env.DATABASE_URL === undefined
+      ? { kind: 'sqlite', directory: env.DATA_DIR }
+      : { kind: 'postgres', url: env.DATABASE_URL, poolSize: env.DATABASE_POOL_SIZE },
+  );

@@ -1,11 +1,8 @@
 import { Column, type ColumnOptions, PrimaryGeneratedColumn } from 'typeorm';
 
-/**
- * `int8` is `bigint` by its other name: TypeORM turns the ids of a `bigint` into strings.
- *
- * Column types of entities, written once for both databases. They are declared as PostgreSQL calls them;
- * `sqlite/data-source.ts` knows what each is called there. Migrations use `migrations/column-types.ts`.
- */
+// Column types of entities, written once for both databases. They are declared as PostgreSQL calls them;
+// `sqlite/data-source.ts` knows what each is called there. Migrations use `migrations/column-types.ts`.
+// `int8` is `bigint` by its other name: TypeORM would turn the ids of a `bigint` into strings.
 
 /** 1, 2, 3 …: 64 bits wide, never used again. Safe integers in JavaScript. */
 export const IdColumn = (): PropertyDecorator => PrimaryGeneratedColumn('increment', { type: 'int8' });

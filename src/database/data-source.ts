@@ -9,6 +9,6 @@ export function commandDataSource(
   entities: MixedList<Function | string | EntitySchema> = [],
 ): DataSource {
   return store.kind === 'sqlite'
-    ? sqliteDataSource(store, entities, { writable: true })
+    ? sqliteDataSource(store, entities, { writable: true, patient: true })
     : postgresDataSource(store, entities, { patient: true });
 }

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { isMissingTable } from './failures.js';
 import { migrations } from './migrations/index.js';
 import type { Queries } from './queries.js';
 import type { Transactions } from './transactions.js';
@@ -21,9 +22,4 @@ export abstract class Database {
   }
 
   abstract close(): Promise<void>;
-}
-
-/** A database that no migration has ever run on. */
-function isMissingTable(error: { code?: string; message: string }): boolean {
-  return error.code === '42P01' || error.message.startsWith('no such table');
 }

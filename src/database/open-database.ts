@@ -4,7 +4,7 @@ import { getMetadataArgsStorage } from 'typeorm';
 import type { Config } from '../config/config.js';
 import type { Database } from './database.js';
 import { migrate } from './migrate.js';
-import { isOutage } from './outage.js';
+import { isOutage } from './failures.js';
 import { PostgresDatabase } from './postgres/database.js';
 import { SqliteDatabase } from './sqlite/database.js';
 
@@ -19,7 +19,8 @@ export async function openDatabase(config: Config): Promise<Database> {
       return await open(config, logger);
     } catch (error) {
       if (attempt === ATTEMPTS || !isOutage(error)) throw error;
-      logger.warn(`The database does not answer yet, attempt ${attempt} of ${ATTEMPTS}`);
+      const reason = (error as Error).message || (error as NodeJS.ErrnoException).code;
+      logger.warn(`The database does not answer yet (${reason}), attempt ${attempt} of ${ATTEMPTS}`);
       await sleep(1000);
     }
   }

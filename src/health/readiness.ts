@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AppError, type FieldError } from '../common/errors/errors.js';
 import { Drain } from '../common/lifecycle/drain.js';
 import { Database } from '../database/database.js';
-import { isOutage } from '../database/outage.js';
+import { isOutage } from '../database/failures.js';
 
 @Injectable()
 export class Readiness {

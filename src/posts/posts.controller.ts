@@ -8,8 +8,10 @@ import {
   Patch,
   Post,
   Query,
+  Req,
   UseFilters,
 } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import { WriteAccess } from '../auth/write-access.js';
 import { Created } from '../common/http/created.js';
 import { AnyContentType } from '../common/http/json-body.js';
@@ -44,8 +46,9 @@ export class PostsController {
   }
 
   @Get(':id')
-  async read(@Id() id: number): Promise<{ data: PostView }> {
-    return { data: await this.posts.read(id) };
+  async read(@Id() id: number, @Req() { method }: FastifyRequest): Promise<{ data: PostView }> {
+    // Only a GET counts as a reading.
+    return { data: await (method === 'GET' ? this.posts.read(id) : this.posts.findOne(id)) };
   }
 
   @Patch(':id')

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AppError } from '../common/errors/errors.js';
 import { encodeCursor } from '../common/pagination/cursor.js';
 import { CursorPage, type Page } from '../common/pagination/page.js';
+import { NO_ROW } from '../common/validation/id.js';
 import { type Parameters, Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
 import { fold } from './fold.js';
@@ -50,9 +51,16 @@ export class PostsService {
   }
 
   /** @throws AppError `NOT_FOUND` */
-  async read(id: number): Promise<PostView> {
+  async findOne(id: number): Promise<PostView> {
+    if (id === NO_ROW) throw postNotFound();
     const post = await this.queries.one<PostView>(`SELECT ${POST_VIEW} FROM posts WHERE id = :id`, { id });
     if (!post) throw postNotFound();
+    return post;
+  }
+
+  /** Finds a post for a reader, and counts the reading. @throws AppError `NOT_FOUND` */
+  async read(id: number): Promise<PostView> {
+    const post = await this.findOne(id);
     this.views.count(id);
     return post;
   }
@@ -77,6 +85,7 @@ export class PostsService {
 
   /** @throws AppError `NOT_FOUND` */
   async update(id: number, { title, content, status }: UpdatePostInput): Promise<PostView> {
+    if (id === NO_ROW) throw postNotFound();
     const [post] = await this.transactions.execute<PostView>(
       `UPDATE posts SET
          title = coalesce(:title, title), title_folded = coalesce(:titleFolded, title_folded),
@@ -100,6 +109,7 @@ export class PostsService {
 
   /** @throws AppError `NOT_FOUND` */
   async delete(id: number): Promise<void> {
+    if (id === NO_ROW) throw postNotFound();
     const deleted = await this.transactions.execute('DELETE FROM posts WHERE id = :id RETURNING id', { id });
     if (deleted.length === 0) throw postNotFound();
   }

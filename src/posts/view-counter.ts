@@ -16,6 +16,7 @@ export class ViewCounter implements OnApplicationShutdown {
   private readonly logger = new Logger(ViewCounter.name);
   private pending = new Map<number, number>();
   private timer: NodeJS.Timeout | undefined;
+  private flushing = Promise.resolve();
 
   constructor(private readonly transactions: Transactions) {}
 
@@ -25,32 +26,33 @@ export class ViewCounter implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
+    await this.flushing;
     await this.flush();
   }
 
   private schedule(): void {
-    this.timer ??= setTimeout(() => void this.flush(), DELAY).unref();
+    this.timer ??= setTimeout(() => {
+      this.flushing = this.flush();
+    }, DELAY).unref();
   }
 
   /** Counts that could not be written are kept for the next time. */
   private async flush(): Promise<void> {
     clearTimeout(this.timer);
-    this.timer = undefined;
     // In the order of ids: two replicas that write the same posts then never wait for each other in a circle.
     const counts = [...this.pending].toSorted(([a], [b]) => a - b);
     this.pending = new Map();
-    while (counts.length > 0) {
-      const batch = counts.slice(0, BATCH);
-      try {
-        await this.write(batch);
+    try {
+      while (counts.length > 0) {
+        await this.write(counts.slice(0, BATCH));
         counts.splice(0, BATCH);
-      } catch (error) {
-        this.logger.warn({ msg: 'Views could not be written, they will be with the next batch', err: error });
-        for (const [id, count] of counts) this.pending.set(id, (this.pending.get(id) ?? 0) + count);
-        this.schedule();
-        return;
       }
+    } catch (error) {
+      this.logger.warn({ msg: 'Views could not be written, they will be with the next batch', err: error });
+      for (const [id, count] of counts) this.pending.set(id, (this.pending.get(id) ?? 0) + count);
     }
+    this.timer = undefined;
+    if (this.pending.size > 0) this.schedule();
   }
 
   private async write(counts: readonly (readonly [id: number, count: number])[]): Promise<void> {

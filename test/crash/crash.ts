@@ -20,6 +20,7 @@ interface Expectation {
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '10' } } });
 const rounds = Number(values.rounds);
+if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number from 1');
 
 const postgres = await startPostgres();
 process.env['TEST_DATABASE_URL'] = postgres.url;
@@ -37,49 +38,75 @@ async function crashRepeatedly(store: StoreName): Promise<void> {
 
   for (let round = 1; round <= rounds; round++) {
     const before = posts.size;
-    const writers = Array.from({ length: WRITERS }, (_, writer) =>
-      write(service, posts, `${round}.${writer}`),
-    );
+    const load = { service, posts, killed: false };
+    const writers = Array.from({ length: WRITERS }, (_, writer) => write(load, `${round}.${writer}`));
     await sleep(300 + Math.random() * 700);
+    load.killed = true;
     await service.end('SIGKILL');
     await Promise.all(writers);
+    const written = posts.size - before;
+    if (written < WRITERS) throw new Error(`Only ${written} posts were acknowledged`);
 
     service = await Service.start(settings);
     await verify(service, posts);
-    console.log(`${store}: round ${round} of ${rounds}, ${posts.size - before} posts written, all there`);
+    console.log(`${store}: round ${round} of ${rounds}, ${written} posts written, all there`);
   }
   await service.end();
   await testStore.remove();
 }
 
-/** Creates, changes and deletes posts of its own, one request at a time, until the service dies. */
-async function write(service: Service, posts: Map<number, Expectation>, writer: string): Promise<void> {
-  try {
-    for (let n = 0; ; n++) {
-      const title = `${writer}.${n}`;
-      const created = await service.post(title);
-      const { id } = ((await created.json()) as { data: { id: number } }).data;
-      if (posts.has(id)) throw new Error(`The id ${id} was given twice`);
-      const post: Expectation = { acknowledged: title };
-      posts.set(id, post);
+interface Load {
+  readonly service: Service;
+  readonly posts: Map<number, Expectation>;
+  /** From here on, requests may break off. */
+  killed: boolean;
+}
 
-      for (const change of n % 4 === 3 ? [`${title} changed`, 'deleted'] : [`${title} changed`]) {
-        post.inFlight = change;
-        const init =
-          change === 'deleted'
-            ? { method: 'DELETE' }
-            : { method: 'PATCH', body: JSON.stringify({ title: change }) };
-        const reply = await service.fetch(`/v1/posts/${id}`, init);
-        if (!reply.ok) throw new Error(`${init.method} ${id} was answered with ${reply.status}`);
-        await reply.arrayBuffer();
-        post.acknowledged = change;
-        post.inFlight = undefined;
-      }
+/** Creates, changes and deletes posts of its own, one request at a time, until the service is killed. */
+async function write(load: Load, writer: string): Promise<void> {
+  const { posts } = load;
+  for (let n = 0; ; n++) {
+    const title = `${writer}.${n}`;
+    const created = await send(load, 201, '/v1/posts', {
+      method: 'POST',
+      body: JSON.stringify({ title, content: 'Some content' }),
+    });
+    if (created === 'killed') return;
+    const { id } = JSON.parse(created).data;
+    if (posts.has(id)) throw new Error(`The id ${id} was given twice`);
+    const post: Expectation = { acknowledged: title };
+    posts.set(id, post);
+
+    for (const change of n % 4 === 3 ? [`${title} changed`, 'deleted'] : [`${title} changed`]) {
+      post.inFlight = change;
+      const answer =
+        change === 'deleted'
+          ? await send(load, 204, `/v1/posts/${id}`, { method: 'DELETE' })
+          : await send(load, 200, `/v1/posts/${id}`, {
+              method: 'PATCH',
+              body: JSON.stringify({ title: change }),
+            });
+      if (answer === 'killed') return;
+      post.acknowledged = change;
+      post.inFlight = undefined;
     }
-  } catch (error) {
-    const isCrash = error instanceof TypeError; // what fetch throws when the connection is gone
-    if (!isCrash) throw error;
   }
+}
+
+/** @returns the body of the expected answer, or `killed` when the service was killed meanwhile */
+async function send(load: Load, status: number, path: string, init: RequestInit): Promise<string> {
+  let reply: Response;
+  let body: string;
+  try {
+    reply = await load.service.fetch(path, init);
+    body = await reply.text();
+  } catch (error) {
+    if (load.killed) return 'killed';
+    throw error;
+  }
+  if (reply.status !== status)
+    throw new Error(`${init.method} ${path} was answered with ${reply.status}: ${body}`);
+  return body;
 }
 
 async function verify(service: Service, posts: Map<number, Expectation>): Promise<void> {

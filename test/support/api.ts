@@ -1,3 +1,4 @@
+import type { Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { InjectOptions } from 'fastify';
 import { createApp } from '../../src/app.factory.js';
@@ -86,8 +87,9 @@ export class TestApi {
 export async function startApi(
   store: StoreName,
   settings: Readonly<Record<string, string>> = {},
+  modules: readonly Type[] = [],
 ): Promise<TestApi> {
   const { environment, ...testStore } = await createStore(store);
   const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment, ...settings });
-  return new TestApi(await createApp(config), config, () => testStore.remove());
+  return new TestApi(await createApp(config, modules), config, () => testStore.remove());
 }

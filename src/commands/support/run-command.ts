@@ -1,29 +1,34 @@
+import '../../require-node.js';
 import type { DataSource } from 'typeorm';
+import { explainStartFailure } from '../../common/lifecycle/start-failure.js';
 import { ConfigError } from '../../config/config-error.js';
-import { loadConfig } from '../../config/load-config.js';
+import type { Config } from '../../config/config.js';
+import { loadStore } from '../../config/load-config.js';
 import { commandDataSource } from '../../database/data-source.js';
 import { migrate } from '../../database/migrate.js';
 
-/** What a person can mend; printed without a stack. */
-export class UsageError extends Error {}
+/** What a person can mend in how the command was called; printed without a stack. */
+export class UsageError extends ConfigError {}
 
-/**
- * Runs a command on the configured database, with its schema up to date, beside a service if one is
- * running. Its result is the exit code; what it throws is printed, and is 1.
- */
-export async function runCommand(command: (source: DataSource) => Promise<number>): Promise<void> {
+/** Runs a command. Its result is the exit code; what it throws is printed, and is 1. */
+export async function runCommand(command: (config: Pick<Config, 'store'>) => Promise<number>): Promise<void> {
   try {
-    const config = loadConfig(process.env);
+    process.exitCode = await command({ store: loadStore(process.env) });
+  } catch (error) {
+    console.error(explainStartFailure(error));
+    process.exitCode = 1;
+  }
+}
+
+/** Runs a command on the database, with its schema up to date, beside a service if one is running. */
+export function runDatabaseCommand(command: (source: DataSource) => Promise<number>): Promise<void> {
+  return runCommand(async (config) => {
     await migrate(config);
     const source = await commandDataSource(config).initialize();
     try {
-      process.exitCode = await command(source);
+      return await command(source);
     } finally {
       await source.destroy();
     }
-  } catch (error) {
-    const plain = error instanceof UsageError || error instanceof ConfigError;
-    console.error(plain ? error.message : error);
-    process.exitCode = 1;
-  }
+  });
 }

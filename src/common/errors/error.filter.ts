@@ -13,13 +13,15 @@ export class ErrorFilter implements ExceptionFilter {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const error = toAppError(thrown);
     const { status } = ERRORS[error.code];
-    if (status >= 500) this.log(error, reply.request.id);
+    if (status >= 500 && error.cause) this.log(error, reply.request.id);
+    // Closing at once would break off a client that is still sending, before it has read why.
+    if (error.code === 'PAYLOAD_TOO_LARGE') reply.removeHeader('connection');
     reply.status(status).headers(error.headers).send(toEnvelope(error));
   }
 
   /** Faults of ours are errors; a database that is away, or a draining process, is only worth a warning. */
   private log(error: AppError, requestId: string): void {
-    const line = { requestId, err: error.cause ?? error };
+    const line = { requestId, err: error.cause };
     if (error.code === 'INTERNAL_ERROR') this.logger.error(line);
     else this.logger.warn(line);
   }

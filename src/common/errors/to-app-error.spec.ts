@@ -22,6 +22,12 @@ describe('toAppError', () => {
     expect(toAppError(thrown)).toMatchObject({ code, message });
   });
 
+  it('takes a request that was cut short for what it is, not for a lost database', () => {
+    const aborted = Object.assign(withCode('ECONNRESET', 'aborted'), { statusCode: 400 });
+
+    expect(toAppError(aborted).code).toBe('MALFORMED_REQUEST');
+  });
+
   it.each([
     new Error('secret'),
     new TypeError('secret'),
@@ -44,6 +50,9 @@ describe('toAppError', () => {
     withCode('08006'),
     withCode('53300'),
     withCode('SQLITE_BUSY'),
+    withCode('40001'),
+    withCode('42P01'),
+    new Error('no such table: posts'),
     new Error('Connection terminated unexpectedly'),
     new Error('timeout exceeded when trying to connect'),
     new QueryFailedError('SELECT 1', [], withCode('ECONNRESET')),

@@ -1,5 +1,5 @@
 import { HttpException } from '@nestjs/common';
-import { isOutage } from '../../database/outage.js';
+import { isOutage } from '../../database/failures.js';
 import { AppError, type ErrorCode, ERRORS } from './errors.js';
 
 /** The first code of the table that has a status: what an error that names only a status is called. */
@@ -17,29 +17,27 @@ const SENTENCES: Partial<Record<ErrorCode, string>> = {
 
 /**
  * What the client is told of a failure, whatever was thrown: an error of ours as it is, an exception of
- * Nest or Fastify by its status, a database that is away as 503, and all else as one masked 500.
+ * Nest or Fastify by its status, a database that cannot serve as 503, and all else as one masked 500.
  */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
-  if (isOutage(thrown)) {
-    return new AppError('SERVICE_UNAVAILABLE', 'The database cannot be reached, please retry', {
+
+  const status = statusOf(thrown);
+  if (status >= 400 && status < 500) {
+    const code = CODE_OF_STATUS.get(status) ?? 'MALFORMED_REQUEST';
+    return new AppError(code, SENTENCES[code] ?? (thrown as Error).message, { cause: thrown });
+  }
+  if (status === ERRORS.SERVICE_UNAVAILABLE.status || isOutage(thrown)) {
+    return new AppError('SERVICE_UNAVAILABLE', 'This cannot be answered for now, please retry', {
       cause: thrown,
     });
   }
-
-  const status = statusOf(thrown);
-  const code =
-    CODE_OF_STATUS.get(status) ?? (status >= 400 && status < 500 ? 'MALFORMED_REQUEST' : undefined);
-  if (code === undefined || code === 'INTERNAL_ERROR') {
-    return new AppError('INTERNAL_ERROR', 'Something went wrong on our side', { cause: thrown });
-  }
-  return new AppError(code, SENTENCES[code] ?? (thrown as Error).message, { cause: thrown });
+  return new AppError('INTERNAL_ERROR', 'Something went wrong on our side', { cause: thrown });
 }
 
+/** The status that an error carries: an exception of Nest, an error of Fastify, or a request cut short. */
 function statusOf(thrown: unknown): number {
   if (thrown instanceof HttpException) return thrown.getStatus();
-  if (thrown instanceof Error && thrown.name === 'FastifyError') {
-    return (thrown as Error & { statusCode?: number }).statusCode ?? 500;
-  }
-  return 500;
+  const { statusCode } = (thrown instanceof Error ? thrown : {}) as { statusCode?: unknown };
+  return typeof statusCode === 'number' ? statusCode : 500;
 }

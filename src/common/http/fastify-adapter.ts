@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { parseQuery } from './query.js';
 import { answerUnreadableRequest } from './unreadable-request.js';
 
 /** 1 MiB: the largest body that any path takes, in bytes. */
@@ -20,35 +21,32 @@ export function createFastifyAdapter(): FastifyAdapter {
     requestTimeout: 30_000,
     connectionTimeout: 120_000,
     keepAliveTimeout: 72_000,
+    // Node looks every 30 s by default, and answers a request without `Host` by itself, past all hooks.
+    http: { connectionsCheckingInterval: 1000, headersTimeout: 15_000, requireHostHeader: false },
     routerOptions: {
       ignoreTrailingSlash: true,
       maxParamLength: MAX_PARAM_LENGTH,
-      querystringParser: firstValues,
+      querystringParser: parseQuery,
     },
-    rewriteUrl: ({ url = '/' }) => escapeUndecodable(url),
+    rewriteUrl: ({ url = '/' }) => routableUrl(url),
     clientErrorHandler: answerUnreadableRequest,
   });
 }
 
-/** Query parameters by name; of a repeated one the first value counts. Never throws. */
-function firstValues(query: string): Record<string, string> {
-  const values: Record<string, string> = Object.create(null);
-  for (const [name, value] of new URLSearchParams(query)) values[name] ??= value;
-  return values;
-}
-
 /**
- * Fastify answers a path with a bad percent-encoding (`/v1/posts/%ff`) by itself, past all hooks. Taken
- * literally, it is a path like any other: an id that is no number, or a route that nobody knows.
+ * The address as the router is to see it. Node also takes targets that are no path (`OPTIONS *`, RFC 9112,
+ * section 3.2.4), and Fastify answers a bad percent-encoding (`/v1/posts/%ff`) by itself, past all hooks.
+ * Taken literally both are paths like any other: routes that nobody knows, or an id that is no number.
  */
-function escapeUndecodable(url: string): string {
-  if (!url.includes('%')) return url;
-  const end = url.search(/[?#]/);
-  const path = end === -1 ? url : url.slice(0, end);
+function routableUrl(url: string): string {
+  const target = /^(?:\/|https?:\/\/)/i.test(url) ? url : `/${url}`;
+  if (!target.includes('%')) return target;
+  const end = target.search(/[?#]/);
+  const path = end === -1 ? target : target.slice(0, end);
   try {
     decodeURIComponent(path);
-    return url;
+    return target;
   } catch {
-    return path.replaceAll('%', '%25') + url.slice(path.length);
+    return path.replaceAll('%', '%25') + target.slice(path.length);
   }
 }

@@ -31,8 +31,12 @@ export class UnreadableBody {
 export function readJsonBodies(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
 
-  fastify.addHook('onRequest', async ({ routeOptions, headers }) => {
+  fastify.addHook('onRequest', ({ routeOptions, headers }, _reply, done) => {
+    const { 'content-encoding': encoding = 'identity' } = headers;
     if (routeOptions.config.anyContentType) headers['content-type'] = 'application/json';
+    // RFC 9110, section 8.4
+    if (encoding === 'identity') done();
+    else done(new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must not be compressed'));
   });
 
   fastify.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, (request, bytes, done) => {

@@ -1,50 +1,67 @@
-import helmet from '@fastify/helmet';
+import cors from '@fastify/cors';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyRequest } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
 import { Config } from '../../config/config.js';
 import { AppError } from '../errors/errors.js';
-import { rootLogger } from '../logging/create-logger.js';
 import { Drain } from '../lifecycle/drain.js';
-import { CursorPage, Page } from '../pagination/page.js';
+import { rootLogger } from '../logging/create-logger.js';
 import { pageLinks } from '../pagination/links.js';
+import { CursorPage, Page } from '../pagination/page.js';
 import { Created } from './created.js';
 import { readJsonBodies } from './json-body.js';
 import { logRequests } from './request-log.js';
 import { refuseUnrouted } from './route-methods.js';
+import { securityHeaders } from './security-headers.js';
+import { answerOddRequests } from './unreadable-request.js';
 
-/** Everything that each request passes before Nest sees it, and each reply after, in order. */
-export async function registerHttp(app: NestFastifyApplication): Promise<void> {
+/**
+ * Everything that each request passes before Nest sees it, and each reply after, in order. These hooks run
+ * on every request, so they take callbacks: a promise for each would be felt.
+ */
+export function registerHttp(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance();
   const config = app.get(Config);
   const drain = app.get(Drain);
+  const security = securityHeaders();
 
   logRequests(fastify, rootLogger());
-  fastify.addHook('onRequest', async (request, reply) => {
+  answerOddRequests(fastify);
+
+  fastify.addHook('onRequest', (request, reply, done) => {
+    reply.headers(security);
     reply.header('x-request-id', request.id);
     if (drain.draining) reply.header('connection', 'close');
-    if (drain.closing) throw new AppError('SERVICE_UNAVAILABLE', 'This process is stopping, please retry');
+    if (drain.closing) done(new AppError('SERVICE_UNAVAILABLE', 'This process is stopping, please retry'));
+    else if (lacksHost(request)) done(new AppError('MALFORMED_REQUEST', 'The Host header is missing'));
+    else done();
   });
-  await fastify.register(helmet, {
-    contentSecurityPolicy: { directives: API_POLICY, useDefaults: false },
-    // Who may read the answers is a matter of CORS.
-    crossOriginResourcePolicy: { policy: 'cross-origin' },
-  });
-  // Loaded with the routes, not before: its preflight route needs Nest's error handler.
-  app.enableCors(corsOptions(config));
-  fastify.addHook('onRequest', refuseUnrouted(fastify));
-  readJsonBodies(fastify);
 
-  fastify.addHook('preSerialization', async (request, reply, payload) => {
+  // Plugins load after the routes. CORS needs that, as its preflight route takes Nest's error handler; and
+  // a refusal has to come after CORS, so that a browser may read it.
+  const refuse = refuseUnrouted(fastify);
+  void fastify.register(cors, corsOptions(config));
+  void fastify.register(
+    fastifyPlugin((instance, _options, done) => {
+      instance.addHook('onRequest', refuse);
+      readJsonBodies(instance);
+      done();
+    }),
+  );
+
+  fastify.addHook('preSerialization', (request, reply, payload, done) => {
     if (payload instanceof Created) reply.header('location', payload.location);
     if (payload instanceof Page || payload instanceof CursorPage) {
       const links = pageLinks(request.url, payload);
       if (links) reply.header('link', links);
     }
-    return payload;
+    done(null, payload);
   });
 }
 
-/** JSON loads nothing and is never framed. */
-const API_POLICY = { defaultSrc: ["'none'"], frameAncestors: ["'none'"] };
+/** RFC 9112, section 3.2: HTTP/1.1 requires it, HTTP/1.0 does not. */
+const lacksHost = ({ headers, raw }: FastifyRequest): boolean =>
+  headers.host === undefined && raw.httpVersion === '1.1';
 
 function corsOptions({ corsOrigins }: Config) {
   const anyone = corsOrigins === '*';

@@ -24,18 +24,25 @@ export function refuseUnrouted(fastify: FastifyInstance) {
     for (const name of [method].flat()) methods.add(name);
   });
 
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    if (request.method === 'OPTIONS' && isPreflight(request)) {
+  return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
+    const { method } = request;
+    if (method === 'OPTIONS' && isPreflight(request)) {
       reply.code(204);
-      return;
+      done();
+    } else if (request.is404 || method === 'OPTIONS') {
+      done(refusal(request.url.replace(/[?#].*/s, '')));
+    } else {
+      done();
     }
-    if (!request.is404 && request.method !== 'OPTIONS') return;
-    const known = paths.find('GET', request.url.replace(/[?#].*/s, ''));
-    const isKnown = known && Object.values(known.params).every((value) => value !== '');
-    if (!isKnown) throw new AppError('NOT_FOUND', 'Nothing is found at this path');
-    const allow = [...(known.store as Set<string>)].toSorted().join(', ');
-    throw new AppError('METHOD_NOT_ALLOWED', `This path answers to ${allow}`, { headers: { allow } });
   };
+
+  function refusal(path: string): AppError {
+    const known = paths.find('GET', path);
+    const isKnown = known && Object.values(known.params).every((value) => value !== '');
+    if (!isKnown) return new AppError('NOT_FOUND', 'Nothing is found at this path');
+    const allow = [...(known.store as Set<string>)].toSorted().join(', ');
+    return new AppError('METHOD_NOT_ALLOWED', `This path answers to ${allow}`, { headers: { allow } });
+  }
 }
 
 /** A CORS preflight as the Fetch standard defines it; any other OPTIONS is a method like the rest. */

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import { toEnvelope } from '../errors/envelope.js';
-import { AppError } from '../errors/errors.js';
+import { AppError, ERRORS } from '../errors/errors.js';
+import { rootLogger } from '../logging/create-logger.js';
 
 /** Why Node could not read a request, in words for the client; keyed by Node's error code. */
 const REASONS: Record<string, string> = {
@@ -9,20 +12,54 @@ const REASONS: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time',
 };
 
-/** Answers bytes that are no HTTP request: they reach no route, so the reply is written by hand. */
+/** Connections whose last request was answered before all of it had arrived. */
+const answeredEarly = new WeakSet<Socket>();
+
+/**
+ * Answers bytes that are no HTTP request. They reach no route, so the reply is written by hand; and never
+ * in the place of another: an answer that is still owed goes first, and none is given twice.
+ */
 export function answerUnreadableRequest(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  const { _httpMessage: owed } = socket as Socket & { _httpMessage?: ServerResponse | null };
+  if (owed?.req.complete) {
+    owed.once('close', () => socket.destroy());
+  } else if (
+    error.code === 'ECONNRESET' ||
+    !socket.writable ||
+    owed?.headersSent ||
+    answeredEarly.has(socket)
+  ) {
     socket.destroy();
-    return;
+  } else {
+    refuse(socket, REASONS[error.code ?? ''] ?? 'The request is not well-formed HTTP');
   }
-  const reason = REASONS[error.code ?? ''] ?? 'The request is not well-formed HTTP';
+}
+
+/** What Node would answer by itself, in other words than ours or in none. */
+export function answerOddRequests(fastify: FastifyInstance): void {
+  const { server } = fastify;
+  // Expectations other than 100-continue may be ignored (RFC 9110, section 10.1.1).
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    server.emit('request', request, response);
+  });
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => refuse(socket, 'This is not a proxy'));
+  fastify.addHook('onResponse', ({ raw }, _reply, done) => {
+    if (!raw.complete) answeredEarly.add(raw.socket);
+    done();
+  });
+}
+
+function refuse(socket: Socket, reason: string): void {
+  const requestId = randomUUID();
+  const { status } = ERRORS.MALFORMED_REQUEST;
   const body = JSON.stringify(toEnvelope(new AppError('MALFORMED_REQUEST', reason)));
+  rootLogger().info({ requestId, status, reason });
   socket.end(
     [
-      'HTTP/1.1 400 Bad Request',
+      `HTTP/1.1 ${status} Bad Request`,
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
-      `X-Request-ID: ${randomUUID()}`,
+      `X-Request-ID: ${requestId}`,
       'Connection: close',
       '',
       body,

@@ -1,11 +1,28 @@
 import { ConfigError } from '../../config/config-error.js';
-import { DatabaseInUseError } from '../../database/database-in-use.error.js';
+import { DatabaseError } from '../../database/database.error.js';
 
-/** What is printed when the service cannot start: a sentence where that is all there is to know, else the stack. */
+interface SystemError extends Error {
+  readonly code?: string;
+  readonly syscall?: string;
+}
+
+/** PostgreSQL's classes (appendix A) for a role, a password or a database that it does not accept. */
+const REFUSED = /^(28|3D)...$/;
+
+/** What is printed when the service or a command cannot start: a sentence where that says all, else the stack. */
 export function explainStartFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error instanceof ConfigError || error instanceof DatabaseInUseError) return error.message;
-  const { code, address, port } = error as Error & { code?: string; address?: string; port?: number };
-  if (code === 'EADDRINUSE') return `${address}:${port} is taken: another process listens there`;
-  return error.stack ?? error.message;
+  if (error instanceof ConfigError || error instanceof DatabaseError) return error.message;
+
+  const { code = '', syscall = '', message } = error as SystemError;
+  if (syscall === 'listen' && code === 'EADDRINUSE') {
+    return `HOST and PORT cannot be used: another process listens there (${message})`;
+  }
+  if (syscall === 'listen' || (syscall === 'getaddrinfo' && !/postgres/i.test(error.stack ?? ''))) {
+    return `HOST and PORT cannot be used: ${message}`;
+  }
+  if (REFUSED.test(code)) return `DATABASE_URL is refused by the server: ${message}`;
+  if (syscall === 'connect' || syscall === 'getaddrinfo') return `DATABASE_URL cannot be reached: ${message}`;
+  if (code.startsWith('SQLITE_CANTOPEN')) return `DATA_DIR cannot be used: ${message}`;
+  return error.stack ?? message;
 }

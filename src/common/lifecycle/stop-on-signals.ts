@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -10,7 +11,8 @@ const DEADLINE = 9_500;
 /**
  * SIGTERM and SIGINT drain the process: it reports itself as not ready, goes on serving for the drain
  * delay, then stops listening, finishes what is in flight and exits with 0, within 10 seconds.
- * A second signal exits at once.
+ * A second signal exits at once. A worker of a {@link Supervisor} hears SIGTERM from there only: Ctrl-C in a
+ * terminal reaches the whole family at once.
  */
 export function stopOnSignals(app: NestFastifyApplication): void {
   const logger = new Logger('Shutdown');
@@ -33,5 +35,7 @@ export function stopOnSignals(app: NestFastifyApplication): void {
     process.exit(0);
   };
 
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, (name) => void stop(name));
+  process.on('SIGTERM', (signal) => void stop(signal));
+  process.on('SIGINT', (signal) => void (cluster.isPrimary && stop(signal)));
+  process.on('SIGHUP', (signal) => void (cluster.isPrimary && stop(signal)));
 }

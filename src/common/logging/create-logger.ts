@@ -24,6 +24,7 @@ export function createLogger({ logLevel }: Config): Logger {
   const options: Options = {
     level: logLevel,
     base: null,
+    serializers: { err: describeError },
     hooks: {
       logMethod(args, method) {
         const { context = '' } = args[0] as { context?: string };
@@ -33,8 +34,31 @@ export function createLogger({ logLevel }: Config): Logger {
       },
     },
   };
-  const params: Params = { pinoHttp: process.stdout.isTTY ? [options, pretty({ sync: true })] : options };
+  const params: Params = { pinoHttp: process.stdout.isTTY ? [options, forPeople()] : options };
   return new Logger(new PinoLogger(params), params);
+}
+
+/** A request is one line: `GET /v1/posts 200 in 1.2 ms`. */
+function forPeople() {
+  const fields = ['requestId', 'clientRequestId', 'method', 'route', 'status', 'milliseconds', 'aborted'];
+  return pretty({
+    sync: true,
+    ignore: ['context', ...fields].join(','),
+    messageFormat: (line) => {
+      const { context, msg = '', method, route, status, milliseconds } = line as Record<string, string>;
+      if (method !== undefined) {
+        return `${method} ${route ?? '(no route)'} ${status ?? 'aborted'} in ${milliseconds} ms`;
+      }
+      return context === undefined ? msg : `${context}: ${msg}`;
+    },
+  });
+}
+
+/** Only what is known to hold no data: a driver's error also has the values of the row in question. */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const { name, message, stack, code, cause } = error as Error & { code?: unknown };
+  return { type: name, message, code, stack, cause: cause && describeError(cause) };
 }
 
 /** The same logger without Nest's face, for lines on the hot path. */

@@ -1,3 +1,4 @@
+import { withParameter } from '../http/query.js';
 import type { CursorPage, Page } from './page.js';
 
 /** A longer address is not repeated in headers: proxies refuse answers whose headers are too large. */
@@ -9,11 +10,10 @@ const MAX_URL_LENGTH = 2048;
  */
 export function pageLinks(url: string, page: Page<unknown> | CursorPage<unknown>): string | undefined {
   if (url.length > MAX_URL_LENGTH) return undefined;
-  const [path = '', query] = url.split(/\?(.*)/s, 2);
+  const [path = '', query = ''] = url.split(/\?(.*)/s, 2);
   const link = (parameter: string, value: string | number, relation: string) => {
-    const parameters = new URLSearchParams(query);
-    parameters.set(parameter, String(value));
-    return `<${path}?${parameters.toString()}>; rel="${relation}"`;
+    const reference = `${path}?${withParameter(query, parameter, String(value))}`;
+    return `<${encodeReference(reference)}>; rel="${relation}"`;
   };
 
   if ('next_cursor' in page) return page.next_cursor && link('cursor', page.next_cursor, 'next');
@@ -30,3 +30,7 @@ export function pageLinks(url: string, page: Page<unknown> | CursorPage<unknown>
     .filter(Boolean)
     .join(', ');
 }
+
+/** Node lets characters into an address that may not stand in a header, or that would end the reference. */
+const encodeReference = (reference: string): string =>
+  reference.replaceAll(/[^!#-;=?-~]/g, (char) => `%${char.charCodeAt(0).toString(16).padStart(2, '0')}`);

@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify';
 import { AppError } from '../errors/errors.js';
 import { parseInt64 } from './int64.js';
 
-/** Ids start at 1. What stands for every id that is valid but that no row can have. */
-const NO_ROW = 0;
+/** Stands for every id that is valid but that no row can have, as ids start at 1. */
+export const NO_ROW = 0;
 
 /**
  * The id in the path, as a safe integer. It is looked at before the body is (a pipe would come too late).
@@ -20,5 +20,5 @@ function parseId(text: string): number {
   const id = parseInt64(text);
   if (id === undefined) throw new AppError('INVALID_ID', 'The id must be a 64-bit decimal integer');
   const exact = Number(id);
-  return Number.isSafeInteger(exact) ? exact : NO_ROW;
+  return exact > NO_ROW && Number.isSafeInteger(exact) ? exact : NO_ROW;
 }

@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import type { DataSource } from 'typeorm';
 import type { Parameters } from '../queries.js';
 
@@ -11,14 +11,17 @@ interface Compiled {
 /** The driver's own pool behind a data source. Each statement has a name, so a connection prepares it once. */
 export class PostgresConnection {
   private readonly statements = new Map<string, Compiled>();
+  private readonly pool: Pool;
 
-  constructor(private readonly source: DataSource) {}
+  constructor(source: DataSource) {
+    this.pool = (source.driver as unknown as { master: Pool }).master;
+  }
 
-  async all<Row>(sql: string, values: Parameters = {}): Promise<Row[]> {
+  /** @param on the connection of a transaction; else any of the pool */
+  async all<Row>(sql: string, values: Parameters = {}, on: Pool | PoolClient = this.pool): Promise<Row[]> {
     let statement = this.statements.get(sql);
     if (!statement) this.statements.set(sql, (statement = compile(sql, `s${this.statements.size}`)));
-    const { master } = this.source.driver as unknown as { master: Pool };
-    const { rows } = await master.query({
+    const { rows } = await on.query({
       name: statement.name,
       text: statement.text,
       values: statement.parameters.map((name) => values[name]),

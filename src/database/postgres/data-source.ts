@@ -43,6 +43,8 @@ export function postgresDataSource(
     extra: {
       types: readableTypes,
       keepAlive: true,
+      // Times are read as text, whatever the server's taste.
+      options: '-c DateStyle=ISO',
       ...(patient
         ? {}
         : { Client: ImpatientClient, statement_timeout: STATEMENT_TIMEOUT, query_timeout: ANSWER_TIMEOUT }),

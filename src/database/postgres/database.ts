@@ -1,6 +1,7 @@
 import type { DataSource, EntitySchema, MixedList } from 'typeorm';
 import type { PostgresStore } from '../../config/config.js';
 import { Database } from '../database.js';
+import { DatabaseError } from '../database.error.js';
 import { PostgresConnection } from './connection.js';
 import { postgresDataSource } from './data-source.js';
 import { PostgresQueries } from './queries.js';
@@ -24,7 +25,13 @@ export class PostgresDatabase extends Database {
     prepare: () => Promise<void>,
   ): Promise<PostgresDatabase> {
     await prepare();
-    return new PostgresDatabase(await postgresDataSource(store, entities).initialize());
+    const source = await postgresDataSource(store, entities).initialize();
+    const [{ server_encoding: encoding }] = await source.query('SHOW server_encoding');
+    if (encoding !== 'UTF8') {
+      await source.destroy();
+      throw new DatabaseError(`The database must be encoded in UTF8, and this one is in ${encoding}`);
+    }
+    return new PostgresDatabase(source);
   }
 
   async close(): Promise<void> {

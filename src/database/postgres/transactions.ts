@@ -12,11 +12,20 @@ export class PostgresTransactions extends Transactions {
     super();
   }
 
-  run<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+  protected begin<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return retryCollisions(() => this.source.transaction(work));
   }
 
-  execute<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+  protected executeAlone<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
     return retryCollisions(() => this.connection.all<Row>(sql, parameters));
+  }
+
+  protected async executeWithin<Row>(
+    manager: EntityManager,
+    sql: string,
+    parameters?: Parameters,
+  ): Promise<Row[]> {
+    const client = await manager.queryRunner!.connect();
+    return this.connection.all<Row>(sql, parameters, client);
   }
 }

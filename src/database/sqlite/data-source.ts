@@ -5,10 +5,13 @@ import type { SqliteStore } from '../../config/config.js';
 import { migrations } from '../migrations/index.js';
 
 /** What the column types of `columns.ts` are called here. */
-const TYPES: Record<string, string> = { int8: 'integer', timestamptz: 'text', jsonb: 'text' };
+const TYPES: Record<string, string> = { int8: 'integer', timestamptz: 'text' };
 
-/** How long a statement waits while another process writes, in milliseconds; it blocks the event loop. */
-const BUSY_TIMEOUT = 1000;
+/**
+ * How long a statement waits while another process writes, in milliseconds. The wait blocks the event loop,
+ * so a service hardly waits (`retryCollisions` tries again); a command may.
+ */
+const BUSY_TIMEOUT = { service: 5, command: 30_000 };
 
 export const databaseFile = ({ directory }: SqliteStore): string => join(directory, 'database.sqlite');
 
@@ -16,7 +19,7 @@ export const databaseFile = ({ directory }: SqliteStore): string => join(directo
 export function sqliteDataSource(
   store: SqliteStore,
   entities: MixedList<Function | string | EntitySchema>,
-  { writable }: { writable: boolean },
+  { writable, patient = false }: { writable: boolean; patient?: boolean },
 ): DataSource {
   const source = new DataSource({
     type: 'better-sqlite3',
@@ -24,7 +27,7 @@ export function sqliteDataSource(
     entities,
     migrations,
     readonly: !writable,
-    timeout: BUSY_TIMEOUT,
+    timeout: patient ? BUSY_TIMEOUT.command : BUSY_TIMEOUT.service,
     enableWAL: writable,
     prepareDatabase: (connection: Database) => {
       // A commit is on disk before it is answered, whatever happens to the power.

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { DataSource, EntitySchema, MixedList } from 'typeorm';
 import type { SqliteStore } from '../../config/config.js';
 import { Database } from '../database.js';
-import { DatabaseInUseError } from '../database-in-use.error.js';
+import { DatabaseError } from '../database.error.js';
 import { SqliteConnection } from './connection.js';
 import { databaseFile, sqliteDataSource } from './data-source.js';
 import { FileLock } from './file-lock.js';
@@ -27,7 +27,7 @@ export class SqliteDatabase extends Database {
   /**
    * One service to a file: a second one would not see what the first has buffered. Commands may join in.
    *
-   * @throws DatabaseInUseError when another service has the file open
+   * @throws DatabaseError when another service has the file open
    */
   static async open(
     store: SqliteStore,
@@ -35,7 +35,7 @@ export class SqliteDatabase extends Database {
     prepare: () => Promise<void>,
   ): Promise<SqliteDatabase> {
     const lock = FileLock.acquire(join(store.directory, 'service.lock'), 0);
-    if (!lock) throw new DatabaseInUseError(`Another service has ${databaseFile(store)} open`);
+    if (!lock) throw new DatabaseError(`Another service has ${databaseFile(store)} open`);
     try {
       await prepare();
       const writer = await sqliteDataSource(store, entities, { writable: true }).initialize();

@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
+import { makeDataFolder } from '../../config/data-folder.js';
 
 /**
  * A lock between processes that ends with its holder, however it ends: an SQLite file in an exclusive
@@ -12,7 +12,7 @@ export class FileLock {
   /** @param patience how long to wait for another holder, in milliseconds
    *  @returns the lock, or `undefined` when another process holds it */
   static acquire(file: string, patience: number): FileLock | undefined {
-    mkdirSync(dirname(file), { recursive: true });
+    makeDataFolder(dirname(file));
     const holder = new Database(file, { timeout: patience });
     try {
       holder.exec('BEGIN EXCLUSIVE');

@@ -16,16 +16,21 @@ export class SqliteTransactions extends Transactions {
     this.connection = new SqliteConnection(writer);
   }
 
-  run<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+  protected begin<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.enqueue(() => this.writer.transaction(work));
   }
 
-  execute<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+  protected executeAlone<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
     return this.enqueue(async () => this.connection.all<Row>(sql, parameters));
   }
 
+  protected async executeWithin<Row>(_: EntityManager, sql: string, parameters?: Parameters): Promise<Row[]> {
+    return this.connection.all<Row>(sql, parameters);
+  }
+
   private enqueue<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.queue.then(() => retryCollisions(work));
+    const asked = Date.now();
+    const done = this.queue.then(() => retryCollisions(work, asked));
     this.queue = done.catch(() => undefined);
     return done;
   }

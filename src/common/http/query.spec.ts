@@ -1,0 +1,43 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseQuery, withParameter } from './query.js';
+
+describe('parseQuery', () => {
+  it.each([
+    ['', {}],
+    ['&&=x', {}],
+    ['a', { a: '' }],
+    ['a=', { a: '' }],
+    ['a=1&b=2&a=3', { a: '1', b: '2' }],
+    ['a=1=2', { a: '1=2' }],
+    ['a=x+y%20z%2B', { a: 'x y z+' }],
+    ['a=100%', { a: '100%' }],
+    ['a=%zz%41', { a: '%zzA' }],
+    ['%61=%C3%A4', { a: 'ä' }],
+    ['a=ä', { a: 'ä' }],
+    ['a=%EF%BF%BD', { a: '\uFFFD' }],
+    ['a=%FF', { a: '\uD800' }],
+    ['a=%ED%A0%80', { a: '\uD800' }],
+    ['a[]=1', { 'a[]': '1' }],
+    ['__proto__=1', Object.fromEntries([['__proto__', '1']])],
+  ])('reads %j', (query, values) => {
+    expect({ ...parseQuery(query) }).toEqual(values);
+  });
+});
+
+describe('withParameter', () => {
+  it.each([
+    ['', 'page=2'],
+    ['page=1', 'page=2'],
+    ['q=a%26b!~&page=1&limit=5', 'q=a%26b!~&page=2&limit=5'],
+    ['limit=5', 'limit=5&page=2'],
+    ['page=1&x=1&page=7', 'page=2&x=1'],
+    ['p%61ge=1&x', 'page=2&x'],
+    ['&&x=1&', 'x=1&page=2'],
+  ])('sets one parameter of %j', (query, changed) => {
+    expect(withParameter(query, 'page', '2')).toBe(changed);
+  });
+
+  it('encodes the value', () => {
+    expect(withParameter('', 'cursor', 'Mg==')).toBe('cursor=Mg%3D%3D');
+  });
+});

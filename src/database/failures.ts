@@ -1,0 +1,47 @@
+/** Node's socket errors, and PostgreSQL's classes and codes (appendix A) for a server that cannot serve now. */
+const UNAVAILABLE =
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|08...|53...|57P0.|57014|25006)$/;
+
+/** What `pg` and TypeORM say without a code when a connection is lost or does not come about in time. */
+const CONNECTION_LOST =
+  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Query runner already released)/;
+
+/** A concurrent transaction won. PostgreSQL: serialization failure, deadlock. SQLite: another process writes. */
+const COLLISION = /^(40001|40P01|SQLITE_BUSY.*)$/;
+
+/** The migrations have not run yet. */
+const MISSING_TABLE = '42P01';
+
+/** What an error says of itself. A driver's errors need not be instances of this realm's `Error`. */
+function describe(error: unknown): { code: string; message: string } {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  return {
+    code: typeof code === 'string' ? code : '',
+    message: typeof message === 'string' ? message : '',
+  };
+}
+
+/** Whether it may work at once if it is only tried again. */
+export const isCollision = (error: unknown): boolean => COLLISION.test(describe(error).code);
+
+export function isMissingTable(error: unknown): boolean {
+  const { code, message } = describe(error);
+  return code === MISSING_TABLE || message.startsWith('no such table');
+}
+
+/**
+ * Whether a failure means that the database cannot serve for now, rather than that we asked it something
+ * wrong: it is away or overloaded, not migrated yet, or others were always faster. The client may retry.
+ */
+export function isOutage(error: unknown): boolean {
+  const { code, message } = describe(error);
+  const { errors = [], driverError } = (error ?? {}) as { errors?: unknown[]; driverError?: unknown };
+  return (
+    UNAVAILABLE.test(code) ||
+    CONNECTION_LOST.test(message) ||
+    isCollision(error) ||
+    isMissingTable(error) ||
+    (driverError !== undefined && isOutage(driverError)) ||
+    (Array.isArray(errors) && errors.some(isOutage))
+  );
+}

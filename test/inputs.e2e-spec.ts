@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startApi, type TestApi } from './support/api.js';
+import { ProbeModule } from './support/probe.module.js';
+
+describe('the body of a route that is not about posts', () => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi('SQLite', {}, [ProbeModule]);
+  });
+  afterAll(() => api.stop());
+
+  const send = (payload: string | undefined, type?: string) =>
+    api.send({
+      method: 'POST',
+      url: '/v1/probes',
+      ...(payload !== undefined && { payload: Buffer.from(payload) }),
+      headers: type === undefined ? {} : { 'content-type': type },
+    });
+
+  it.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'APPLICATION/JSON',
+    'application/vnd.api+json',
+  ])('is read as %s', async (type) => {
+    const reply = await send('{"name":"Ada","phone":null,"role":"admin","constructor":1}', type);
+
+    expect(reply).toHaveStatus(201);
+    expect(reply.body).toEqual({ name: 'Ada', phone: null });
+  });
+
+  it.each([
+    'application/x-www-form-urlencoded',
+    'text/plain',
+    'multipart/form-data; boundary=x',
+    'application/xml',
+    'application/jsonp',
+    'text/json',
+    'nonsense',
+    undefined,
+  ])('is refused as %s', async (type) => {
+    expect(await send('{"name":"Ada"}', type)).toBeError('UNSUPPORTED_MEDIA_TYPE');
+    expect(await send('name=Ada', type)).toBeError('UNSUPPORTED_MEDIA_TYPE');
+  });
+
+  it.each(['{', '{"name":"Ada","name":"Bob"}', '\uFEFF{"name":"Ada"}', '{"__proto__":1}', 'NaN'])(
+    'is refused when it cannot be read: %j',
+    async (body) => {
+      expect(await send(body, 'application/json')).toBeError('MALFORMED_REQUEST');
+    },
+  );
+
+  it.each([
+    ['no body', undefined, undefined],
+    ['an empty body', '', 'application/json'],
+    ['an array', '[{"name":"Ada"}]', 'application/json'],
+    ['null', 'null', 'application/json'],
+    ['a string', '"Ada"', 'application/json'],
+  ])('is refused with the missing fields when it is %s', async (_, body, type) => {
+    const reply = await send(body, type);
+
+    expect(reply).toBeError('VALIDATION_ERROR', ['name']);
+    expect(reply.body.error.details).toEqual([{ field: 'name', message: 'name must be a string' }]);
+  });
+
+  it('is refused with a detail for each field that breaks a rule', async () => {
+    const reply = await send(JSON.stringify({ name: '', phone: '0'.repeat(21) }), 'application/json');
+
+    expect(reply).toBeError('VALIDATION_ERROR', ['name', 'phone']);
+    expect(reply.body.error.message).toBe('name must not be empty; phone must be at most 20 characters long');
+  });
+});

@@ -1,0 +1,24 @@
+import { Body, Controller, Module, Post } from '@nestjs/common';
+import { IsOptional } from 'class-validator';
+import { Text } from '../../src/common/validation/text.js';
+
+class ProbeInput {
+  @Text({ min: 1, max: 150 })
+  name!: string;
+
+  @IsOptional()
+  @Text({ max: 20 })
+  phone?: string;
+}
+
+@Controller({ path: 'probes', version: '1' })
+class ProbeController {
+  @Post()
+  create(@Body() input: ProbeInput): ProbeInput {
+    return input;
+  }
+}
+
+/** A route as a new module would write it, for what holds for all routes but posts. */
+@Module({ controllers: [ProbeController] })
+export class ProbeModule {}
