@@ -21,6 +21,7 @@ export function explainStartFailure(error: unknown): string {
   if (syscall === 'listen' || (syscall === 'getaddrinfo' && !/postgres/i.test(error.stack ?? ''))) {
     return `HOST and PORT cannot be used: ${message}`;
   }
+  if (code.startsWith('ERR_PARSE_ARGS')) return message;
   if (REFUSED.test(code)) return `DATABASE_URL is refused by the server: ${message}`;
   if (syscall === 'connect' || syscall === 'getaddrinfo') return `DATABASE_URL cannot be reached: ${message}`;
   if (code.startsWith('SQLITE_CANTOPEN')) return `DATA_DIR cannot be used: ${message}`;

@@ -1,0 +1,138 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Service } from './support/service.js';
+import { createStore, STORES, type TestStore } from './support/stores.js';
+
+describe.each(STORES)('commands on %s', (store) => {
+  let testStore: TestStore;
+  beforeEach(async () => {
+    testStore = await createStore(store);
+  });
+  afterEach(() => testStore.remove());
+
+  async function run(name: string, parameters: string[] = [], { input = '', interruptAfter = 0 } = {}) {
+    const child = spawn(process.execPath, [`dist/commands/${name}.js`, ...parameters], {
+      env: { PATH: process.env['PATH'], ...testStore.environment },
+    });
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += chunk));
+    child.stderr.on('data', (chunk) => (output += chunk));
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(input);
+    if (interruptAfter > 0) setTimeout(() => child.kill('SIGINT'), interruptAfter);
+    const [code] = await once(child, 'close');
+    return { code, output };
+  }
+
+  const list = async (service: Service, search = '') =>
+    (await (await service.fetch(`/v1/posts?sort_dir=asc&${search}`)).json()) as any;
+
+  it('import posts from a folder of Markdown files', async () => {
+    const folder = join(testStore.environment['DATA_DIR']!, 'texts');
+    await mkdir(join(folder, 'deep'), { recursive: true });
+    const files = {
+      'a.md': '---\ntitle: From front matter\nstatus: published\n---\n\n# Heading\n\nText',
+      'b.markdown': 'Before\n\n## Från rubriken ##\n\nText',
+      'c.md': 'No title at all',
+      'd.md': `# ${'x'.repeat(201)}\n\nText`,
+      'deep/e.md': '\uFEFF---\r\ntitle: Windows\r\n---\r\nText',
+      'f.md': '---\ntitle: [unclosed\n---\nText',
+      'ignored.txt': '# Not Markdown',
+    };
+    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+
+    const { code, output } = await run('import', [folder]);
+
+    expect(output).toContain('3 posts stored');
+    expect(output).toMatch(/c\.md: title must be a string/);
+    expect(output).toMatch(/d\.md: title must be at most 200 characters long/);
+    expect(output).toMatch(/f\.md: .*Flow sequence/);
+    expect(code).toBe(2);
+    const service = await Service.start(testStore.environment);
+    const { data } = await list(service);
+    expect(data).toMatchObject([
+      { id: 1, title: 'From front matter', content: '# Heading\n\nText', status: 'published', author_id: 1 },
+      { id: 2, title: 'Från rubriken', content: 'Before\n\n## Från rubriken ##\n\nText', status: 'draft' },
+      { id: 3, title: 'Windows', content: 'Text', status: 'draft' },
+    ]);
+    expect((await list(service, 'q=RUBRIKEN')).meta.total).toBe(1);
+    expect((await run('verify')).output).toContain('All totals are right');
+    await service.end();
+  });
+
+  it('import posts line by line, by the rules of the API, beside a running service', async () => {
+    const service = await Service.start(testStore.environment);
+    const lines = [
+      '{"title":"One","content":"C"}',
+      '',
+      'broken',
+      '[]',
+      '{"title":"Two","content":"C","status":"published","id":77,"author_id":9}',
+      '{"title":"NUL\\u0000","content":"C"}',
+      '{"title":"Three","content":"C","status":"archived"}',
+    ];
+    const done = new AbortController();
+    const traffic = (async () => {
+      while (!done.signal.aborted) expect((await service.post()).status).toBe(201);
+    })();
+
+    const { code, output } = await run('import', ['-'], { input: lines.join('\n') });
+    done.abort();
+    await traffic;
+
+    expect(output).toContain('2 posts stored');
+    expect(output).toMatch(/line 3: is not JSON/);
+    expect(output).toMatch(/line 4: The body must be a JSON object/);
+    expect(output).toMatch(/line 6: title must not contain NUL/);
+    expect(output).toMatch(/line 7: status must be one of/);
+    expect(code).toBe(2);
+    expect((await list(service, 'q=two')).data).toMatchObject([{ title: 'Two', author_id: 1 }]);
+    await service.end();
+  });
+
+  it('import can be interrupted, and says how to go on', async () => {
+    const count = 60_000;
+    const file = join(testStore.environment['DATA_DIR']!, 'posts.ndjson');
+    await writeFile(file, '{"title":"T","content":"Some content of a post"}\n'.repeat(count));
+
+    const { code, output } = await run('import', [file], { interruptAfter: 1200 });
+
+    expect(code).toBe(130);
+    const [, stored] = /([\d,]+) posts stored/.exec(output)!;
+    const [, seen] = /go on with --skip (\d+)/.exec(output)!;
+    expect(Number(stored!.replaceAll(',', ''))).toBe(Number(seen));
+    const service = await Service.start(testStore.environment);
+    expect((await list(service)).meta.total).toBe(Number(seen));
+    await service.end();
+    expect((await run('import', ['--skip', String(count - 5), file])).output).toContain('5 posts stored');
+  });
+
+  it('seed makes up the same posts for the same number', async () => {
+    expect((await run('seed', ['--posts', '2500'])).output).toContain('2,500 posts in');
+
+    const service = await Service.start(testStore.environment);
+    const page = await list(service, 'limit=3');
+    expect(page.meta.total).toBe(2500);
+    expect(page.data.map(({ id }: { id: number }) => id)).toEqual([1, 2, 3]);
+    expect(page.data[0].title).toMatch(/ 0$/);
+    expect((await run('verify')).code).toBe(0);
+    await service.end();
+  });
+
+  it.each([
+    ['import', [], 'Usage: npm run import'],
+    ['import', ['/nowhere'], 'There is no file or folder /nowhere'],
+    ['import', ['--skip', 'x', '-'], 'Usage: npm run import'],
+    ['seed', ['--posts', 'many'], '--posts must be a whole number from 1'],
+    ['seed', ['--pots', '1'], "Unknown option '--pots'"],
+  ])('%s %j is refused in one line', async (name, parameters, message) => {
+    const { code, output } = await run(name, parameters);
+
+    expect(code).toBe(1);
+    expect(output).toContain(message);
+    expect(output).not.toMatch(/\n\s+at /);
+  });
+});

@@ -1,0 +1,66 @@
+import { describe, expect, it } from '@jest/globals';
+import { Database } from '../src/database/database.js';
+import { findTotalFaults, rebuildTotals } from '../src/posts/post-totals.js';
+import { startApi, type TestApi } from './support/api.js';
+import { STORES } from './support/stores.js';
+
+const total = async (api: TestApi, search = '') => (await api.get(`/v1/posts?${search}`)).body.meta.total;
+
+describe.each(STORES)('totals on %s', (store) => {
+  it('are exact after 200 creates, updates and deletes at once', async () => {
+    const api = await startApi(store);
+    const posts = await Promise.all(Array.from({ length: 100 }, () => api.posts.create()));
+
+    await Promise.all(
+      Array.from({ length: 200 }, async (_, n) => {
+        const { id } = posts[n % 100]!;
+        if (n % 4 === 0) await api.posts.create({ status: n % 8 === 0 ? 'draft' : 'published' });
+        else if (n % 4 === 1) await api.patch(`/v1/posts/${id}`, { status: 'published' });
+        else if (n % 4 === 2)
+          await api.patch(`/v1/posts/${id}`, { status: n % 3 === 0 ? 'draft' : 'published' });
+        else await api.delete(`/v1/posts/${id}`);
+      }),
+    );
+
+    const { transactions } = api.app.get(Database);
+    expect(await transactions.run(findTotalFaults)).toEqual([]);
+    const counted = await transactions.run((manager) => manager.query('SELECT status FROM posts'));
+    expect(await total(api)).toBe(counted.length);
+    for (const status of ['draft', 'published']) {
+      expect(await total(api, `status=${status}`)).toBe(
+        counted.filter((row: { status: string }) => row.status === status).length,
+      );
+    }
+    await api.stop();
+  });
+
+  it('leave out what was rolled back', async () => {
+    const api = await startApi(store);
+    const { transactions } = api.app.get(Database);
+    await api.posts.create();
+
+    const failed = transactions.run(async (manager) => {
+      await manager.query('DELETE FROM posts');
+      throw new Error('No');
+    });
+
+    await expect(failed).rejects.toThrow('No');
+    expect(await total(api)).toBe(1);
+    await api.stop();
+  });
+
+  it('are found wrong when they are, and counted anew', async () => {
+    const api = await startApi(store);
+    const { transactions } = api.app.get(Database);
+    for (let n = 0; n < 3; n++) await api.posts.create();
+    await transactions.run((manager) =>
+      manager.query("DELETE FROM post_totals WHERE scope = 'status=draft'"),
+    );
+
+    expect(await transactions.run(findTotalFaults)).toEqual([{ scope: 'status=draft', counted: 3, kept: 0 }]);
+    await transactions.run(rebuildTotals);
+    expect(await transactions.run(findTotalFaults)).toEqual([]);
+    expect(await total(api)).toBe(3);
+    await api.stop();
+  });
+});
