@@ -4,7 +4,7 @@ const UNAVAILABLE =
 
 /** What `pg` and TypeORM say without a code when a connection is lost or does not come about in time. */
 const CONNECTION_LOST =
-  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Query runner already released)/;
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query runner already released)/;
 
 /** A concurrent transaction won. PostgreSQL: serialization failure, deadlock. SQLite: another process writes. */
 const COLLISION = /^(40001|40P01|SQLITE_BUSY.*)$/;

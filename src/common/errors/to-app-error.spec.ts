@@ -56,7 +56,7 @@ describe('toAppError', () => {
     new Error('Connection terminated unexpectedly'),
     new Error('timeout exceeded when trying to connect'),
     new QueryFailedError('SELECT 1', [], withCode('ECONNRESET')),
-    new QueryFailedError('SELECT 1', [], new Error('Query read timeout')),
+    new QueryFailedError('SELECT 1', [], new Error('Connection terminated')),
     new AggregateError([withCode('ECONNREFUSED')]),
   ])('tells of a database that is away: %p', (thrown) => {
     expect(toAppError(thrown).code).toBe('SERVICE_UNAVAILABLE');

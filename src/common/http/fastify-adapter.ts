@@ -12,6 +12,8 @@ export const MAX_PARAM_LENGTH = 64 * 1024;
 /** Fastify as this service sets it up: identity, limits and timeouts of every request, in one place. */
 export function createFastifyAdapter(): FastifyAdapter {
   return new FastifyAdapter({
+    // Nest middleware would cost an eighth of a small request, unused; hooks do the same for less.
+    skipMiddie: true,
     genReqId: () => randomUUID(),
     bodyLimit: BODY_LIMIT,
     // A process that stops answers in the envelope, by a hook of ours.

@@ -15,6 +15,13 @@ import { refuseUnrouted } from './route-methods.js';
 import { securityHeaders } from './security-headers.js';
 import { answerOddRequests } from './unreadable-request.js';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** `false` has @fastify/cors leave a route alone. */
+    cors?: false;
+  }
+}
+
 /**
  * Everything that each request passes before Nest sees it, and each reply after, in order. These hooks run
  * on every request, so they take callbacks: a promise for each would be felt.
@@ -23,13 +30,13 @@ export function registerHttp(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance();
   const config = app.get(Config);
   const drain = app.get(Drain);
-  const security = securityHeaders();
+  const constant = { ...securityHeaders(), ...corsHeaders(config) };
 
   logRequests(fastify, rootLogger());
   answerOddRequests(fastify);
 
   fastify.addHook('onRequest', (request, reply, done) => {
-    reply.headers(security);
+    reply.headers(constant);
     reply.header('x-request-id', request.id);
     if (drain.draining) reply.header('connection', 'close');
     if (drain.closing) done(new AppError('SERVICE_UNAVAILABLE', 'This process is stopping, please retry'));
@@ -41,6 +48,12 @@ export function registerHttp(app: NestFastifyApplication): void {
   // a refusal has to come after CORS, so that a browser may read it.
   const refuse = refuseUnrouted(fastify);
   void fastify.register(cors, corsOptions(config));
+  if (config.corsOrigins === '*') {
+    // Their headers are constant, and so are not asked for; but for preflights and what has no route.
+    fastify.addHook('onRoute', (route) => {
+      if (route.url !== '*') route.config = { ...route.config, cors: false };
+    });
+  }
   void fastify.register(
     fastifyPlugin((instance, _options, done) => {
       instance.addHook('onRequest', refuse);
@@ -63,13 +76,24 @@ export function registerHttp(app: NestFastifyApplication): void {
 const lacksHost = ({ headers, raw }: FastifyRequest): boolean =>
   headers.host === undefined && raw.httpVersion === '1.1';
 
+const EXPOSED_HEADERS = ['X-Request-ID', 'Location', 'Link', 'Retry-After'];
+
+/** What every answer says where any origin may read it. */
+function corsHeaders({ corsOrigins }: Config): Record<string, string> {
+  if (corsOrigins !== '*') return {};
+  return {
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers': EXPOSED_HEADERS.join(', '),
+  };
+}
+
 function corsOptions({ corsOrigins }: Config) {
   const anyone = corsOrigins === '*';
   return {
     origin: anyone ? '*' : [...corsOrigins],
     credentials: !anyone,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    exposedHeaders: ['X-Request-ID', 'Location', 'Link', 'Retry-After'],
+    exposedHeaders: EXPOSED_HEADERS,
     maxAge: 600,
     // The preflight goes on to the hook that knows which paths there are.
     preflightContinue: true,

@@ -12,23 +12,22 @@ const REASONS: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time',
 };
 
-/** Connections whose last request was answered before all of it had arrived. */
-const answeredEarly = new WeakSet<Socket>();
+/** What Node keeps on a connection: the answer that it owes, and the request that is arriving. */
+interface HttpSocket extends Socket {
+  readonly _httpMessage?: ServerResponse | null;
+  readonly parser?: { readonly incoming?: IncomingMessage | null } | null;
+}
 
 /**
  * Answers bytes that are no HTTP request. They reach no route, so the reply is written by hand; and never
  * in the place of another: an answer that is still owed goes first, and none is given twice.
  */
-export function answerUnreadableRequest(error: NodeJS.ErrnoException, socket: Socket): void {
-  const { _httpMessage: owed } = socket as Socket & { _httpMessage?: ServerResponse | null };
+export function answerUnreadableRequest(error: NodeJS.ErrnoException, socket: HttpSocket): void {
+  const { _httpMessage: owed, parser } = socket;
+  const answeredEarly = !owed && parser?.incoming?.complete === false;
   if (owed?.req.complete) {
     owed.once('close', () => socket.destroy());
-  } else if (
-    error.code === 'ECONNRESET' ||
-    !socket.writable ||
-    owed?.headersSent ||
-    answeredEarly.has(socket)
-  ) {
+  } else if (error.code === 'ECONNRESET' || !socket.writable || owed?.headersSent || answeredEarly) {
     socket.destroy();
   } else {
     refuse(socket, REASONS[error.code ?? ''] ?? 'The request is not well-formed HTTP');
@@ -36,17 +35,12 @@ export function answerUnreadableRequest(error: NodeJS.ErrnoException, socket: So
 }
 
 /** What Node would answer by itself, in other words than ours or in none. */
-export function answerOddRequests(fastify: FastifyInstance): void {
-  const { server } = fastify;
+export function answerOddRequests({ server }: FastifyInstance): void {
   // Expectations other than 100-continue may be ignored (RFC 9110, section 10.1.1).
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     server.emit('request', request, response);
   });
   server.on('connect', (_request: IncomingMessage, socket: Socket) => refuse(socket, 'This is not a proxy'));
-  fastify.addHook('onResponse', ({ raw }, _reply, done) => {
-    if (!raw.complete) answeredEarly.add(raw.socket);
-    done();
-  });
 }
 
 function refuse(socket: Socket, reason: string): void {

@@ -18,15 +18,13 @@ export class PostgresConnection {
   }
 
   /** @param on the connection of a transaction; else any of the pool */
-  async all<Row>(sql: string, values: Parameters = {}, on: Pool | PoolClient = this.pool): Promise<Row[]> {
+  all<Row>(sql: string, values: Parameters = {}, on: Pool | PoolClient = this.pool): Promise<Row[]> {
     let statement = this.statements.get(sql);
     if (!statement) this.statements.set(sql, (statement = compile(sql, `s${this.statements.size}`)));
-    const { rows } = await on.query({
-      name: statement.name,
-      text: statement.text,
-      values: statement.parameters.map((name) => values[name]),
-    });
-    return rows as Row[];
+    const { name, text, parameters } = statement;
+    return on
+      .query({ name, text, values: parameters.map((parameter) => values[parameter]) })
+      .then(({ rows }) => rows as Row[]);
   }
 }
 

@@ -5,13 +5,12 @@ import { migrations } from '../migrations/index.js';
 import { ImpatientClient } from './impatient-client.js';
 
 /**
- * Milliseconds. Added up they stay below the five seconds within which a lost database is reported:
- * waiting for a connection, then for the answer. The server gives up on a statement before we do, so that
- * only a server that is gone costs a connection.
+ * Milliseconds. Added up they stay below the five seconds within which a lost database is reported: waiting
+ * for a connection, then for the answer. The server gives up on a statement before `ImpatientClient` gives
+ * up on the server.
  */
 const CONNECTION_TIMEOUT = 2000;
 const STATEMENT_TIMEOUT = 2300;
-const ANSWER_TIMEOUT = 2600;
 
 const { INT8, TIMESTAMPTZ } = types.builtins;
 
@@ -45,9 +44,7 @@ export function postgresDataSource(
       keepAlive: true,
       // Times are read as text, whatever the server's taste.
       options: '-c DateStyle=ISO',
-      ...(patient
-        ? {}
-        : { Client: ImpatientClient, statement_timeout: STATEMENT_TIMEOUT, query_timeout: ANSWER_TIMEOUT }),
+      ...(patient ? {} : { Client: ImpatientClient, statement_timeout: STATEMENT_TIMEOUT }),
     },
   });
 }

@@ -1,34 +1,23 @@
+import type { Socket } from 'node:net';
 import { Client, type ClientConfig } from 'pg';
 
+/** From the last byte to or from the server, in milliseconds. */
+const PATIENCE = 2600;
+
 /**
- * `pg` stops waiting for an answer after `query_timeout` but keeps the connection, and with it every later
- * query behind the one that hangs. A server that does not answer is taken for gone: the connection is cut,
- * so that the pool forgets it.
+ * Does not wait for ever for a server that has fallen silent: when a query is under way and nothing has come
+ * for a while, the connection is cut, so that the query fails and the pool forgets the connection. (The
+ * `query_timeout` of `pg` takes a timer for each query, and keeps the connection that hangs.)
  */
 export class ImpatientClient extends Client {
-  constructor(options?: ClientConfig) {
-    super(options);
-    const query = this.query.bind(this) as (...args: unknown[]) => unknown;
-    const cut = (error: Error | null) => {
-      if (error?.message !== 'Query read timeout') return;
-      const { connection } = this as unknown as { connection: { stream: { destroy(): void } } };
-      connection.stream.destroy();
-    };
-
-    const watched = (...args: unknown[]): unknown => {
-      const last = args.length - 1;
-      const callback = args[last];
-      if (typeof callback === 'function') {
-        args[last] = (error: Error | null, ...rest: unknown[]) => {
-          cut(error);
-          callback(error, ...rest);
-        };
-        return query(...args);
-      }
-      const answer = query(...args);
-      if (answer instanceof Promise) answer.catch(cut);
-      return answer;
-    };
-    this.query = watched as typeof this.query;
+  constructor(config?: ClientConfig) {
+    super(config);
+    this.once('connect', () => {
+      const { connection } = this as unknown as { connection: { stream: Socket } };
+      connection.stream.setTimeout(PATIENCE, () => {
+        const { _activeQuery: query } = this as unknown as { _activeQuery: unknown };
+        if (query) connection.stream.destroy();
+      });
+    });
   }
 }
