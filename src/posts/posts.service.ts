@@ -27,15 +27,20 @@ export class PostsService {
   async list({ filter, sortBy, direction, page }: ListPosts): Promise<Page<PostView>> {
     if (filter === 'none') return page.of([], 0);
     const { where, parameters } = this.matching(filter);
-    const total = await this.count(filter);
-    if (page.offset >= total) return page.of([], total);
+    const read = () =>
+      this.queries.all<PostView>(
+        `SELECT ${POST_VIEW} FROM posts ${where}
+         ORDER BY ${sortBy} ${direction}, id ${direction} LIMIT :limit OFFSET :offset`,
+        { ...parameters, limit: page.limit, offset: page.offset },
+      );
 
-    const rows = await this.queries.all<PostView>(
-      `SELECT ${POST_VIEW} FROM posts ${where}
-       ORDER BY ${sortBy} ${direction}, id ${direction} LIMIT :limit OFFSET :offset`,
-      { ...parameters, limit: page.limit, offset: page.offset },
-    );
-    return page.of(rows, total);
+    // The first page is asked for most, and never past the end: its total need not be known before.
+    if (page.offset === 0) {
+      const [total, posts] = await Promise.all([this.count(filter), read()]);
+      return page.of(posts, total);
+    }
+    const total = await this.count(filter);
+    return page.of(page.offset < total ? await read() : [], total);
   }
 
   async walk({ filter, afterId, limit }: WalkPosts): Promise<CursorPage<PostView>> {
