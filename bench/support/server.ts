@@ -30,6 +30,7 @@ export class Server {
       stdio: ['ignore', output, output],
     });
     closeSync(output);
+    process.once('exit', () => child.kill('SIGKILL'));
     for (let waited = 0; waited < 60_000; waited += 50) {
       const log = readFileSync(file, 'utf8');
       const url = /Ready on (http:\/\/[^\s,"]+)/.exec(log)?.[1];

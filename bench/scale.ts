@@ -1,0 +1,135 @@
+/**
+ * How the time of a request depends on how much is stored: the same requests against databases of different
+ * sizes, one at a time and in turn, so that a mood of the machine meets all sizes alike.
+ *
+ *     npm run bench:scale [-- --sizes 1000,100000,1000000 --store SQLite --requests 200]
+ */
+import { execFileSync } from 'node:child_process';
+import { parseArgs } from 'node:util';
+import { startPostgres } from '../test/support/postgres-server.ts';
+import { createStore, STORES, type StoreName, type TestStore } from '../test/support/stores.ts';
+import { Server } from './support/server.ts';
+import { spread, table } from './support/statistics.ts';
+
+const { values } = parseArgs({
+  options: {
+    sizes: { type: 'string', default: '1000,100000,1000000' },
+    store: { type: 'string' },
+    requests: { type: 'string', default: '200' },
+  },
+});
+const sizes = values.sizes.split(',').map(Number);
+const requests = Number(values.requests);
+
+interface Request {
+  readonly path: string;
+  readonly method?: string;
+  readonly body?: string;
+}
+
+interface Scenario {
+  readonly name: string;
+  /** One request against a database of so many posts. */
+  readonly request: (size: number) => Request;
+  /** What the design asks for: times the median of the smallest size, or milliseconds. */
+  readonly goal?: { readonly factor: number } | { readonly milliseconds: number };
+}
+
+const anyId = (size: number) => 1 + Math.floor(Math.random() * size);
+const constant = { factor: 1.5 };
+const content = 'Some words of a content that is about as long as a short paragraph. '.repeat(8);
+
+const SCENARIOS: Scenario[] = [
+  { name: 'page 1', request: () => ({ path: '/v1/posts' }), goal: constant },
+  { name: 'page 1 by status', request: () => ({ path: '/v1/posts?status=published' }) },
+  { name: 'one post', request: (size) => ({ path: `/v1/posts/${anyId(size)}` }), goal: constant },
+  { name: 'cursor page', request: () => ({ path: '/v1/posts/cursor' }), goal: constant },
+  {
+    name: 'deep cursor page',
+    request: (size) => ({ path: `/v1/posts/cursor?cursor=${encodeURIComponent(btoa(String(size - 100)))}` }),
+    goal: constant,
+  },
+  {
+    // The title of each seeded post ends in its number in base 36: one match, or very few.
+    name: 'search, few matches',
+    request: (size) => ({
+      path: `/v1/posts?q=${(size - 1 - (anyId(size) % 500)).toString(36).padStart(3, ' ')}`,
+    }),
+    goal: { milliseconds: 20 },
+  },
+  {
+    name: 'create',
+    request: () => ({
+      path: '/v1/posts',
+      method: 'POST',
+      body: JSON.stringify({ title: 'A new post', content }),
+    }),
+    goal: constant,
+  },
+  {
+    name: 'update',
+    request: (size) => ({
+      path: `/v1/posts/${anyId(size)}`,
+      method: 'PATCH',
+      body: JSON.stringify({ title: `Title ${Math.random()}` }),
+    }),
+    goal: constant,
+  },
+];
+
+const postgres = await startPostgres();
+process.env['TEST_DATABASE_URL'] = postgres.url;
+try {
+  for (const store of STORES) if (!values.store || values.store === store) await measure(store);
+} finally {
+  await postgres.stop();
+}
+
+async function measure(store: StoreName): Promise<void> {
+  const stores: TestStore[] = [];
+  const servers: Server[] = [];
+  for (const size of sizes) {
+    const testStore = await createStore(store);
+    stores.push(testStore);
+    process.stderr.write(`${store}: seeding ${size.toLocaleString('en')} posts\n`);
+    execFileSync(process.execPath, ['dist/commands/seed.js', '--posts', String(size)], {
+      env: { ...process.env, ...testStore.environment },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    servers.push(await Server.start('dist/main.js', testStore.environment));
+  }
+
+  const rows: string[][] = [];
+  for (const { name, request, goal } of SCENARIOS) {
+    process.stderr.write(`\r\x1b[2K${store}: ${name}`);
+    const times: number[][] = sizes.map(() => []);
+    for (let n = 0; n < requests + 20; n++) {
+      for (const [index, size] of sizes.entries()) {
+        const milliseconds = await timed(servers[index]!.url, request(size));
+        if (n >= 20) times[index]!.push(milliseconds);
+      }
+    }
+    const medians = times.map((list) => spread(list).median);
+    rows.push([
+      name,
+      ...medians.map((median) => `${median.toFixed(2)} ms`),
+      (medians.at(-1)! / medians[0]!).toFixed(2),
+      !goal ? '' : 'factor' in goal ? `≤ ${goal.factor} times` : `≤ ${goal.milliseconds} ms`,
+    ]);
+  }
+  process.stderr.write('\r\x1b[2K');
+  console.log(`\n${store}, median of ${requests} requests one after the other\n`);
+  console.log(
+    table(['posts', ...sizes.map((size) => size.toLocaleString('en')), 'last / first', 'goal'], rows),
+  );
+  for (const server of servers) await server.stop();
+  for (const testStore of stores) await testStore.remove();
+}
+
+async function timed(url: string, { path, method = 'GET', body }: Request): Promise<number> {
+  const start = process.hrtime.bigint();
+  const reply = await fetch(url + path, { method, ...(body && { body }) });
+  await reply.text();
+  if (!reply.ok) throw new Error(`${method} ${path} was answered with ${reply.status}`);
+  return Number(process.hrtime.bigint() - start) / 1e6;
+}
