@@ -142,6 +142,27 @@ describe('the embedded database', () => {
   });
 });
 
+it('on PostgreSQL, statements are prepared once, or never', async () => {
+  for (const [setting, expected] of [
+    ['on', 1],
+    ['off', 0],
+  ] as const) {
+    const api = await startApi('PostgreSQL', {
+      DATABASE_PREPARED_STATEMENTS: setting,
+      DATABASE_POOL_SIZE: '1',
+    });
+    const { id } = await api.posts.create();
+    for (let n = 0; n < 5; n++) await api.posts.get(id);
+
+    const prepared = await api.app.get(Database).source.query('SELECT statement FROM pg_prepared_statements');
+    const reads = prepared.filter(({ statement }: { statement: string }) =>
+      statement.endsWith('WHERE id = $1'),
+    );
+    expect(reads).toHaveLength(expected);
+    await api.stop();
+  }
+});
+
 describe('a PostgreSQL of another taste', () => {
   it('is understood: dates', async () => {
     const api = await startApi('PostgreSQL');

@@ -11,6 +11,8 @@ export interface PostgresStore {
   /** `postgres://user:password@host:port/database`; holds a secret, so it is never logged. */
   readonly url: string;
   readonly poolSize: number;
+  /** Off behind a pooler that gives each transaction another connection. */
+  readonly preparedStatements: boolean;
 }
 
 /** Every setting of the process, checked and frozen; injected by this class as its token. */

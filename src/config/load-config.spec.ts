@@ -78,6 +78,7 @@ describe('loadConfig', () => {
       kind: 'postgres',
       url,
       poolSize: 7,
+      preparedStatements: true,
     });
   });
 
@@ -95,6 +96,7 @@ describe('loadConfig', () => {
     ['DATABASE_URL', 'postgres://user:hunter%2@db.example/posts'],
     ['DATABASE_POOL_SIZE', '0'],
     ['MIGRATE', 'yes'],
+    ['DATABASE_PREPARED_STATEMENTS', 'never'],
     ['WEB_CONCURRENCY', '0'],
     ['WEB_CONCURRENCY', '2'],
     ['WRITE_ACCESS', 'everyone'],

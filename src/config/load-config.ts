@@ -41,6 +41,7 @@ const storeSettings = z.object({
     })
     .optional(),
   DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
+  DATABASE_PREPARED_STATEMENTS: oneOf(['on', 'off']).default('on'),
   DATA_DIR: text().default('./data'),
 });
 
@@ -118,5 +119,10 @@ const toStore = (env: z.infer<typeof storeSettings>): Config['store'] =>
   Object.freeze(
     env.DATABASE_URL === undefined
       ? { kind: 'sqlite', directory: env.DATA_DIR }
-      : { kind: 'postgres', url: env.DATABASE_URL, poolSize: env.DATABASE_POOL_SIZE },
+      : {
+          kind: 'postgres',
+          url: env.DATABASE_URL,
+          poolSize: env.DATABASE_POOL_SIZE,
+          preparedStatements: env.DATABASE_PREPARED_STATEMENTS === 'on',
+        },
   );

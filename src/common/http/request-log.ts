@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 export function logRequests(fastify: FastifyInstance, logger: Logger): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     // The one event that comes in any case: when all is sent, and when the client has gone before that.
-    reply.raw.once('close', () => {
+    reply.raw.on('close', () => {
       logger.info({
         requestId: request.id,
         clientRequestId: request.headers['x-request-id']?.slice(0, 200),

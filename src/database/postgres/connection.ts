@@ -3,33 +3,44 @@ import type { DataSource } from 'typeorm';
 import type { Parameters } from '../queries.js';
 
 interface Compiled {
-  readonly name: string;
+  /** Absent where statements are not to be prepared. */
+  readonly name: string | undefined;
   readonly text: string;
   readonly parameters: readonly string[];
 }
 
-/** The driver's own pool behind a data source. Each statement has a name, so a connection prepares it once. */
+/** The driver's own pool behind a data source. A statement that has a name is prepared once by each connection. */
 export class PostgresConnection {
   private readonly statements = new Map<string, Compiled>();
   private readonly pool: Pool;
 
-  constructor(source: DataSource) {
+  constructor(
+    source: DataSource,
+    private readonly prepared: boolean,
+  ) {
     this.pool = (source.driver as unknown as { master: Pool }).master;
   }
 
   /** @param on the connection of a transaction; else any of the pool */
   all<Row>(sql: string, values: Parameters = {}, on: Pool | PoolClient = this.pool): Promise<Row[]> {
     let statement = this.statements.get(sql);
-    if (!statement) this.statements.set(sql, (statement = compile(sql, `s${this.statements.size}`)));
+    if (!statement) {
+      const name = this.prepared ? `s${this.statements.size}` : undefined;
+      this.statements.set(sql, (statement = compile(sql, name)));
+    }
     const { name, text, parameters } = statement;
     return on
-      .query({ name, text, values: parameters.map((parameter) => values[parameter]) })
+      .query({
+        ...(name !== undefined && { name }),
+        text,
+        values: parameters.map((parameter) => values[parameter]),
+      })
       .then(({ rows }) => rows as Row[]);
   }
 }
 
 /** Turns `:name` into `$1`; a cast (`::text`) is left alone. */
-function compile(sql: string, name: string): Compiled {
+function compile(sql: string, name: string | undefined): Compiled {
   const parameters: string[] = [];
   const text = sql.replaceAll(/(?<!:):([a-z]\w*)/gi, (_, parameter: string) => {
     if (!parameters.includes(parameter)) parameters.push(parameter);

@@ -12,9 +12,12 @@ export class PostgresDatabase extends Database {
   readonly queries: PostgresQueries;
   readonly transactions: PostgresTransactions;
 
-  private constructor(readonly source: DataSource) {
+  private constructor(
+    readonly source: DataSource,
+    { preparedStatements }: PostgresStore,
+  ) {
     super();
-    const connection = new PostgresConnection(source);
+    const connection = new PostgresConnection(source, preparedStatements);
     this.queries = new PostgresQueries(connection);
     this.transactions = new PostgresTransactions(source, connection);
   }
@@ -31,7 +34,7 @@ export class PostgresDatabase extends Database {
       await source.destroy();
       throw new DatabaseError(`The database must be encoded in UTF8, and this one is in ${encoding}`);
     }
-    return new PostgresDatabase(source);
+    return new PostgresDatabase(source, store);
   }
 
   async close(): Promise<void> {
