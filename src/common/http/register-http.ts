@@ -39,9 +39,13 @@ export function registerHttp(app: NestFastifyApplication): void {
     reply.headers(constant);
     reply.header('x-request-id', request.id);
     if (drain.draining) reply.header('connection', 'close');
-    if (drain.closing) done(new AppError('SERVICE_UNAVAILABLE', 'This process is stopping, please retry'));
-    else if (lacksHost(request)) done(new AppError('MALFORMED_REQUEST', 'The Host header is missing'));
-    else done();
+    if (drain.closing && hasBeenAnswered(request)) {
+      done(new AppError('SERVICE_UNAVAILABLE', 'This process is stopping, please retry'));
+    } else if (lacksHost(request)) {
+      done(new AppError('MALFORMED_REQUEST', 'The Host header is missing'));
+    } else {
+      done();
+    }
   });
 
   // Plugins load after the routes. CORS needs that, as its preflight route takes Nest's error handler; and
@@ -71,6 +75,9 @@ export function registerHttp(app: NestFastifyApplication): void {
     done(null, payload);
   });
 }
+
+/** A connection that came in just before listening ended has not: its first request is still served. */
+const hasBeenAnswered = ({ raw }: FastifyRequest): boolean => raw.socket.bytesWritten > 0;
 
 /** RFC 9112, section 3.2: HTTP/1.1 requires it, HTTP/1.0 does not. */
 const lacksHost = ({ headers, raw }: FastifyRequest): boolean =>

@@ -10,7 +10,7 @@ export class Drain {
     return this.#state !== 'serving';
   }
 
-  /** Only what is in flight is finished; a new request is refused with 503. */
+  /** Only what is in flight is finished; another request on an open connection is refused with 503. */
   get closing(): boolean {
     return this.#state === 'closing';
   }

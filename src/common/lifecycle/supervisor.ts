@@ -10,8 +10,8 @@ const SHORT_LIFE = 5000;
 const PATIENCE = 5;
 
 /**
- * One process that keeps a number of workers going: those that die are replaced, SIGTERM and SIGINT drain
- * them all, and SIGHUP replaces them one after the other without a pause in service.
+ * One process that keeps a number of workers going: those that die are replaced, and SIGTERM, SIGINT and
+ * SIGHUP drain them all.
  */
 export class Supervisor {
   private stopping = false;
@@ -26,12 +26,13 @@ export class Supervisor {
 
   /** Resolves when all workers listen. */
   async start(): Promise<void> {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void this.stop(signal));
-    process.on('SIGHUP', () => void this.replaceAll());
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+      process.on(signal, () => void this.stop(signal));
+    }
     await Promise.all(Array.from({ length: this.size }, () => this.startWorker()));
   }
 
-  private async startWorker(): Promise<Worker> {
+  private async startWorker(): Promise<void> {
     const worker = cluster.fork(this.environment);
     const started = Date.now();
     worker.on('exit', (code, signal) => {
@@ -39,7 +40,6 @@ export class Supervisor {
         void this.replaceDead(worker, started, signal ?? code);
     });
     await once(worker, 'listening');
-    return worker;
   }
 
   private async replaceDead({ process: { pid } }: Worker, started: number, reason: unknown): Promise<void> {
@@ -52,17 +52,6 @@ export class Supervisor {
     this.logger.warn(`Worker ${pid} ended with ${String(reason)} and is replaced`);
     await sleep(this.shortLives * 500);
     if (!this.stopping) await this.startWorker();
-  }
-
-  /** A worker goes only when its successor listens. */
-  private async replaceAll(): Promise<void> {
-    this.logger.log('SIGHUP: replacing the workers, one after the other');
-    for (const worker of Object.values(cluster.workers ?? {})) {
-      if (this.stopping || !worker) return;
-      await this.startWorker();
-      await drain(worker);
-    }
-    this.logger.log('All workers are replaced');
   }
 
   private async stop(signal: NodeJS.Signals, code = 0): Promise<void> {
