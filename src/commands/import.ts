@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import type { DataSource } from 'typeorm';
 import { AppError } from '../common/errors/errors.js';
 import { toInput } from '../common/validation/to-input.js';
+import { retryCollisions } from '../database/transactions.js';
 import { insertPosts, type NewPost } from '../posts/post-batch.js';
 import { CreatePostInput } from '../posts/post.input.js';
 import { type Candidate, openPostSource } from './support/post-sources.js';
@@ -73,7 +74,7 @@ class Import {
     if (this.batch.length === 0) return;
     const batch = this.batch;
     this.batch = [];
-    await this.source.transaction((manager) => insertPosts(manager, batch));
+    await retryCollisions(() => this.source.transaction((manager) => insertPosts(manager, batch)));
     this.stored += batch.length;
     await sleep(1); // A running service gets its turn to write.
   }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { retryCollisions } from '../database/transactions.js';
 import { insertPosts, type NewPost } from '../posts/post-batch.js';
 import { inventPost } from './support/invent-post.js';
 import { Progress } from './support/progress.js';
@@ -22,7 +23,7 @@ await runDatabaseCommand(async (source) => {
       const number = done + n;
       return { ...inventPost(number), authorId: 1, createdAt: new Date(start + number * 1000) };
     });
-    await source.transaction((manager) => insertPosts(manager, posts));
+    await retryCollisions(() => source.transaction((manager) => insertPosts(manager, posts)));
     done += posts.length;
     progress.show(done);
     await sleep(1);

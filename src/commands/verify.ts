@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { retryCollisions } from '../database/transactions.js';
 import { findTotalFaults, rebuildTotals } from '../posts/post-totals.js';
 import { runDatabaseCommand } from './support/run-command.js';
 
@@ -15,7 +16,7 @@ await runDatabaseCommand(async (source) => {
     console.log('Run it with --repair to count anew');
     return 1;
   }
-  await source.transaction(rebuildTotals);
+  await retryCollisions(() => source.transaction(rebuildTotals));
   console.log('Counted anew');
   return 0;
 });
