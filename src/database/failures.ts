@@ -22,7 +22,10 @@ function describe(error: unknown): { code: string; message: string } {
 }
 
 /** Whether it may work at once if it is only tried again. */
-export const isCollision = (error: unknown): boolean => COLLISION.test(describe(error).code);
+export function isCollision(error: unknown): boolean {
+  const { driverError } = (error ?? {}) as { driverError?: unknown };
+  return COLLISION.test(describe(error).code) || (driverError !== undefined && isCollision(driverError));
+}
 
 export function isMissingTable(error: unknown): boolean {
   const { code, message } = describe(error);
