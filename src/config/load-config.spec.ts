@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { loadConfig } from './load-config.js';
+import { loadConfig, loadPasswordPolicy } from './load-config.js';
 
 describe('loadConfig', () => {
   const folder = mkdtempSync(join(tmpdir(), 'config-'));
@@ -19,7 +19,18 @@ describe('loadConfig', () => {
       migrateAtStart: true,
       writeAccess: 'open',
       jwtSecret: expect.any(String),
+      passwordPolicy: 'length',
+      refreshReuse: 'refuse',
+      publicUrl: 'http://127.0.0.1:3000',
+      social: { clients: {}, redirect: undefined },
+      trustedProxies: [],
       corsOrigins: '*',
+      graphql: {
+        playground: true,
+        introspection: true,
+        suggestions: true,
+        limits: { depth: 10, aliases: 30, directives: 30, repeatedFields: 20, tokens: 2000, cost: 20_000 },
+      },
       logLevel: 'info',
       drainDelay: 500,
     });
@@ -31,6 +42,7 @@ describe('loadConfig', () => {
     expect(Object.isFrozen(config)).toBe(true);
     expect(Object.isFrozen(config.store)).toBe(true);
     expect(Object.isFrozen(config.corsOrigins)).toBe(true);
+    expect(Object.isFrozen(config.trustedProxies)).toBe(true);
   });
 
   it('makes a secret for trying out, and keeps it where only its owner can read it', () => {
@@ -101,8 +113,25 @@ describe('loadConfig', () => {
     ['WEB_CONCURRENCY', '2'],
     ['WRITE_ACCESS', 'everyone'],
     ['JWT_SECRET', 'hunter2'],
+    ['PASSWORD_POLICY', 'none'],
+    ['REFRESH_REUSE', 'yes'],
+    ['TRUST_PROXY', 'true'],
+    ['TRUST_PROXY', '*'],
+    ['TRUST_PROXY', 'proxy.example'],
+    ['TRUST_PROXY', '10.0.0.0/33'],
+    ['TRUST_PROXY', '10.0.0.0/8/8'],
+    ['TRUST_PROXY', '10.0.0.1,,10.0.0.2'],
     ['CORS_ORIGINS', 'https://a.example/path'],
     ['CORS_ORIGINS', 'hunter2'],
+    ['GRAPHQL_PLAYGROUND', 'yes'],
+    ['GRAPHQL_INTROSPECTION', 'yes'],
+    ['GRAPHQL_SUGGESTIONS', 'yes'],
+    ['GRAPHQL_MAX_DEPTH', '0'],
+    ['GRAPHQL_MAX_ALIASES', '-1'],
+    ['GRAPHQL_MAX_DIRECTIVES', 'many'],
+    ['GRAPHQL_MAX_REPEATED_FIELDS', '0'],
+    ['GRAPHQL_MAX_TOKENS', '0'],
+    ['GRAPHQL_MAX_COST', '1e9'],
     ['LOG_LEVEL', 'loud'],
     ['DRAIN_DELAY_MS', '60000'],
   ])('refuses %s=%s by its name, and never shows the value', (name, value) => {
@@ -129,5 +158,24 @@ describe('loadConfig', () => {
     const config = loadConfig({ DATA_DIR, NODE_ENV: 'production', JWT_SECRET: 's'.repeat(32) });
 
     expect(config.production).toBe(true);
+  });
+
+  it('is strict about passwords in production, unless it is told otherwise', () => {
+    const production = { DATA_DIR, NODE_ENV: 'production', JWT_SECRET: 's'.repeat(32) };
+
+    expect(loadConfig(production).passwordPolicy).toBe('strict');
+    expect(loadPasswordPolicy({ NODE_ENV: 'production' })).toBe('strict');
+    expect(loadConfig({ ...production, PASSWORD_POLICY: 'length' }).passwordPolicy).toBe('length');
+  });
+
+  it('takes proxies by address and by network', () => {
+    const TRUST_PROXY = '10.0.0.1, 10.0.0.0/8,fd00::/8,::1';
+
+    expect(loadConfig({ DATA_DIR, TRUST_PROXY }).trustedProxies).toEqual([
+      '10.0.0.1',
+      '10.0.0.0/8',
+      'fd00::/8',
+      '::1',
+    ]);
   });
 });

@@ -25,3 +25,6 @@ export const TimestampColumn = (name: string): PropertyDecorator =>
       from: (stored: string | Date) => new Date(stored),
     },
   });
+
+/** True or false: `boolean` on PostgreSQL, 1 or 0 on SQLite; `1` and `0` as parameters do for both. */
+export const BooleanColumn = (name: string): PropertyDecorator => Column({ type: 'boolean', name });

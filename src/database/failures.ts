@@ -9,6 +9,12 @@ const CONNECTION_LOST =
 /** A concurrent transaction won. PostgreSQL: serialization failure, deadlock. SQLite: another process writes. */
 const COLLISION = /^(40001|40P01|SQLITE_BUSY.*)$/;
 
+/** Another row refers to this one. */
+const REFERENCED = /^(23503|SQLITE_CONSTRAINT_FOREIGNKEY)$/;
+
+/** A row like this one is there already. */
+const DUPLICATE = /^(23505|SQLITE_CONSTRAINT_UNIQUE)$/;
+
 /** The migrations have not run yet. */
 const MISSING_TABLE = '42P01';
 
@@ -25,6 +31,15 @@ function describe(error: unknown): { code: string; message: string } {
 export function isCollision(error: unknown): boolean {
   const { driverError } = (error ?? {}) as { driverError?: unknown };
   return COLLISION.test(describe(error).code) || (driverError !== undefined && isCollision(driverError));
+}
+
+/** Whether a row could not go because another one refers to it. */
+export const isStillReferenced = (error: unknown): boolean => REFERENCED.test(describe(error).code);
+
+/** Whether a unique index refused the row. */
+export function isDuplicate(error: unknown): boolean {
+  const { driverError } = (error ?? {}) as { driverError?: unknown };
+  return DUPLICATE.test(describe(error).code) || (driverError !== undefined && isDuplicate(driverError));
 }
 
 export function isMissingTable(error: unknown): boolean {

@@ -1,29 +1,16 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { getMetadataArgsStorage } from 'typeorm';
 import type { Config } from '../config/config.js';
 import type { Database } from './database.js';
 import { migrate } from './migrate.js';
-import { isOutage } from './failures.js';
 import { PostgresDatabase } from './postgres/database.js';
 import { SqliteDatabase } from './sqlite/database.js';
-
-/** A database that starts together with the service is waited for: this often, a second apart. */
-const ATTEMPTS = 15;
+import { untilReachable } from './until-reachable.js';
 
 /** Opens the configured database, with its schema up to date unless the configuration leaves that alone. */
-export async function openDatabase(config: Config): Promise<Database> {
+export function openDatabase(config: Config): Promise<Database> {
   const logger = new Logger('Database');
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await open(config, logger);
-    } catch (error) {
-      if (attempt === ATTEMPTS || !isOutage(error)) throw error;
-      const reason = (error as Error).message || (error as NodeJS.ErrnoException).code;
-      logger.warn(`The database does not answer yet (${reason}), attempt ${attempt} of ${ATTEMPTS}`);
-      await sleep(1000);
-    }
-  }
+  return untilReachable(() => open(config, logger), logger);
 }
 
 async function open(config: Config, logger: Logger): Promise<Database> {

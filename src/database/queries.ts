@@ -13,6 +13,11 @@ export abstract class Queries {
 
   abstract all<Row>(sql: string, parameters?: Parameters): Promise<Row[]>;
 
+  /** As `all`, for what may take seconds: it gets the time where that keeps no one else waiting. */
+  search<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+    return this.all<Row>(sql, parameters);
+  }
+
   async one<Row>(sql: string, parameters?: Parameters): Promise<Row | undefined> {
     const [row] = await this.all<Row>(sql, parameters);
     return row;

@@ -4,6 +4,7 @@ import { explainStartFailure } from '../../common/lifecycle/start-failure.js';
 import { ConfigError } from '../../config/config-error.js';
 import type { Config } from '../../config/config.js';
 import { loadStore } from '../../config/load-config.js';
+import { type CommandDatabase, commandDatabase } from '../../database/command-database.js';
 import { commandDataSource } from '../../database/data-source.js';
 import { migrate } from '../../database/migrate.js';
 
@@ -21,12 +22,14 @@ export async function runCommand(command: (config: Pick<Config, 'store'>) => Pro
 }
 
 /** Runs a command on the database, with its schema up to date, beside a service if one is running. */
-export function runDatabaseCommand(command: (source: DataSource) => Promise<number>): Promise<void> {
+export function runDatabaseCommand(
+  command: (source: DataSource, database: CommandDatabase) => Promise<number>,
+): Promise<void> {
   return runCommand(async (config) => {
     await migrate(config);
     const source = await commandDataSource(config).initialize();
     try {
-      return await command(source);
+      return await command(source, commandDatabase(config, source));
     } finally {
       await source.destroy();
     }

@@ -12,6 +12,7 @@ interface ColumnTypes {
   readonly text: string;
   /** A moment with milliseconds. */
   readonly timestamp: string;
+  readonly boolean: string;
 }
 
 const SQLITE: ColumnTypes = {
@@ -19,6 +20,7 @@ const SQLITE: ColumnTypes = {
   integer: 'integer',
   text: 'text',
   timestamp: 'text',
+  boolean: 'boolean',
 };
 
 const POSTGRES: ColumnTypes = {
@@ -26,6 +28,7 @@ const POSTGRES: ColumnTypes = {
   integer: 'bigint',
   text: 'text COLLATE "C"',
   timestamp: 'timestamp with time zone',
+  boolean: 'boolean',
 };
 
 export const isSqlite = (runner: QueryRunner): boolean => runner.dataSource.options.type === 'better-sqlite3';

@@ -9,17 +9,17 @@ interface Compiled {
   readonly parameters: readonly string[];
 }
 
-/** The driver's own pool behind a data source. A statement that has a name is prepared once by each connection. */
+/** The pool of the driver behind a data source. */
+export const poolOf = ({ driver }: DataSource): Pool => (driver as unknown as { master: Pool }).master;
+
+/** The driver's own pool. A statement that has a name is prepared once by each connection. */
 export class PostgresConnection {
   private readonly statements = new Map<string, Compiled>();
-  private readonly pool: Pool;
 
   constructor(
-    source: DataSource,
+    private readonly pool: Pool,
     private readonly prepared: boolean,
-  ) {
-    this.pool = (source.driver as unknown as { master: Pool }).master;
-  }
+  ) {}
 
   /** @param on the connection of a transaction; else any of the pool */
   all<Row>(sql: string, values: Parameters = {}, on: Pool | PoolClient = this.pool): Promise<Row[]> {

@@ -1,16 +1,20 @@
-import { type CustomTypesConfig, types } from 'pg';
+import { type CustomTypesConfig, Pool, types } from 'pg';
 import { DataSource, type MixedList, type EntitySchema } from 'typeorm';
 import type { PostgresStore } from '../../config/config.js';
 import { migrations } from '../migrations/index.js';
-import { ImpatientClient } from './impatient-client.js';
+import { impatientClient } from './impatient-client.js';
 
 /**
  * Milliseconds. Added up they stay below the five seconds within which a lost database is reported: waiting
- * for a connection, then for the answer. The server gives up on a statement before `ImpatientClient` gives
- * up on the server.
+ * for a connection, then for the answer. The server gives up on a statement before the client gives up on
+ * the server, which is a little later.
  */
 const CONNECTION_TIMEOUT = 2000;
 const STATEMENT_TIMEOUT = 2300;
+const CLIENT_MARGIN = 300;
+
+/** A text that is short or in many posts has all of them read, which may take longer, and not all at once. */
+const SEARCHES = { timeout: 8000, connections: 4 };
 
 const { INT8, TIMESTAMPTZ } = types.builtins;
 
@@ -46,12 +50,30 @@ export function postgresDataSource(
     connectTimeoutMS: CONNECTION_TIMEOUT,
     // `pg` raises on the pool when an idle connection dies; unheard, that would end the process.
     poolErrorHandler: () => undefined,
-    extra: {
-      types: readableTypes,
-      keepAlive: true,
-      // Times are read as text, whatever the server's taste.
-      options: '-c DateStyle=ISO -c TimeZone=UTC',
-      ...(patient ? {} : { Client: ImpatientClient, statement_timeout: STATEMENT_TIMEOUT }),
-    },
+    extra: { ...connectionOptions, ...(patient ? {} : limitedTo(STATEMENT_TIMEOUT)) },
   });
 }
+
+/** Connections of their own for searches, so that slow ones wait for each other and for no one else. */
+export function searchPool(store: PostgresStore): Pool {
+  const pool = new Pool({
+    connectionString: store.url,
+    max: SEARCHES.connections,
+    connectionTimeoutMillis: CONNECTION_TIMEOUT,
+    ...connectionOptions,
+    ...limitedTo(SEARCHES.timeout),
+  });
+  return pool.on('error', () => undefined);
+}
+
+const connectionOptions = {
+  types: readableTypes,
+  keepAlive: true,
+  // Times are read as text, whatever the server's taste.
+  options: '-c DateStyle=ISO -c TimeZone=UTC',
+};
+
+const limitedTo = (timeout: number) => ({
+  statement_timeout: timeout,
+  Client: impatientClient(timeout + CLIENT_MARGIN),
+});

@@ -1,9 +1,10 @@
+import type { Pool } from 'pg';
 import type { DataSource, EntitySchema, MixedList } from 'typeorm';
 import type { PostgresStore } from '../../config/config.js';
 import { Database } from '../database.js';
 import { DatabaseError } from '../database.error.js';
-import { PostgresConnection } from './connection.js';
-import { postgresDataSource } from './data-source.js';
+import { PostgresConnection, poolOf } from './connection.js';
+import { postgresDataSource, searchPool } from './data-source.js';
 import { PostgresQueries } from './queries.js';
 import { PostgresTransactions } from './transactions.js';
 
@@ -14,11 +15,12 @@ export class PostgresDatabase extends Database {
 
   private constructor(
     readonly source: DataSource,
+    private readonly searches: Pool,
     { preparedStatements }: PostgresStore,
   ) {
     super();
-    const connection = new PostgresConnection(source, preparedStatements);
-    this.queries = new PostgresQueries(connection);
+    const connection = new PostgresConnection(poolOf(source), preparedStatements);
+    this.queries = new PostgresQueries(connection, new PostgresConnection(searches, preparedStatements));
     this.transactions = new PostgresTransactions(source, connection);
   }
 
@@ -34,10 +36,11 @@ export class PostgresDatabase extends Database {
       await source.destroy();
       throw new DatabaseError(`The database must be encoded in UTF8, and this one is in ${encoding}`);
     }
-    return new PostgresDatabase(source, store);
+    return new PostgresDatabase(source, searchPool(store), store);
   }
 
   async close(): Promise<void> {
+    await this.searches.end();
     if (this.source.isInitialized) await this.source.destroy();
   }
 }

@@ -12,8 +12,8 @@ export class PostgresTransactions extends Transactions {
     super();
   }
 
-  protected begin<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return retryCollisions(() => this.source.transaction(work));
+  protected begin<T>(work: (manager: EntityManager) => Promise<T>, mayRetry?: () => boolean): Promise<T> {
+    return retryCollisions(() => this.source.transaction(work), { mayRetry });
   }
 
   protected executeAlone<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {

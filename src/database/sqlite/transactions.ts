@@ -9,6 +9,8 @@ import { SqliteConnection } from './connection.js';
  */
 export class SqliteTransactions extends Transactions {
   private queue: Promise<unknown> = Promise.resolve();
+  /** Units of work that are not finished yet. */
+  private waiting = 0;
   private readonly connection: SqliteConnection;
 
   constructor(private readonly writer: DataSource) {
@@ -16,8 +18,8 @@ export class SqliteTransactions extends Transactions {
     this.connection = new SqliteConnection(writer);
   }
 
-  protected begin<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.enqueue(() => this.writer.transaction(work));
+  protected begin<T>(work: (manager: EntityManager) => Promise<T>, mayRetry?: () => boolean): Promise<T> {
+    return this.enqueue(() => this.writer.transaction(work), mayRetry);
   }
 
   protected executeAlone<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
@@ -28,10 +30,14 @@ export class SqliteTransactions extends Transactions {
     return this.connection.all<Row>(sql, parameters);
   }
 
-  private enqueue<T>(work: () => Promise<T>): Promise<T> {
-    const asked = Date.now();
-    const done = this.queue.then(() => retryCollisions(work, asked));
-    this.queue = done.catch(() => undefined);
+  private enqueue<T>(work: () => Promise<T>, mayRetry?: () => boolean): Promise<T> {
+    const start = Date.now();
+    const attempt = () => retryCollisions(work, { start, mayRetry });
+    // Where nobody is before it, a statement is run at once.
+    const done = this.waiting === 0 ? attempt() : this.queue.then(attempt);
+    this.waiting++;
+    const finish = () => this.waiting--;
+    this.queue = done.then(finish, finish);
     return done;
   }
 }

@@ -32,6 +32,17 @@ export function inventPost(number: number): { title: string; content: string; st
   };
 }
 
+const GIVEN = 'Ada Émile Jürgen Ольга Ελένη 花子 ليلى Grace Zoë Łukasz'.split(' ');
+const FAMILY = 'Lovelace Noether Müller Петрова Παπαδάκης 山田 حداد Hopper Ångström Wójcik'.split(' ');
+
+/** Made-up names of people, all different as far as they go. */
+export function inventName(number: number): string {
+  const given = GIVEN[number % GIVEN.length]!;
+  const family = FAMILY[Math.floor(number / GIVEN.length + number) % FAMILY.length]!;
+  const round = Math.floor(number / (GIVEN.length * FAMILY.length));
+  return round === 0 ? `${given} ${family}` : `${given} ${family} ${round + 1}`;
+}
+
 /** Mulberry32: small, fast, and good enough to look at. @returns numbers from 0 up to 1 */
 function generator(seed: number): () => number {
   let state = seed * 0x9e3779b9;

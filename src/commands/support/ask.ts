@@ -1,0 +1,34 @@
+import { once } from 'node:events';
+import { createInterface } from 'node:readline/promises';
+import { text } from 'node:stream/consumers';
+import promptPassword from '@inquirer/password';
+import { UsageError } from './run-command.js';
+
+/** Asks for a line where there is someone to ask. @throws UsageError naming the flag where there is not */
+export async function askFor(label: string, flag: string): Promise<string> {
+  if (!process.stdin.isTTY) throw new UsageError(`${flag} is missing`);
+  const prompt = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await Promise.race([prompt.question(`${label}: `), once(prompt, 'close').then(cancel)]);
+  } finally {
+    prompt.close();
+  }
+}
+
+/** Asks for a new password twice, without showing it; a script gives it as the first line of standard input. */
+export async function askForPassword(): Promise<string> {
+  if (!process.stdin.isTTY) {
+    const [line = ''] = (await text(process.stdin)).split(/\r?\n/, 1);
+    return line;
+  }
+  const streams = { output: process.stderr };
+  const password = await promptPassword({ message: 'Password' }, streams).catch(cancel);
+  const again = await promptPassword({ message: 'Password, once more' }, streams).catch(cancel);
+  if (password !== again) throw new UsageError('The passwords are not the same');
+  return password;
+}
+
+/** Ctrl-C at a prompt. */
+function cancel(): never {
+  throw new UsageError('Cancelled');
+}

@@ -1,0 +1,9 @@
+import { Injectable } from '@nestjs/common';
+
+/** What time it is, for everything that expires; tests move it instead of waiting. */
+@Injectable()
+export class Clock {
+  now(): Date {
+    return new Date();
+  }
+}

@@ -1,0 +1,82 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Transactions } from '../../database/transactions.js';
+import { Clock } from '../clock/clock.js';
+
+/** Between two purges, in milliseconds; up to half as much again, so that replicas do not all start at once. */
+const INTERVAL = 10 * 60_000;
+
+/** Rows to a transaction, so that nobody waits long for a purge. */
+const BATCH = 500;
+
+/**
+ * Deletes what has expired, every now and then. A module registers its table, which has the columns `id` and
+ * `expires_at` (with an index). Any number of replicas may purge at once: each row is deleted by one of them.
+ */
+@Injectable()
+export class Purger implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger(Purger.name);
+  private readonly tables = new Set<string>();
+  private timer: NodeJS.Timeout | undefined;
+  private purging = Promise.resolve();
+  private stopped = false;
+
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @param table one of our own names, never text from outside */
+  register(table: string): void {
+    this.tables.add(table);
+  }
+
+  /** @returns how many rows were deleted, by table */
+  async purge(): Promise<ReadonlyMap<string, number>> {
+    const counts = new Map<string, number>();
+    for (const table of this.tables) counts.set(table, await this.purgeTable(table));
+    return counts;
+  }
+
+  onApplicationBootstrap(): void {
+    this.schedule();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    await this.purging;
+  }
+
+  private schedule(): void {
+    this.timer = setTimeout(
+      () => {
+        this.purging = this.purgeAndReschedule();
+      },
+      INTERVAL * (1 + Math.random() / 2),
+    ).unref();
+  }
+
+  /** What could not be deleted is left for the next time. */
+  private async purgeAndReschedule(): Promise<void> {
+    try {
+      await this.purge();
+    } catch (error) {
+      this.logger.warn({ msg: 'What has expired could not be purged', err: error });
+    }
+    if (!this.stopped) this.schedule();
+  }
+
+  private async purgeTable(table: string): Promise<number> {
+    const now = this.clock.now().toISOString();
+    for (let count = 0; ;) {
+      const deleted = await this.transactions.execute(
+        `DELETE FROM ${table} WHERE id IN (
+           SELECT id FROM ${table} WHERE expires_at <= :now ORDER BY expires_at, id LIMIT ${BATCH}
+         ) RETURNING id`,
+        { now },
+      );
+      count += deleted.length;
+      if (deleted.length < BATCH || this.stopped) return count;
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import type { DataSource } from 'typeorm';
+import type { Config } from '../config/config.js';
+import { PostgresConnection, poolOf } from './postgres/connection.js';
+import { PostgresQueries } from './postgres/queries.js';
+import { PostgresTransactions } from './postgres/transactions.js';
+import type { Queries } from './queries.js';
+import { SqliteConnection } from './sqlite/connection.js';
+import { SqliteQueries } from './sqlite/queries.js';
+import { SqliteTransactions } from './sqlite/transactions.js';
+import type { Transactions } from './transactions.js';
+
+/** What services read and write through, for a command that uses them beside a running service. */
+export interface CommandDatabase {
+  readonly queries: Queries;
+  readonly transactions: Transactions;
+}
+
+/** @param source of `commandDataSource`, open */
+export function commandDatabase({ store }: Pick<Config, 'store'>, source: DataSource): CommandDatabase {
+  if (store.kind === 'sqlite') {
+    return {
+      queries: new SqliteQueries(new SqliteConnection(source)),
+      transactions: new SqliteTransactions(source),
+    };
+  }
+  const connection = new PostgresConnection(poolOf(source), store.preparedStatements);
+  return {
+    queries: new PostgresQueries(connection, connection),
+    transactions: new PostgresTransactions(source, connection),
+  };
+}

@@ -1,0 +1,101 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { createApp } from '../src/app.factory.js';
+import { Clock } from '../src/common/clock/clock.js';
+import { Purger } from '../src/common/purge/purger.js';
+import { Queries } from '../src/database/queries.js';
+import { Transactions } from '../src/database/transactions.js';
+import { startApi, TestApi } from './support/api.js';
+import { STORES } from './support/stores.js';
+
+const EVERYTHING_BUT_TIMEOUTS = [
+  'Date',
+  'hrtime',
+  'nextTick',
+  'performance',
+  'queueMicrotask',
+  'setImmediate',
+  'clearImmediate',
+  'setInterval',
+  'clearInterval',
+] as const;
+
+/** More than go into one transaction. */
+const EXPIRED = 1200;
+
+async function addFailures(api: TestApi, name: string, count: number, expiresAt: Date): Promise<void> {
+  const rows = Array.from({ length: count }, (_, n) => `('${name}${n}', 1, '${expiresAt.toISOString()}')`);
+  await api.app
+    .get(Transactions)
+    .execute(`INSERT INTO login_failures (id, failures, expires_at) VALUES ${rows.join(', ')}`);
+}
+
+const failures = (api: TestApi) =>
+  api.app.get(Queries).all<{ id: string }>('SELECT id FROM login_failures ORDER BY id');
+
+describe.each(STORES)('a purge on %s', (store) => {
+  it('deletes what has expired, however much, and leaves the rest', async () => {
+    const api = await startApi(store);
+    await addFailures(api, 'old', EXPIRED, new Date(Date.now() - 1000));
+    await addFailures(api, 'new', 2, new Date(Date.now() + 60_000));
+
+    const counts = await api.app.get(Purger).purge();
+
+    expect(counts.get('login_failures')).toBe(EXPIRED);
+    expect(await failures(api)).toEqual([{ id: 'new0' }, { id: 'new1' }]);
+    await api.stop();
+  });
+
+  it('writes a batch at a time, so that others write in between', async () => {
+    const api = await startApi(store);
+    await addFailures(api, 'old', EXPIRED, new Date(Date.now() - 1000));
+
+    const purge = api.app.get(Purger).purge();
+    const replies = await Promise.all(Array.from({ length: 20 }, () => api.posts.create()));
+
+    expect(replies.map(({ id }) => id).toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 20 }, (_, n) => n + 1),
+    );
+    await purge;
+    expect(await failures(api)).toEqual([]);
+    await api.stop();
+  });
+});
+
+describe('a purge on PostgreSQL', () => {
+  it('by several replicas at once deletes each row once', async () => {
+    const api = await startApi('PostgreSQL');
+    const replica = new TestApi(await createApp(api.config), api.config, async () => undefined);
+    await addFailures(api, 'old', EXPIRED, new Date(Date.now() - 1000));
+
+    const counts = await Promise.all([api, replica, api, replica].map(({ app }) => app.get(Purger).purge()));
+
+    const total = counts.reduce((sum, count) => sum + count.get('login_failures')!, 0);
+    expect(total).toBe(EXPIRED);
+    expect(await failures(api)).toEqual([]);
+    await replica.stop();
+    await api.stop();
+  });
+});
+
+describe.each(STORES)('the schedule of purges on %s', (store) => {
+  it('starts one when its time has come', async () => {
+    const api = await startApi(store);
+    await addFailures(api, 'old', 3, new Date(Date.now() - 1000));
+    const purger = new Purger(api.app.get(Transactions), api.app.get(Clock));
+    purger.register('login_failures');
+
+    jest.useFakeTimers({ doNotFake: [...EVERYTHING_BUT_TIMEOUTS] });
+    try {
+      purger.onApplicationBootstrap();
+      // The next timer is the purger's; the database's own go on in real time.
+      jest.advanceTimersToNextTimer();
+    } finally {
+      jest.useRealTimers();
+    }
+    // Waits for what is under way.
+    await purger.onApplicationShutdown();
+
+    expect(await failures(api)).toEqual([]);
+    await api.stop();
+  });
+});

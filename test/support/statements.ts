@@ -1,0 +1,38 @@
+import { jest } from '@jest/globals';
+import Database from 'better-sqlite3';
+import { Client } from 'pg';
+
+/** The texts of all statements that reach either database meanwhile, blanks made one. */
+export async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
+  const statements: string[] = [];
+  const note = (sql: string) => statements.push(sql.replaceAll(/\s+/g, ' ').trim());
+
+  const { query } = Client.prototype as unknown as { query: (...sent: any[]) => unknown };
+  const spies = [
+    jest.spyOn(Client.prototype, 'query').mockImplementation(function (this: unknown, ...sent: any[]) {
+      note(typeof sent[0] === 'string' ? sent[0] : sent[0].text);
+      return query.apply(this, sent) as never;
+    }),
+  ];
+  const memory = new Database(':memory:');
+  const statement = Object.getPrototypeOf(memory.prepare('SELECT 1')) as Record<
+    string,
+    (...sent: any[]) => any
+  >;
+  memory.close();
+  for (const method of ['run', 'all', 'get']) {
+    const original = statement[method]!;
+    spies.push(
+      jest.spyOn(statement, method).mockImplementation(function (this: { source: string }, ...sent: any[]) {
+        note(this.source);
+        return original.apply(this, sent);
+      } as never) as never,
+    );
+  }
+  try {
+    await work();
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+  return statements;
+}

@@ -1,0 +1,249 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Queries } from '../src/database/queries.js';
+import { Transactions } from '../src/database/transactions.js';
+import { startApi, type TestApi } from './support/api.js';
+import { statementsOf } from './support/statements.js';
+import { STORES } from './support/stores.js';
+
+class Stop extends Error {}
+
+/** Runs it as another request would: as no part of the unit of work that asks. */
+const elsewhere = AsyncLocalStorage.snapshot() as <T>(work: () => T) => T;
+
+describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
+  let api: TestApi;
+  let transactions: Transactions;
+  beforeAll(async () => {
+    // What keeps its connection would be felt at once.
+    api = await startApi(store, { DATABASE_POOL_SIZE: '1' });
+    transactions = api.app.get(Transactions);
+  });
+  afterAll(() => api.stop());
+
+  const insert = async (payload: string): Promise<number> => {
+    const [row] = await transactions.execute<{ id: number }>(
+      `INSERT INTO orders (status, payload, created_at) VALUES ('created', :payload, :now) RETURNING id`,
+      { payload, now: new Date().toISOString() },
+    );
+    return row!.id;
+  };
+  const payloads = async (): Promise<string[]> => {
+    const rows = await api.app
+      .get(Queries)
+      .all<{ payload: string }>('SELECT payload FROM orders ORDER BY id');
+    return rows.map(({ payload }) => payload);
+  };
+  const clear = () => transactions.execute('DELETE FROM orders');
+  const ends = (log: string[] = []) => ({
+    atBegin: async () => void log.push(`begin ${await insert('begin')}`.replace(/\d+/, 'n')),
+    atEnd: async (value: unknown) =>
+      void log.push(`end ${String(value)} ${await insert('end')}`.replace(/\d+$/, 'n')),
+  });
+  /** Whether writing still works, and nothing of before lingers in a transaction. */
+  const expectAlive = async () => {
+    await insert('alive');
+    await transactions.run(async () => insert('alive'));
+    expect((await payloads()).filter((payload) => payload === 'alive')).toHaveLength(2);
+    await clear();
+  };
+
+  it('has its ends and all its writes in one transaction', async () => {
+    const log: string[] = [];
+    let value: string | undefined;
+
+    const statements = await statementsOf(async () => {
+      value = await transactions.lazily(async () => {
+        await sleep(1);
+        await Promise.all([insert('a'), transactions.run(() => insert('b')), insert('c')]);
+        await transactions.run(async (manager) => {
+          await manager.query(`UPDATE orders SET payload = 'd' WHERE payload = 'c'`);
+          await transactions.run(() => insert('e'));
+        });
+        return 'value';
+      }, ends(log));
+    });
+
+    expect(value).toBe('value');
+    expect(log).toEqual(['begin n', 'end value n']);
+    expect((await payloads()).toSorted()).toEqual(['a', 'b', 'begin', 'd', 'e', 'end']);
+    expect((await payloads())[0]).toBe('begin');
+    expect(statements.filter((sql) => /^(BEGIN|START)/.test(sql))).toHaveLength(1);
+    expect(statements.filter((sql) => sql === 'COMMIT')).toHaveLength(1);
+    await clear();
+    await expectAlive();
+  });
+
+  it('holds nothing before its first write', async () => {
+    const value = await transactions.lazily(async () => {
+      // Another's write, which would wait for ever.
+      await elsewhere(() => insert('other'));
+      await insert('own');
+      return 1;
+    }, ends());
+
+    expect(value).toBe(1);
+    expect(await payloads()).toEqual(['other', 'begin', 'own', 'end']);
+    await clear();
+  });
+
+  it('that writes nothing is a transaction of its ends', async () => {
+    expect(await transactions.lazily(async () => 'nothing', ends())).toBe('nothing');
+    expect(await payloads()).toEqual(['begin', 'end']);
+    await clear();
+  });
+
+  it('that fails before it has written is none', async () => {
+    const statements = await statementsOf(() =>
+      expect(
+        transactions.lazily(async () => {
+          throw new Stop('early');
+        }, ends()),
+      ).rejects.toThrow('early'),
+    );
+
+    expect(statements).toEqual([]);
+  });
+
+  it.each<[string, Partial<ReturnType<typeof ends>>, () => Promise<unknown>]>([
+    ['after a write', {}, () => insert('a').then(() => Promise.reject(new Stop()))],
+    [
+      'at its begin',
+      {
+        atBegin: async () => {
+          await insert('begin');
+          throw new Stop();
+        },
+      },
+      () => insert('a'),
+    ],
+    [
+      'at its begin, though the work does not mind',
+      { atBegin: () => Promise.reject(new Stop()) },
+      () => insert('a').catch(() => 'never mind'),
+    ],
+    ['at its begin, without a write', { atBegin: () => Promise.reject(new Stop()) }, async () => 'nothing'],
+    [
+      'at its end',
+      {
+        atEnd: async () => {
+          await insert('end');
+          throw new Stop();
+        },
+      },
+      () => insert('a'),
+    ],
+    [
+      'in one of two writes at a time',
+      {},
+      () => Promise.all([insert('a'), insert('b').then(() => Promise.reject(new Stop()))]),
+    ],
+    [
+      'while its first write has not begun',
+      {},
+      async () => {
+        void insert('a').catch(() => undefined);
+        throw new Stop();
+      },
+    ],
+  ])('that fails %s leaves nothing, and holds nothing up', async (_, some, work) => {
+    await expect(transactions.lazily(work, { ...ends(), ...some })).rejects.toBeInstanceOf(Stop);
+
+    expect(await payloads()).toEqual([]);
+    await expectAlive();
+  });
+
+  it('whose statement the database refuses leaves nothing, and holds nothing up', async () => {
+    const work = async () => {
+      await insert('a');
+      await transactions.execute('INSERT INTO no_such_table VALUES (1)');
+    };
+
+    await expect(transactions.lazily(work, ends())).rejects.toThrow(/no_such_table/);
+    expect(await payloads()).toEqual([]);
+    await expectAlive();
+  });
+
+  it('refuses what comes after its end, and lets no other have it', async () => {
+    let late: Promise<number> | undefined;
+    const slow = async () => {
+      await sleep(20);
+      return insert('late');
+    };
+
+    await transactions.lazily(async () => {
+      await insert('a');
+      late = slow();
+      late.catch(() => undefined);
+    }, ends());
+    await transactions
+      .run(async () => {
+        await sleep(40);
+        throw new Stop();
+      })
+      .catch(() => undefined);
+
+    await expect(late).rejects.toThrow(/after the end of the unit of work/);
+    await expect(
+      transactions.run(async () => {
+        late = slow();
+        late.catch(() => undefined);
+      }),
+    ).resolves.toBeUndefined();
+    await expect(late).rejects.toThrow(/after the end of the unit of work/);
+    expect(await payloads()).toEqual(['begin', 'a', 'end']);
+    await clear();
+  });
+
+  it('starts anew when it collides with another, and gives up in the end', async () => {
+    const collision = Object.assign(new Error('Collided'), {
+      code: store === 'SQLite' ? 'SQLITE_BUSY' : '40001',
+    });
+    let [begun, tries] = [0, 0];
+    const value = await transactions.lazily(
+      async () => {
+        await insert('a');
+        if (++tries < 3) throw collision;
+        return tries;
+      },
+      {
+        ...ends(),
+        atBegin: async () => {
+          if (++begun === 1) throw collision;
+        },
+      },
+    );
+
+    // A collision at the begin is no reason to do the work again.
+    expect([value, tries, begun]).toEqual([3, 3, 4]);
+    expect(await payloads()).toEqual(['a', 'end']);
+    await clear();
+    await expect(
+      transactions.lazily(async () => {
+        await insert('a');
+        throw collision;
+      }, ends()),
+    ).rejects.toBe(collision);
+    await expectAlive();
+  });
+
+  it('happens as often as it is asked for, many at once, and the others do not', async () => {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 50 }, (_, n) =>
+        transactions.lazily(async () => {
+          await insert(`a${n}`);
+          await sleep(1);
+          if (n % 5 === 0) throw new Stop();
+          await insert(`b${n}`);
+        }, ends()),
+      ),
+    );
+
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(10);
+    const rest = (await payloads()).filter((payload) => payload !== 'begin' && payload !== 'end');
+    expect(rest).toEqual(expect.arrayContaining(['a1', 'b1', 'a49', 'b49']));
+    expect(rest).toHaveLength(80);
+    await clear();
+  });
+});
