@@ -2,6 +2,7 @@ import './require-node.js';
 import cluster from 'node:cluster';
 import type { Logger } from 'nestjs-pino';
 import { createApp } from './app.factory.js';
+import { compactHeap } from './common/lifecycle/compact-heap.js';
 import { stopOnSignals } from './common/lifecycle/stop-on-signals.js';
 import { explainStartFailure } from './common/lifecycle/start-failure.js';
 import { Supervisor } from './common/lifecycle/supervisor.js';
@@ -9,6 +10,7 @@ import { createLogger } from './common/logging/create-logger.js';
 import type { Config } from './config/config.js';
 import { loadConfig } from './config/load-config.js';
 import { migrate } from './database/migrate.js';
+import { untilReachable } from './database/until-reachable.js';
 
 async function start(): Promise<void> {
   const config = loadConfig(process.env);
@@ -20,13 +22,14 @@ async function start(): Promise<void> {
 async function serve(config: Config, logger: Logger): Promise<void> {
   const app = await createApp(config);
   stopOnSignals(app);
+  compactHeap();
   await app.listen(config.port, config.host);
   if (cluster.isPrimary) announce(config, logger, await app.getUrl());
 }
 
 /** Migrates once, for all workers, and then only looks after them. */
 async function supervise(config: Config, logger: Logger): Promise<void> {
-  if (config.migrateAtStart) await migrate(config);
+  if (config.migrateAtStart) await untilReachable(() => migrate(config), logger);
   let url = '';
   cluster.on('listening', (_worker, { address, port }) => (url = `http://${address}:${port}`));
   await new Supervisor(config.workers, { MIGRATE: 'off' }, logger).start();

@@ -1,7 +1,8 @@
-/** Imported before all else: on an older Node.js the SQLite driver would end the process without a word. */
-const REQUIRED = 24;
+/** Imported before all else: an older Node.js fails later, and says less. 24.7 brought argon2. */
+const REQUIRED = [24, 7] as const;
 
-if (Number.parseInt(process.versions.node, 10) < REQUIRED) {
-  console.error(`This needs Node.js ${REQUIRED} or newer, and this is ${process.versions.node}`);
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < REQUIRED[0] || (major === REQUIRED[0] && minor < REQUIRED[1])) {
+  console.error(`This needs Node.js ${REQUIRED.join('.')} or newer, and this is ${process.versions.node}`);
   process.exit(1);
 }

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { Agent, get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { Service } from './support/service.js';
@@ -37,16 +38,37 @@ describe('a second service', () => {
   });
 });
 
+/** Asks for a post over and over. @returns what came of each request: its status, or why there is none */
+async function client(url: string, keepAlive: boolean, signal: AbortSignal): Promise<(number | string)[]> {
+  const agent = new Agent({ keepAlive, maxSockets: 1 });
+  const outcomes: (number | string)[] = [];
+  while (!signal.aborted) {
+    outcomes.push(
+      await new Promise((resolve) => {
+        get(`${url}/v1/posts/1`, { agent }, (reply) => {
+          reply.resume().on('end', () => resolve(reply.statusCode!));
+          reply.on('error', (error) => resolve(error.message));
+        }).on('error', (error) => resolve(error.message));
+      }),
+    );
+  }
+  agent.destroy();
+  return outcomes;
+}
+
 describe('WEB_CONCURRENCY', () => {
-  const workersOf = ({ process: { pid } }: Service): number[] =>
-    execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(pid)], { encoding: 'utf8' })
+  const workersOf = (service: Service): number[] => servicesOf(service.process.pid!);
+
+  const servicesOf = (parent: number): number[] =>
+    execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' })
       .split('\n')
-      .filter((line) => line.includes('main.js'))
-      .map((line) => Number.parseInt(line, 10));
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, ppid, ...command]) => Number(ppid) === parent && command.join(' ').includes('main.js'))
+      .map(([pid]) => Number(pid));
 
   const until = async (condition: () => boolean) => {
     for (let waited = 0; !condition(); waited += 50) {
-      if (waited > 10_000) throw new Error('It did not come about');
+      if (waited > 30_000) throw new Error('It did not come about');
       await sleep(50);
     }
   };
@@ -61,6 +83,63 @@ describe('WEB_CONCURRENCY', () => {
     await until(() => !workersOf(service).includes(workers[0]!) && workersOf(service).length === 3);
     for (let n = 0; n < 10; n++) expect((await service.post()).status).toBe(201);
 
+    expect(await service.end()).toMatchObject({ code: 0 });
+    await store.remove();
+  });
+
+  it('starts when a worker dies before it listens', async () => {
+    const store = await createStore('PostgreSQL');
+    const starting = Service.start({ ...store.environment, WEB_CONCURRENCY: '2' });
+    const [supervisor] = servicesOf(process.pid);
+    await until(() => servicesOf(supervisor!).length > 0);
+    process.kill(servicesOf(supervisor!)[0]!, 'SIGKILL');
+
+    const service = await starting;
+    expect(workersOf(service)).toHaveLength(2);
+    expect((await service.post()).status).toBe(201);
+    await service.end();
+    await store.remove();
+  });
+
+  it('replaces its workers at SIGHUP, one after the other, without missing a request', async () => {
+    const store = await createStore('PostgreSQL');
+    const settings = { WEB_CONCURRENCY: '2', DRAIN_DELAY_MS: '1000' };
+    const service = await Service.start({ ...store.environment, ...settings });
+    await service.post();
+    const done = new AbortController();
+    const clients = Array.from({ length: 16 }, (_, n) => client(service.url, n % 2 === 0, done.signal));
+
+    for (let round = 1; round <= 3; round++) {
+      const old = workersOf(service);
+      service.process.kill('SIGHUP');
+      await until(
+        () => workersOf(service).length === 2 && !workersOf(service).some((pid) => old.includes(pid)),
+      );
+    }
+    done.abort();
+    const outcomes = (await Promise.all(clients)).flat();
+
+    expect(new Set(outcomes)).toEqual(new Set([200]));
+    expect(outcomes.length).toBeGreaterThan(1000);
+    expect(await service.end()).toMatchObject({ code: 0 });
+    await store.remove();
+  });
+
+  it('keeps the workers that it has at SIGHUP when a new one does not start', async () => {
+    const store = await createStore('PostgreSQL');
+    const service = await Service.start({ ...store.environment, WEB_CONCURRENCY: '2' });
+    const old = workersOf(service);
+
+    service.process.kill('SIGHUP');
+    await until(() => workersOf(service).length === 3);
+    process.kill(
+      workersOf(service).find((pid) => !old.includes(pid))!,
+      'SIGKILL',
+    );
+    await until(() => service.output.includes('A new worker did not start'));
+
+    expect(workersOf(service)).toEqual(old);
+    expect((await service.post()).status).toBe(201);
     expect(await service.end()).toMatchObject({ code: 0 });
     await store.remove();
   });

@@ -1,18 +1,35 @@
 import { Controller, Get, VERSION_NEUTRAL } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Public } from '../auth/access.js';
+import { AnswersWith, Refuses } from '../common/openapi/answers.js';
 import { Readiness } from './readiness.js';
 
+const OK = {
+  type: 'object',
+  properties: { status: { const: 'ok' } },
+  required: ['status'],
+  additionalProperties: false,
+};
+
+@ApiTags('Health')
 @Controller({ path: 'health', version: VERSION_NEUTRAL })
+@Public()
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}
 
   /** The process serves; nothing else is asked. */
   @Get()
+  @ApiOperation({ summary: 'Says whether the process serves' })
+  @AnswersWith(OK)
   live(): { status: 'ok' } {
     return { status: 'ok' };
   }
 
   /** Whether to send requests here. */
   @Get('ready')
+  @ApiOperation({ summary: 'Says whether to send requests here' })
+  @AnswersWith(OK)
+  @Refuses({ SERVICE_UNAVAILABLE: 'Not ready for requests' })
   async ready(): Promise<{ status: 'ok' }> {
     await this.readiness.check();
     return { status: 'ok' };

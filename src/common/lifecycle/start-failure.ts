@@ -1,5 +1,6 @@
 import { ConfigError } from '../../config/config-error.js';
 import { DatabaseError } from '../../database/database.error.js';
+import { AppError } from '../errors/errors.js';
 
 interface SystemError extends Error {
   readonly code?: string;
@@ -12,7 +13,7 @@ const REFUSED = /^(28|3D)...$/;
 /** What is printed when the service or a command cannot start: a sentence where that says all, else the stack. */
 export function explainStartFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error instanceof ConfigError || error instanceof DatabaseError) return error.message;
+  if ([ConfigError, DatabaseError, AppError].some((known) => error instanceof known)) return error.message;
 
   const { code = '', syscall = '', message } = error as SystemError;
   if (syscall === 'listen' && code === 'EADDRINUSE') {
