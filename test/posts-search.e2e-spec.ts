@@ -19,6 +19,7 @@ const TEXTS: [title: string, content: string][] = [
   ['line\nfeed', 'tab\there'],
   ['Ω ohm', 'K kelvin'],
   ['\uFFFD odd', 'even \uFFFD\uFFFD\uFFFD'],
+  ['\uFFFE odd', 'edge \uFFFE\uFFFF\uFFFE'],
 ];
 
 describe('?q', () => {
@@ -79,6 +80,12 @@ describe('?q', () => {
       ['k kel', [13]],
       ['\uFFFD', [14]],
       ['\uFFFD\uFFFD\uFFFD', [14]],
+      ['\uFFFD odd', [14]],
+      ['\uFFFE odd', [15]],
+      ['\uFFFF odd', []],
+      ['\uFFFE\uFFFF\uFFFE', [15]],
+      ['\uFFFF\uFFFE\uFFFF', []],
+      ['\uFFFF', [15]],
       ['\0', []],
       ['o\0', []],
       ['; DROP TABLE posts', []],
@@ -91,6 +98,48 @@ describe('?q', () => {
       for (const q of ['%ED%A0%80', '%FF', '%C0%AF', '%00']) {
         expect((await apis.get(store)!.get(`/v1/posts?q=${q}`)).body.data).toEqual([]);
       }
+    });
+
+    it('finds a long text in a long post that repeats itself', async () => {
+      const api = apis.get(store)!;
+      const { id } = await api.posts.create({ title: 'Repetitive', content: 'a'.repeat(1_000_000) });
+
+      expect(await search(store, 'a'.repeat(24))).toEqual([id]);
+      expect(await search(store, 'a'.repeat(800))).toEqual([id]);
+      expect(await search(store, 'a'.repeat(15_000))).toEqual([id]);
+      expect(await search(store, `${'a'.repeat(400)}b`)).toEqual([]);
+      expect(await search(store, `${'a'.repeat(400)}b${'a'.repeat(400)}`)).toEqual([]);
+      await api.delete(`/v1/posts/${id}`);
+    });
+
+    it('finds a text to its last letter, however long it is', async () => {
+      const api = apis.get(store)!;
+      const text = Array.from({ length: 300 }, (_, n) => `${n} "words" of a text`).join(', ');
+      const { id } = await api.posts.create({ title: 'Long', content: `Before ${text} after` });
+
+      expect(await search(store, text)).toEqual([id]);
+      expect(await search(store, `re ${text.toUpperCase()} AF`)).toEqual([id]);
+      expect(await search(store, text.replace('150 "words"', '150 "wards"'))).toEqual([]);
+      await api.delete(`/v1/posts/${id}`);
+    });
+
+    it('finds the same posts, in the same order, where many match', async () => {
+      const api = apis.get(store)!;
+      const made: Post[] = [];
+      for (let n = 0; n < 120; n++)
+        made.push(await api.posts.create({ title: `Many ${n}`, content: 'Plenty' }));
+      const read = async (path: string) => (await api.get(path)).body;
+
+      const all = (await read('/v1/posts?q=PLENTY&limit=100')).data as Post[];
+      for (const q of ['plenty', 'PL']) {
+        const page = await read(`/v1/posts?q=${q}&limit=1`);
+        expect(page).toMatchObject({ data: [all[0]], meta: { total: 120, has_next: true } });
+        expect((await read(`/v1/posts?q=${q}&limit=1&status=draft`)).data).toEqual([all[0]]);
+        expect((await read(`/v1/posts?q=${q}&limit=1&sort_dir=asc`)).data).toMatchObject([
+          { id: made[0]!.id },
+        ]);
+      }
+      for (const { id } of made) await api.delete(`/v1/posts/${id}`);
     });
 
     it('finds a post by its new text, and no longer by its old', async () => {
