@@ -1,5 +1,8 @@
-import { PartialType, PickType } from '@nestjs/mapped-types';
-import { IsIn, IsOptional, ValidateIf } from 'class-validator';
+import { ApiProperty, PickType } from '@nestjs/swagger';
+import { IsIn, ValidateIf } from 'class-validator';
+import { OneOf } from '../common/validation/one-of.js';
+import { Optional } from '../common/validation/optional.js';
+import { PartialInput } from '../common/validation/partial-input.js';
 import { Text } from '../common/validation/text.js';
 import { POST_STATUSES, type PostStatus } from './post.entity.js';
 
@@ -13,16 +16,23 @@ export class CreatePostInput {
   /** Absent, null and empty are `draft`. */
   @ValidateIf((_, status) => status !== undefined && status !== null && status !== '')
   @IsIn(POST_STATUSES)
+  @ApiProperty({
+    type: 'string',
+    enum: [...POST_STATUSES, ''],
+    nullable: true,
+    required: false,
+    default: 'draft',
+  })
   status?: PostStatus | '' | null;
 }
 
 /** Absent and null leave a field as it is. */
-export class UpdatePostInput extends PartialType(PickType(CreatePostInput, ['title'])) {
-  @IsOptional()
+export class UpdatePostInput extends PartialInput(PickType(CreatePostInput, ['title'])) {
+  @Optional()
   @Text()
   content?: string | null;
 
-  @IsOptional()
-  @IsIn(POST_STATUSES)
+  @Optional()
+  @OneOf(POST_STATUSES)
   status?: PostStatus | null;
 }

@@ -9,7 +9,8 @@ type Query = Readonly<Record<string, string>>;
 const SORT_COLUMNS = ['created_at', 'title', 'views'] as const;
 
 /** Which posts are meant; `'none'` when no post can be. */
-export type PostFilter = { readonly status?: PostStatus; readonly text?: string } | 'none';
+export type PostFilter =
+  { readonly authorId?: number; readonly status?: PostStatus; readonly text?: string } | 'none';
 
 /** A page of the list as a client asks for it. Never refused: what makes no sense is replaced. */
 export interface ListPosts {
@@ -19,9 +20,10 @@ export interface ListPosts {
   readonly page: PageRequest;
 }
 
-export function listPosts(query: Query): ListPosts {
+/** @param authorId whose posts alone are listed */
+export function listPosts(query: Query, authorId?: number): ListPosts {
   return {
-    filter: filterFrom(query),
+    filter: filterFrom(query, authorId),
     sortBy: SORT_COLUMNS.find((column) => column === query['sort_by']) ?? 'created_at',
     direction: query['sort_dir']?.toUpperCase() === 'ASC' ? 'ASC' : 'DESC',
     page: PageRequest.from(query),
@@ -40,8 +42,12 @@ export function walkPosts(query: Query): WalkPosts {
   return { filter: filterFrom(query), afterId: decodeCursor(query['cursor']), limit: limitFrom(query) };
 }
 
-function filterFrom({ status: asked, q }: Query): PostFilter {
+function filterFrom({ status: asked, q }: Query, authorId?: number): PostFilter {
   const status = POST_STATUSES.find((known) => known === asked);
   if ((asked && !status) || (q && !isStorable(q))) return 'none';
-  return { ...(status && { status }), ...(q && { text: fold(q) }) };
+  return {
+    ...(authorId !== undefined && { authorId }),
+    ...(status && { status }),
+    ...(q && { text: fold(q) }),
+  };
 }

@@ -5,6 +5,7 @@ import { CursorPage, type Page } from '../common/pagination/page.js';
 import { NO_ROW } from '../common/validation/id.js';
 import { type Parameters, Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
+import { newestByAuthors } from './by-author/by-author.js';
 import { fold } from './fold.js';
 import { POST_STATUSES } from './post.entity.js';
 import type { CreatePostInput, UpdatePostInput } from './post.input.js';
@@ -16,6 +17,9 @@ import { ViewCounter } from './view-counter.js';
 /** The author of every post that the REST API creates: the user that a fresh database has. */
 const AUTHOR_ID = 1;
 
+/** So many times the posts up to the end of a page, and the list need hardly be walked to find them. */
+const MANY = 100;
+
 @Injectable()
 export class PostsService {
   constructor(
@@ -26,27 +30,32 @@ export class PostsService {
 
   async list({ filter, sortBy, direction, page }: ListPosts): Promise<Page<PostView>> {
     if (filter === 'none') return page.of([], 0);
-    const { where, parameters } = this.matching(filter);
-    const read = () =>
-      this.queries.all<PostView>(
+    const read = (many = false) => {
+      const { where, parameters } = this.matching(filter, { many });
+      return this.reading<PostView>(
+        filter,
         `SELECT ${POST_VIEW} FROM posts ${where}
          ORDER BY ${sortBy} ${direction}, id ${direction} LIMIT :limit OFFSET :offset`,
         { ...parameters, limit: page.limit, offset: page.offset },
       );
+    };
 
-    // The first page is asked for most, and never past the end: its total need not be known before.
-    if (page.offset === 0) {
+    // The first page is asked for most, and never past the end: its total need not be known before. But how
+    // to find posts by a text depends on how many there are.
+    if (page.offset === 0 && filter.text === undefined) {
       const [total, posts] = await Promise.all([this.count(filter), read()]);
       return page.of(posts, total);
     }
     const total = await this.count(filter);
-    return page.of(page.offset < total ? await read() : [], total);
+    const many = total > MANY * (page.offset + page.limit);
+    return page.of(page.offset < total ? await read(many) : [], total);
   }
 
   async walk({ filter, afterId, limit }: WalkPosts): Promise<CursorPage<PostView>> {
     if (filter === 'none') return new CursorPage([], undefined, false);
-    const { where, parameters } = this.matching(filter, 'id > :afterId');
-    const rows = await this.queries.all<PostView>(
+    const { where, parameters } = this.matching(filter, { and: 'id > :afterId' });
+    const rows = await this.reading<PostView>(
+      filter,
       `SELECT ${POST_VIEW} FROM posts ${where} ORDER BY id LIMIT :limit`,
       { ...parameters, afterId, limit: limit + 1 },
     );
@@ -55,17 +64,29 @@ export class PostsService {
     return new CursorPage(data, last && encodeCursor(last.id), last !== undefined);
   }
 
-  /** @throws AppError `NOT_FOUND` */
-  async findOne(id: number): Promise<PostView> {
+  /** @param authorId whose post it has to be @throws AppError `NOT_FOUND` */
+  async findOne(id: number, authorId?: number): Promise<PostView> {
     if (id === NO_ROW) throw postNotFound();
     const post = await this.queries.one<PostView>(`SELECT ${POST_VIEW} FROM posts WHERE id = :id`, { id });
-    if (!post) throw postNotFound();
+    if (!post || (authorId !== undefined && post.author_id !== authorId)) throw postNotFound();
     return post;
   }
 
+  /** The newest posts of each author, at most `limit` of each after the first `offset`. */
+  newestByAuthors(
+    authorIds: readonly number[],
+    { limit, offset }: { limit: number; offset: number },
+  ): Promise<PostView[]> {
+    return this.queries.all<PostView>(newestByAuthors(this.queries), {
+      authors: JSON.stringify(authorIds),
+      limit,
+      offset,
+    });
+  }
+
   /** Finds a post for a reader, and counts the reading. @throws AppError `NOT_FOUND` */
-  async read(id: number): Promise<PostView> {
-    const post = await this.findOne(id);
+  async read(id: number, authorId?: number): Promise<PostView> {
+    const post = await this.findOne(id, authorId);
     this.views.count(id);
     return post;
   }
@@ -119,35 +140,48 @@ export class PostsService {
     if (deleted.length === 0) throw postNotFound();
   }
 
-  /** The database keeps the totals of all posts and of each status; the matches of a text are counted. */
+  /** The database keeps the totals of all posts, of each status and of each author; all else is counted. */
   private async count(filter: Filter): Promise<number> {
-    if (filter.text === undefined) {
-      const statuses = filter.status === undefined ? POST_STATUSES : [filter.status];
-      return this.total(
-        `SELECT CAST(coalesce(sum(total), 0) AS bigint) AS total FROM post_totals
-         WHERE scope IN (${statuses.map((status) => `'status=${status}'`).join(', ')})`,
-      );
-    }
-    const { where, parameters } = this.matching(filter);
-    return this.total(`SELECT count(*) AS total FROM posts ${where}`, parameters);
-  }
-
-  private async total(sql: string, parameters?: Parameters): Promise<number> {
-    const row = await this.queries.one<{ total: number }>(sql, parameters);
+    const [sql, parameters] = this.counting(filter);
+    const [row] = await this.reading<{ total: number }>(filter, sql, parameters);
     return row!.total;
   }
 
+  private reading<Row>({ text }: Filter, sql: string, parameters: Parameters): Promise<Row[]> {
+    return text === undefined ? this.queries.all(sql, parameters) : this.queries.search(sql, parameters);
+  }
+
+  private counting(filter: Filter): [sql: string, parameters: Parameters] {
+    const { authorId, status, text } = filter;
+    if (text !== undefined || (authorId !== undefined && status !== undefined)) {
+      const { where, parameters } = this.matching(filter);
+      return [`SELECT count(*) AS total FROM posts ${where}`, parameters];
+    }
+    const kept = 'SELECT CAST(coalesce(sum(total), 0) AS bigint) AS total FROM post_totals WHERE scope';
+    if (authorId !== undefined) return [`${kept} = :scope`, { scope: `author=${authorId}` }];
+    const statuses = status === undefined ? POST_STATUSES : [status];
+    return [`${kept} IN (${statuses.map((name) => `'status=${name}'`).join(', ')})`, {}];
+  }
+
   /** The condition of a filter, as text that is the same for every value of it. */
-  private matching({ status, text }: Filter, ...conditions: string[]) {
-    const parameters: Record<string, string> = {};
+  private matching(
+    { authorId, status, text }: Filter,
+    { and, many = false }: { and?: string; many?: boolean } = {},
+  ) {
+    const conditions = and === undefined ? [] : [and];
+    const parameters: Record<string, string | number> = {};
+    if (authorId !== undefined) {
+      conditions.push('author_id = :authorId');
+      parameters['authorId'] = authorId;
+    }
     if (status !== undefined) {
       conditions.push('status = :status');
       parameters['status'] = status;
     }
     if (text !== undefined) {
       const match = containing(text, this.queries);
-      conditions.push(match.condition);
-      parameters['text'] = match.text;
+      conditions.push(many ? match.walking : match.condition);
+      Object.assign(parameters, match.parameters);
     }
     return { where: conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '', parameters };
   }

@@ -9,7 +9,9 @@ import { toAppError } from './to-app-error.js';
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(ErrorFilter.name);
 
-  catch(thrown: unknown, host: ArgumentsHost): void {
+  catch(thrown: unknown, host: ArgumentsHost): AppError | void {
+    // Returned, not sent: GraphQL puts it beside the data, and `graphql/errors` says it to the client.
+    if (host.getType<string>() === 'graphql') return toAppError(thrown);
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const error = toAppError(thrown);
     const { status } = ERRORS[error.code];

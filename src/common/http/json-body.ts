@@ -1,5 +1,5 @@
 import { RouteConfig } from '@nestjs/platform-fastify';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { AppError } from '../errors/errors.js';
 import { parseIJson } from './i-json.js';
 
@@ -7,7 +7,16 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Set by {@link AnyContentType}. */
     anyContentType?: boolean;
+    bodyLimit?: number;
+    keepBodyText?: boolean;
   }
+}
+
+interface BodyOptions {
+  /** The largest body that is taken, in bytes, instead of the usual 1 MiB. */
+  readonly bodyLimit?: number;
+  /** Whether {@link bodyTextOf} is asked for. */
+  readonly keepBodyText?: boolean;
 }
 
 /** `application/json` and the `+json` suffix (RFC 6839), with or without parameters. */
@@ -17,7 +26,18 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
  * The handler's body is read as JSON whatever its Content-Type says or lacks, and a body that cannot be
  * read is a `VALIDATION_ERROR`. Elsewhere it has to say that it is JSON (415), and is `MALFORMED_REQUEST`.
  */
-export const AnyContentType = (): MethodDecorator => RouteConfig({ anyContentType: true });
+export const AnyContentType = (options: BodyOptions = {}): MethodDecorator =>
+  RouteConfig({ anyContentType: true, ...options });
+
+const bodyTexts = new WeakMap<FastifyRequest, string>();
+
+/** The JSON that was sent, to the letter; `undefined` without a body. For routes that keep it. */
+export const bodyTextOf = (request: FastifyRequest): string | undefined => bodyTexts.get(request);
+
+/** A hook for `onRoute`. */
+export function limitBody(route: RouteOptions): void {
+  if (route.config?.bodyLimit !== undefined) route.bodyLimit = route.config.bodyLimit;
+}
 
 /**
  * Stands for a body that could not be read. The refusal waits for the input pipe, so that who calls and
@@ -44,10 +64,13 @@ export function readJsonBodies(fastify: FastifyInstance): void {
       done(null);
       return;
     }
+    const { anyContentType, keepBodyText } = request.routeOptions.config;
     try {
-      done(null, parseIJson(bytes as Buffer));
+      const body = parseIJson(bytes as Buffer);
+      if (keepBodyText) bodyTexts.set(request, bytes.toString());
+      done(null, body);
     } catch (error) {
-      const code = request.routeOptions.config.anyContentType ? 'VALIDATION_ERROR' : 'MALFORMED_REQUEST';
+      const code = anyContentType ? 'VALIDATION_ERROR' : 'MALFORMED_REQUEST';
       const sentence = `The body ${(error as Error).message}`;
       done(null, new UnreadableBody(new AppError(code, sentence, { cause: error })));
     }

@@ -6,11 +6,10 @@ import { Config } from '../../config/config.js';
 import { AppError } from '../errors/errors.js';
 import { Drain } from '../lifecycle/drain.js';
 import { rootLogger } from '../logging/create-logger.js';
-import { pageLinks } from '../pagination/links.js';
-import { CursorPage, Page } from '../pagination/page.js';
-import { Created } from './created.js';
-import { readJsonBodies } from './json-body.js';
+import { limitBody, readJsonBodies } from './json-body.js';
+import { serializeJsonText } from './json-text.js';
 import { logRequests } from './request-log.js';
+import { setResourceHeaders } from './resource-headers.js';
 import { refuseUnrouted } from './route-methods.js';
 import { securityHeaders } from './security-headers.js';
 import { answerOddRequests } from './unreadable-request.js';
@@ -38,7 +37,7 @@ export function registerHttp(app: NestFastifyApplication): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.headers(constant);
     reply.header('x-request-id', request.id);
-    if (drain.draining) reply.header('connection', 'close');
+    if (drain.leaving) reply.header('connection', 'close');
     if (drain.closing && hasBeenAnswered(request)) {
       done(new AppError('SERVICE_UNAVAILABLE', 'This process is stopping, please retry'));
     } else if (lacksHost(request)) {
@@ -47,6 +46,9 @@ export function registerHttp(app: NestFastifyApplication): void {
       done();
     }
   });
+
+  fastify.addHook('onRoute', limitBody);
+  fastify.addHook('onRoute', serializeJsonText);
 
   // Plugins load after the routes. CORS needs that, as its preflight route takes Nest's error handler; and
   // a refusal has to come after CORS, so that a browser may read it.
@@ -67,11 +69,7 @@ export function registerHttp(app: NestFastifyApplication): void {
   );
 
   fastify.addHook('preSerialization', (request, reply, payload, done) => {
-    if (payload instanceof Created) reply.header('location', payload.location);
-    if (payload instanceof Page || payload instanceof CursorPage) {
-      const links = pageLinks(request.url, payload);
-      if (links) reply.header('link', links);
-    }
+    setResourceHeaders(request, reply, payload);
     done(null, payload);
   });
 }
@@ -83,7 +81,7 @@ const hasBeenAnswered = ({ raw }: FastifyRequest): boolean => raw.socket.bytesWr
 const lacksHost = ({ headers, raw }: FastifyRequest): boolean =>
   headers.host === undefined && raw.httpVersion === '1.1';
 
-const EXPOSED_HEADERS = ['X-Request-ID', 'Location', 'Link', 'Retry-After'];
+const EXPOSED_HEADERS = ['X-Request-ID', 'Location', 'Link', 'Retry-After', 'Idempotent-Replayed'];
 
 /** What every answer says where any origin may read it. */
 function corsHeaders({ corsOrigins }: Config): Record<string, string> {

@@ -20,13 +20,18 @@ interface HttpSocket extends Socket {
 
 /**
  * Answers bytes that are no HTTP request. They reach no route, so the reply is written by hand; and never
- * in the place of another: an answer that is still owed goes first, and none is given twice.
+ * in the place of another: answers that are still owed go first, and none is given twice.
  */
 export function answerUnreadableRequest(error: NodeJS.ErrnoException, socket: HttpSocket): void {
   const { _httpMessage: owed, parser } = socket;
   const answeredEarly = !owed && parser?.incoming?.complete === false;
   if (owed?.req.complete) {
-    owed.once('close', () => socket.destroy());
+    owed.once('close', () => {
+      // Requests that came before may wait for their turn (pipelining, RFC 9112, section 9.3.2).
+      const { _httpMessage: next } = socket;
+      if (next) answerUnreadableRequest(error, socket);
+      else socket.destroy();
+    });
   } else if (error.code === 'ECONNRESET' || !socket.writable || owed?.headersSent || answeredEarly) {
     socket.destroy();
   } else {

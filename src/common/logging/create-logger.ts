@@ -11,6 +11,7 @@ const ROLL_CALL = new Set([
   'RoutesResolver',
   'RouterExplorer',
   'NestApplication',
+  'GraphQLModule',
 ]);
 
 /** Says a second time, with a stack, what `main` says of a start that failed. */

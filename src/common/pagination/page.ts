@@ -14,6 +14,11 @@ export class Page<T> {
     readonly data: readonly T[],
     readonly meta: PageMeta,
   ) {}
+
+  /** The same page with its rows as they leave. */
+  map<View>(toView: (row: T) => View): Page<View> {
+    return new Page(this.data.map(toView), this.meta);
+  }
 }
 
 /** One page of a list, found by where the one before it ended (keyset pagination). */

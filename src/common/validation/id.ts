@@ -13,12 +13,15 @@ export const NO_ROW = 0;
  */
 export const Id = createParamDecorator((name: string | undefined, context: ExecutionContext): number => {
   const { params } = context.switchToHttp().getRequest<FastifyRequest<{ Params: Record<string, string> }>>();
-  return parseId(params[name ?? 'id'] ?? '');
+  const id = toId(params[name ?? 'id'] ?? '');
+  if (id === undefined) throw new AppError('INVALID_ID', 'The id must be a 64-bit decimal integer');
+  return id;
 });
 
-function parseId(text: string): number {
+/** An id as a safe integer, {@link NO_ROW} where no row can have it; `undefined` for what is no id at all. */
+export function toId(text: string): number | undefined {
   const id = parseInt64(text);
-  if (id === undefined) throw new AppError('INVALID_ID', 'The id must be a 64-bit decimal integer');
+  if (id === undefined) return undefined;
   const exact = Number(id);
   return exact > NO_ROW && Number.isSafeInteger(exact) ? exact : NO_ROW;
 }

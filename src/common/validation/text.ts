@@ -1,3 +1,5 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy } from 'class-validator';
 
 export interface TextRule {
@@ -8,16 +10,21 @@ export interface TextRule {
 
 /** The field is text that both databases can store: well-formed Unicode without NUL, within its length. */
 export function Text(rule: TextRule = {}): PropertyDecorator {
-  return ValidateBy({
-    name: 'text',
-    validator: {
-      validate: (value) => textFault(value, rule) === undefined,
-      defaultMessage: (args) => `$property ${textFault(args?.value, rule)}`,
-    },
-  });
+  const { min, max } = rule;
+  return applyDecorators(
+    ApiProperty({ type: 'string', ...(min && { minLength: min }), ...(max && { maxLength: max }) }),
+    ValidateBy({
+      name: 'text',
+      validator: {
+        validate: (value) => textFault(value, rule) === undefined,
+        defaultMessage: (args) => `$property ${textFault(args?.value, rule)}`,
+      },
+    }),
+  );
 }
 
-function textFault(value: unknown, { min = 0, max = Infinity }: TextRule): string | undefined {
+/** What is wrong with a text, as the end of a sentence that starts with its name. */
+export function textFault(value: unknown, { min = 0, max = Infinity }: TextRule): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
   if (value === '' && min > 0) return 'must not be empty';
   if (!isStorable(value)) return 'must not contain NUL or lone surrogates';

@@ -1,6 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { getMetadataStorage, validateSync } from 'class-validator';
 import { AppError, type FieldError } from '../errors/errors.js';
+import { checkerOf } from './checker.js';
 
 const fieldsOf = new Map<Type, readonly string[]>();
 
@@ -28,6 +29,7 @@ export function toInput<T extends object>(type: Type<T>, sent: unknown): T {
     if (Object.hasOwn(source, field)) Object.assign(input, { [field]: source[field] });
   }
 
+  if (isObject && checkerOf(type)(input)) return input;
   const details = validateSync(input, { stopAtFirstError: true }).map(
     ({ property, constraints = {} }): FieldError => ({
       field: property,

@@ -1,0 +1,79 @@
+/* global GraphiQL, React, ReactDOM */
+
+const headers = '{\n  "Authorization": "Bearer "\n}';
+
+const examples = [
+  {
+    query: `# Users and their newest posts, in two statements for all of them.
+query Users {
+  users(page: 1, limit: 5) {
+    id
+    name
+    email
+    createdAt
+    posts(limit: 3) {
+      id
+      title
+      status
+      createdAt
+    }
+  }
+}
+`,
+  },
+  {
+    query: `# One user; the id stands below, under Variables. Null when there is none.
+query User($id: ID!) {
+  user(id: $id) {
+    id
+    name
+    posts {
+      title
+      content
+      author {
+        name
+      }
+    }
+  }
+}
+`,
+    variables: '{\n  "id": "1"\n}',
+  },
+  {
+    query: `# Makes a user, anew each time you run it.
+mutation CreateUser($input: CreateUserInput!) {
+  createUser(input: $input) {
+    id
+    name
+    email
+    createdAt
+  }
+}
+`,
+    variables: '{\n  "input": {\n    "name": "Ada",\n    "email": "ada@example.com"\n  }\n}',
+  },
+  {
+    query: `# Changes the fields that are there, and leaves the others.
+mutation UpdateUser($id: ID!, $input: UpdateUserInput!) {
+  updateUser(id: $id, input: $input) {
+    id
+    name
+    email
+  }
+}
+`,
+    variables: '{\n  "id": "1",\n  "input": {\n    "email": "author@example.com"\n  }\n}',
+  },
+];
+
+const root = ReactDOM.createRoot(document.getElementById('playground'));
+root.render(
+  React.createElement(GraphiQL, {
+    fetcher: GraphiQL.createFetcher({ url: '/graphql' }),
+    defaultTabs: examples.map((example) => ({ ...example, headers })),
+    defaultHeaders: headers,
+    defaultEditorToolsVisibility: true,
+    // Tabs are remembered, but not what is secret in them.
+    shouldPersistHeaders: false,
+  }),
+);

@@ -1,0 +1,22 @@
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+
+/** `meta` of a page as the reference shows it; see `PageMeta`. */
+@ApiSchema({ name: 'PageMeta' })
+export class PageMetaView {
+  @ApiProperty({
+    type: 'integer',
+    format: 'int64',
+    description: 'Matches when filtered, all otherwise.',
+    example: 42,
+  })
+  total!: number;
+
+  @ApiProperty({ type: 'integer', format: 'int64', example: 1 })
+  page!: number;
+
+  @ApiProperty({ type: 'integer', example: 20 })
+  limit!: number;
+
+  @ApiProperty({ example: true })
+  has_next!: boolean;
+}

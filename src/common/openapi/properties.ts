@@ -1,0 +1,9 @@
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+
+/** A whole number, 64 bits wide. */
+export const Int64Property = (options: ApiPropertyOptions = {}): PropertyDecorator =>
+  ApiProperty({ ...options, type: 'integer', format: 'int64' } as ApiPropertyOptions);
+
+/** A moment: UTC, RFC 3339 with milliseconds. */
+export const TimestampProperty = (): PropertyDecorator =>
+  ApiProperty({ type: 'string', format: 'date-time', example: '2026-11-21T08:00:00.000Z' });

@@ -1,0 +1,29 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiQuery } from '@nestjs/swagger';
+
+/** A query parameter that is optional, and replaced rather than refused. */
+export const QueryParameter = (name: string, description: string, schema: object): MethodDecorator =>
+  ApiQuery({ name, description, required: false, schema });
+
+/** `page` and `limit` of a list. */
+export const PageQuery = (limit = 20): MethodDecorator =>
+  applyDecorators(
+    QueryParameter('page', 'From 1; anything else is replaced by 1.', {
+      type: 'integer',
+      format: 'int64',
+      default: 1,
+    }),
+    LimitQuery(limit),
+  );
+
+export const LimitQuery = (limit = 20): MethodDecorator =>
+  QueryParameter('limit', `From 1 to 100; anything else is replaced by ${limit}.`, {
+    type: 'integer',
+    default: limit,
+  });
+
+export const CursorQuery = (): MethodDecorator =>
+  QueryParameter('cursor', 'As `next_cursor` gave it; absent or empty is the start.', {
+    type: 'string',
+    examples: ['MjA='],
+  });

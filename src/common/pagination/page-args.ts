@@ -1,0 +1,30 @@
+/** The rows of a page, as SQL asks for them. */
+export interface Range {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** `page` and `limit` of a list in GraphQL. Never refused: what makes no sense is replaced. */
+interface PageArgs {
+  readonly page?: number | null;
+  readonly limit?: number | null;
+}
+
+interface ListOptions {
+  readonly limit: number;
+  readonly maxLimit: number;
+}
+
+/** A page below 1 or null is 1; a limit outside 1 to the maximum or null is the default. */
+export function toRange({ page, limit }: PageArgs, defaults: ListOptions): Range {
+  const isPage = Number.isInteger(page) && page! >= 1;
+  const isLimit = Number.isInteger(limit) && limit! >= 1 && limit! <= defaults.maxLimit;
+  const rows = isLimit ? limit! : defaults.limit;
+  return { limit: rows, offset: ((isPage ? page! : 1) - 1) * rows };
+}
+
+/** The cost of a list field (`complexity`): as many objects as may be on a page, and what hangs on each. */
+export const listCost =
+  (defaults: ListOptions) =>
+  ({ args, childComplexity }: { args: PageArgs; childComplexity: number }): number =>
+    toRange(args, defaults).limit * (1 + childComplexity);

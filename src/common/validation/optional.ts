@@ -1,0 +1,7 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
+import { IsOptional } from 'class-validator';
+
+/** The field may be absent, or null, which means the same. */
+export const Optional = (): PropertyDecorator =>
+  applyDecorators(IsOptional(), ApiProperty({ required: false, nullable: true }));

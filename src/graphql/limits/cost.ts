@@ -1,0 +1,130 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  getNamedType,
+  getNullableType,
+  type GraphQLField,
+  type GraphQLSchema,
+  isCompositeType,
+  isInterfaceType,
+  isListType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  type GraphQLNamedType,
+  type SelectionSetNode,
+  valueFromASTUntyped,
+} from 'graphql';
+
+export type Variables = Readonly<Record<string, unknown>>;
+
+/** How many objects an operation may answer with, given its variables. */
+export type Cost = (variables: Variables) => number;
+
+/** What a list counts as whose field does not say how long it may become (`complexity`). */
+const LIST_LENGTH = 10;
+
+type Estimate = number | ((of: { args: Record<string, unknown>; childComplexity: number }) => number);
+
+const NOTHING: Cost = () => 0;
+
+/**
+ * Works out the cost of a valid operation: each object counts one, the lengths of lists multiply what hangs
+ * on their items, and values and introspection are free. A field says with `complexity` how long its list
+ * may become.
+ */
+export function costOf(
+  operation: OperationDefinitionNode,
+  document: DocumentNode,
+  schema: GraphQLSchema,
+): Cost {
+  const cost = new CostCompiler(operation, document, schema).compile();
+  if (operation.variableDefinitions?.length) return cost;
+  const constant = cost({});
+  return () => constant;
+}
+
+class CostCompiler {
+  private readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  private readonly compiled = new Map<string, Cost>();
+  private readonly defaults: Variables;
+
+  constructor(
+    private readonly operation: OperationDefinitionNode,
+    { definitions }: DocumentNode,
+    private readonly schema: GraphQLSchema,
+  ) {
+    const fragments = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
+    this.fragments = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+    this.defaults = Object.fromEntries(
+      (operation.variableDefinitions ?? [])
+        .filter(({ defaultValue }) => defaultValue)
+        .map(({ variable, defaultValue }) => [variable.name.value, valueFromASTUntyped(defaultValue!)]),
+    );
+  }
+
+  compile(): Cost {
+    const cost = this.ofSelections(
+      this.operation.selectionSet,
+      this.schema.getRootType(this.operation.operation) ?? undefined,
+    );
+    return (variables) => cost({ ...this.defaults, ...variables });
+  }
+
+  private ofSelections({ selections }: SelectionSetNode, parent: GraphQLNamedType | undefined): Cost {
+    const costs = selections
+      .map((selection) => {
+        if (selection.kind === Kind.FIELD) return this.ofField(selection, parent);
+        if (selection.kind === Kind.FRAGMENT_SPREAD) return this.ofFragment(selection.name.value);
+        const { typeCondition, selectionSet } = selection;
+        return this.ofSelections(selectionSet, typeCondition ? this.type(typeCondition.name.value) : parent);
+      })
+      .filter((cost) => cost !== NOTHING);
+    if (costs.length === 0) return NOTHING;
+    return (variables) => costs.reduce((sum, cost) => sum + cost(variables), 0);
+  }
+
+  private ofFragment(name: string): Cost {
+    const known = this.compiled.get(name);
+    if (known) return known;
+    const { selectionSet, typeCondition } = this.fragments.get(name)!;
+    const cost = this.ofSelections(selectionSet, this.type(typeCondition.name.value));
+    this.compiled.set(name, cost);
+    return cost;
+  }
+
+  private ofField(node: FieldNode, parent: GraphQLNamedType | undefined): Cost {
+    const field =
+      isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[node.name.value] : undefined;
+    if (!field) return NOTHING;
+    const type = getNamedType(field.type);
+    const child = node.selectionSet ? this.ofSelections(node.selectionSet, type) : NOTHING;
+    const estimate = field.extensions['complexity'] as Estimate | undefined;
+    if (typeof estimate === 'number') return (variables) => estimate + child(variables);
+    if (estimate) {
+      const args = argumentsOf(field, node);
+      return (variables) => estimate({ args: args(variables), childComplexity: child(variables) });
+    }
+    if (!isCompositeType(type)) return NOTHING;
+    const length = isListType(getNullableType(field.type)) ? LIST_LENGTH : 1;
+    return (variables) => length * (1 + child(variables));
+  }
+
+  private type(name: string): GraphQLNamedType | undefined {
+    return this.schema.getType(name);
+  }
+}
+
+/** The arguments as they will be, without the checks that execution makes. */
+function argumentsOf({ args }: GraphQLField<unknown, unknown>, node: FieldNode) {
+  const given = new Map((node.arguments ?? []).map(({ name, value }) => [name.value, value]));
+  return (variables: Variables): Record<string, unknown> =>
+    Object.fromEntries(
+      args.map(({ name, defaultValue }) => {
+        const value = given.get(name);
+        const sent = value && valueFromASTUntyped(value, variables);
+        return [name, sent === undefined ? defaultValue : sent];
+      }),
+    );
+}

@@ -1,0 +1,26 @@
+import { Args, Context, Int, Parent, ResolveField, Resolver } from '@nestjs/graphql';
+import { listCost, toRange } from '../../common/pagination/page-args.js';
+import { UserType } from '../../users/user.type.js';
+import { PostType } from './post.type.js';
+import { PostsByAuthorLoader } from './posts-by-author.loader.js';
+
+const PAGES = { limit: 100, maxLimit: 100 };
+
+/** What posts add to a user: their newest posts. */
+@Resolver(() => UserType)
+export class UserPostsResolver {
+  constructor(private readonly loader: PostsByAuthorLoader) {}
+
+  @ResolveField(() => [PostType], {
+    description: 'The newest first; a limit outside 1 to 100 is replaced by 100.',
+    complexity: listCost(PAGES),
+  })
+  posts(
+    @Parent() { id }: UserType,
+    @Args('page', { type: () => Int, nullable: true, defaultValue: 1 }) page: number | null,
+    @Args('limit', { type: () => Int, nullable: true, defaultValue: PAGES.limit }) limit: number | null,
+    @Context() context: object,
+  ): Promise<PostType[]> {
+    return this.loader.load(context, id, toRange({ page, limit }, PAGES));
+  }
+}

@@ -1,0 +1,22 @@
+import { Field, InputType } from '@nestjs/graphql';
+import { EmailAddressOrEmpty } from '../common/validation/email-address.js';
+import { Optional } from '../common/validation/optional.js';
+import { PartialInputType } from '../common/validation/partial-input.js';
+import { Text } from '../common/validation/text.js';
+
+@InputType()
+export class CreateUserInput {
+  @Field({ description: '1 to 150 characters.' })
+  @Text({ min: 1, max: 150 })
+  name!: string;
+
+  /** Over REST it may be absent or null, which is empty. */
+  @Field(() => String, { description: 'An address, or empty.' })
+  @Optional()
+  @EmailAddressOrEmpty()
+  email?: string | null;
+}
+
+/** Absent and null leave a field as it is. */
+@InputType()
+export class UpdateUserInput extends PartialInputType(CreateUserInput) {}

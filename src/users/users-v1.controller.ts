@@ -1,0 +1,116 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  Headers,
+  HttpCode,
+  HttpStatus,
+  Patch,
+  Post,
+  Put,
+  Query,
+  Res,
+} from '@nestjs/common';
+import { ApiExtraModels, ApiOperation, ApiProduces, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { WriteAccess } from '../auth/write-access.js';
+import { varyOn } from '../common/http/vary.js';
+import { Answers, AnswersWith, Refuses } from '../common/openapi/answers.js';
+import { PageQuery } from '../common/openapi/queries.js';
+import { Page } from '../common/pagination/page.js';
+import { PageRequest } from '../common/pagination/page-request.js';
+import { Id } from '../common/validation/id.js';
+import { Idempotent } from '../idempotency/idempotent.js';
+import { CreateUserInput, UpdateUserInput } from './user.input.js';
+import { toListItem, toViewV1, UserListItem, UserViewV1 } from './user.view.js';
+import { toXml } from './user-xml.js';
+import { UsersService } from './users.service.js';
+
+const PAGE_DEFAULTS = { limit: 100, maxLimit: 100 };
+
+/** A page of which version 1 shows the users alone; the way to the others is in `Link`. */
+class UserListV1 extends Page<UserListItem> {
+  toJSON(): { users: readonly UserListItem[] } {
+    return { users: this.data };
+  }
+}
+
+const USER_LIST_V1 = {
+  type: 'object',
+  properties: { users: { type: 'array', items: { $ref: getSchemaPath(UserListItem) } } },
+  required: ['users'],
+  additionalProperties: false,
+};
+
+@ApiTags('Users')
+@ApiExtraModels(UserListItem)
+@Controller({ path: 'users', version: '1' })
+@WriteAccess()
+export class UsersV1Controller {
+  constructor(private readonly users: UsersService) {}
+
+  @Get()
+  @ApiOperation({ summary: 'Lists users' })
+  @PageQuery(100)
+  @AnswersWith(USER_LIST_V1)
+  async list(@Query() query: Record<string, string>): Promise<UserListV1> {
+    const { data, meta } = await this.users.list(PageRequest.from(query, PAGE_DEFAULTS));
+    return new UserListV1(data.map(toListItem), meta);
+  }
+
+  @Post()
+  @Idempotent()
+  @ApiOperation({ summary: 'Creates a user' })
+  @Answers(UserViewV1)
+  async create(
+    @Body() input: CreateUserInput,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<UserViewV1> {
+    const user = await this.users.create(input);
+    reply.header('location', `/v1/users/${user.id}`);
+    return toViewV1(user);
+  }
+
+  /** As XML for those who accept exactly that, and as JSON for everyone else. */
+  @Get(':id')
+  @ApiOperation({ summary: 'Reads a user' })
+  @ApiProduces('application/json', 'application/xml')
+  @Answers(UserViewV1)
+  @Refuses({ NOT_FOUND: 'User not found' })
+  async read(
+    @Id() id: number,
+    @Headers('accept') accept: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<UserViewV1 | string> {
+    varyOn(reply, 'Accept');
+    const user = toViewV1(await this.users.findOne(id));
+    if (accept !== 'application/xml') return user;
+    reply.header('content-type', 'application/xml');
+    return toXml(user);
+  }
+
+  @Put(':id')
+  @ApiOperation({ summary: 'Sets all fields of a user' })
+  @Answers(UserViewV1)
+  @Refuses({ NOT_FOUND: 'User not found' })
+  async replace(@Id() id: number, @Body() input: CreateUserInput): Promise<UserViewV1> {
+    return toViewV1(await this.users.replace(id, input));
+  }
+
+  @Patch(':id')
+  @ApiOperation({ summary: 'Changes the fields of a user that are sent' })
+  @Answers(UserViewV1)
+  @Refuses({ NOT_FOUND: 'User not found' })
+  async update(@Id() id: number, @Body() input: UpdateUserInput): Promise<UserViewV1> {
+    return toViewV1(await this.users.update(id, input));
+  }
+
+  @Delete(':id')
+  @ApiOperation({ summary: 'Deletes a user' })
+  @Refuses({ NOT_FOUND: 'User not found', CONFLICT: 'A user with posts cannot be deleted' })
+  @HttpCode(HttpStatus.NO_CONTENT)
+  async delete(@Id() id: number): Promise<void> {
+    await this.users.delete(id);
+  }
+}

@@ -1,0 +1,69 @@
+import { Body, Controller, Delete, Get, HttpCode, HttpStatus, Patch, Post, Put, Query } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { WriteAccess } from '../auth/write-access.js';
+import { Created } from '../common/http/created.js';
+import { AnswersData, AnswersPage, Refuses } from '../common/openapi/answers.js';
+import { PageQuery } from '../common/openapi/queries.js';
+import type { Page } from '../common/pagination/page.js';
+import { PageRequest } from '../common/pagination/page-request.js';
+import { Id } from '../common/validation/id.js';
+import { Idempotent } from '../idempotency/idempotent.js';
+import { CreateUserInput, UpdateUserInput } from './user.input.js';
+import { toListItem, toViewV2, UserListItem, UserViewV2 } from './user.view.js';
+import { UsersService } from './users.service.js';
+
+@ApiTags('Users')
+@Controller({ path: 'users', version: '2' })
+@WriteAccess()
+export class UsersV2Controller {
+  constructor(private readonly users: UsersService) {}
+
+  @Get()
+  @ApiOperation({ summary: 'Lists users' })
+  @PageQuery()
+  @AnswersPage(UserListItem)
+  async list(@Query() query: Record<string, string>): Promise<Page<UserListItem>> {
+    const page = await this.users.list(PageRequest.from(query));
+    return page.map(toListItem);
+  }
+
+  @Post()
+  @Idempotent()
+  @ApiOperation({ summary: 'Creates a user' })
+  @AnswersData(UserViewV2)
+  async create(@Body() input: CreateUserInput): Promise<Created<UserViewV2>> {
+    return new Created('/v2/users', toViewV2(await this.users.create(input)));
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: 'Reads a user' })
+  @AnswersData(UserViewV2)
+  @Refuses({ NOT_FOUND: 'User not found' })
+  async read(@Id() id: number): Promise<{ data: UserViewV2 }> {
+    return { data: toViewV2(await this.users.findOne(id)) };
+  }
+
+  @Put(':id')
+  @ApiOperation({ summary: 'Sets all fields of a user' })
+  @AnswersData(UserViewV2)
+  @Refuses({ NOT_FOUND: 'User not found' })
+  async replace(@Id() id: number, @Body() input: CreateUserInput): Promise<{ data: UserViewV2 }> {
+    return { data: toViewV2(await this.users.replace(id, input)) };
+  }
+
+  @Patch(':id')
+  @ApiOperation({ summary: 'Changes the fields of a user that are sent' })
+  @AnswersData(UserViewV2)
+  @Refuses({ NOT_FOUND: 'User not found' })
+  async update(@Id() id: number, @Body() input: UpdateUserInput): Promise<{ data: UserViewV2 }> {
+    return { data: toViewV2(await this.users.update(id, input)) };
+  }
+
+  @Delete(':id')
+  @ApiOperation({ summary: 'Deletes a user' })
+  @Refuses({ NOT_FOUND: 'User not found', CONFLICT: 'A user with posts cannot be deleted' })
+  @HttpCode(HttpStatus.NO_CONTENT)
+  async delete(@Id() id: number): Promise<void> {
+    await this.users.delete(id);
+  }
+}

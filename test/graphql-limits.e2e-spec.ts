@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { getIntrospectionQuery } from 'graphql';
+import { startApi, type TestApi } from './support/api.js';
+
+const many = (count: number, text: (n: number) => string) =>
+  Array.from({ length: count }, (_, n) => text(n)).join(' ');
+
+/** A user within its posts' author, `levels` deep. */
+const deep = (levels: number) =>
+  `{ user(id: 1) { ${'posts(limit: 1) { author { '.repeat((levels - 2) / 2)} id ${'} } '.repeat((levels - 2) / 2)} } }`;
+
+describe('Limits of GraphQL', () => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi('SQLite');
+  });
+  afterAll(() => api.stop());
+
+  const run = async (query: string, variables?: object) => (await api.graphql(query, variables)).body;
+  const tooComplex = (message: unknown) => ({
+    errors: [
+      {
+        message,
+        extensions: { code: 'QUERY_TOO_COMPLEX', requestId: expect.any(String) },
+      },
+    ],
+  });
+
+  it.each([
+    ['levels', deep(10), deep(12), '12 levels of fields, and at most 10'],
+    [
+      'levels through fragments',
+      `{ ...F } fragment F on Query ${deep(10)}`,
+      `{ ...F } fragment F on Query { ...G } fragment G on Query ${deep(12)}`,
+      '12 levels of fields, and at most 10',
+    ],
+    [
+      'aliases',
+      `{ ${many(30, (n) => `a${n}: user(id: 1) { id }`)} }`,
+      `{ ${many(31, (n) => `a${n}: user(id: 1) { id }`)} }`,
+      '31 aliases, and at most 30',
+    ],
+    [
+      'aliases through fragments',
+      `{ user(id: 1) { ...F } } fragment F on User { a: id b: id }`,
+      `{ ${many(16, (n) => `...F${n}`)} } ${many(16, (n) => `fragment F${n} on Query { a${n}: user(id: 1) { b: id } }`)}`,
+      '32 aliases, and at most 30',
+    ],
+    [
+      'directives',
+      `{ users { id ${'@include(if: true) '.repeat(1)} } }`,
+      `{ users { ${many(31, () => '... on User @include(if: true) { id }')} } }`,
+      '31 directives, and at most 30',
+    ],
+    [
+      'repeated fields',
+      `{ users { ${'id '.repeat(20)} } }`,
+      `{ users { ${'id '.repeat(21)} } }`,
+      '21 repetitions of one field, and at most 20',
+    ],
+    [
+      'repeated fields through fragments',
+      `{ users { ...F ...F } } fragment F on User { ${'id '.repeat(10)} }`,
+      `{ users { ...F ...F ...F } } fragment F on User { ${'id '.repeat(10)} }`,
+      '30 repetitions of one field, and at most 20',
+    ],
+    [
+      'tokens',
+      `{ users { id } } ${'#'.repeat(3000)}`,
+      `{ users(limit: 1) { ${'__typename '.repeat(2000)} } }`,
+      '2010 tokens, and at most 2000',
+    ],
+    [
+      'cost',
+      '{ users(limit: 100) { posts { id } } }',
+      '{ users(limit: 100) { posts { author { id } } } }',
+      '20100 objects to answer with, and at most 20000',
+    ],
+  ])('%s: so many are fine, more are refused by how much', async (_, fine, refused, message) => {
+    expect((await run(fine)).errors).toBeUndefined();
+    expect(await run(refused)).toEqual(tooComplex(`The operation has ${message} are allowed`));
+  });
+
+  it('counts what the variables ask for', async () => {
+    const query =
+      'query ($limit: Int = 5) { users(limit: $limit) { posts(limit: 100) { author { posts { id } } } } }';
+
+    const refused = (objects: number) =>
+      tooComplex(`The operation has ${objects} objects to answer with, and at most 20000 are allowed`);
+    expect((await run(query, { limit: 1 })).errors).toBeUndefined();
+    expect(await run(query, { limit: 2 })).toEqual(refused(20_402));
+    expect(await run(query)).toEqual(refused(51_005));
+    // What makes no sense is replaced before it is counted, as it is when it is executed.
+    expect(await run(query, { limit: 101 })).toEqual(refused(102_010));
+    expect(await run(query, { limit: null })).toEqual(refused(102_010));
+  });
+
+  it('tells the cost on request', async () => {
+    const query = '{ users(limit: 3) { id posts(limit: 5) { author { id } } } }';
+
+    expect((await api.graphql(query)).body).not.toHaveProperty('extensions');
+    expect((await api.graphql(query, {}, { 'graphql-cost': '1' })).body.extensions).toEqual({
+      cost: { objects: 3 + 3 * 5 + 3 * 5, limit: 20_000 },
+    });
+  });
+
+  it('costs no time to refuse what grows without end', async () => {
+    const doubling = many(60, (n) => `fragment F${n} on User { ...F${n + 1} ...F${n + 1} }`);
+    const circle = '{ users { ...A } } fragment A on User { posts { author { ...A } } }';
+
+    expect(await run(`{ users { ...F0 } } ${doubling} fragment F60 on User { id }`)).toEqual(
+      tooComplex(expect.stringContaining('repetitions')),
+    );
+    expect((await run(circle)).errors[0].message).toContain('Cannot spread fragment "A" within itself');
+    expect((await run('{'.repeat(100_000))).errors[0].extensions.code).toBe('QUERY_TOO_COMPLEX');
+  });
+
+  it('lets tools read the schema', async () => {
+    expect((await run(getIntrospectionQuery())).data).toHaveProperty('__schema.queryType.name', 'Query');
+  });
+
+  it('are settings', async () => {
+    const strict = await startApi('SQLite', { GRAPHQL_MAX_DEPTH: '1', GRAPHQL_MAX_COST: '3' });
+
+    expect((await strict.graphql('{ users { id } }')).body.errors[0].message).toContain('at most 1');
+    await strict.stop();
+  });
+
+  describe('of what may be known of the schema', () => {
+    const introspection = '{ __schema { queryType { name } } }';
+    const typo = '{ userz { id } }';
+
+    it.each([
+      ['by default', {}, true],
+      ['when switched off', { GRAPHQL_INTROSPECTION: 'off', GRAPHQL_SUGGESTIONS: 'off' }, false],
+      ['in production', { NODE_ENV: 'production', JWT_SECRET: 's'.repeat(32) }, false],
+      [
+        'in production that asks for it',
+        {
+          NODE_ENV: 'production',
+          JWT_SECRET: 's'.repeat(32),
+          GRAPHQL_INTROSPECTION: 'on',
+          GRAPHQL_SUGGESTIONS: 'on',
+        },
+        true,
+      ],
+    ])('%s', async (_, settings, open) => {
+      const other = await startApi('SQLite', settings);
+      const [schema, suggestion] = [await other.graphql(introspection), await other.graphql(typo)];
+      const badInput = await other.graphql('mutation { createUser(input: { nam: "x", email: "" }) { id } }');
+      await other.stop();
+
+      expect(schema.body.data !== undefined).toBe(open);
+      expect(JSON.stringify(suggestion.body).includes('Did you mean')).toBe(open);
+      expect(JSON.stringify(badInput.body).includes('Did you mean')).toBe(open);
+    });
+  });
+});

@@ -1,0 +1,371 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Module } from '@nestjs/common';
+import { Query, Resolver } from '@nestjs/graphql';
+import { buildSchema, printType } from 'graphql';
+import { Public } from '../src/auth/access.js';
+import { Queries } from '../src/database/queries.js';
+import { describeSchema } from '../src/graphql/describe-schema.js';
+import { startApi, type TestApi } from './support/api.js';
+import { STORES } from './support/stores.js';
+
+@Resolver()
+@Public()
+class FaultyResolver {
+  @Query(() => String)
+  broken(): string {
+    throw new TypeError('secret');
+  }
+
+  @Query(() => String)
+  wronglyNull(): string | null {
+    return null;
+  }
+}
+
+@Module({ providers: [FaultyResolver] })
+class FaultyModule {}
+
+describe('The schema', () => {
+  it('is the one that is committed', async () => {
+    const api = await startApi('SQLite');
+
+    expect(describeSchema(api.app)).toBe(await readFile('schema.gql', 'utf8'));
+    await api.stop();
+  });
+
+  it.each([
+    ['Query', { user: '(id: ID!): User', users: '(page: Int = 1, limit: Int = 10): [User!]!' }],
+    [
+      'Mutation',
+      {
+        createUser: '(input: CreateUserInput!): User!',
+        updateUser: '(id: ID!, input: UpdateUserInput!): User!',
+      },
+    ],
+    [
+      'User',
+      {
+        id: ': ID!',
+        name: ': String!',
+        email: ': String!',
+        posts: '(page: Int = 1, limit: Int = 100): [Post!]!',
+        createdAt: ': DateTime!',
+      },
+    ],
+    [
+      'Post',
+      {
+        id: ': ID!',
+        title: ': String!',
+        content: ': String!',
+        status: ': PostStatus!',
+        authorId: ': ID!',
+        author: ': User',
+        createdAt: ': DateTime!',
+        updatedAt: ': DateTime!',
+      },
+    ],
+    ['CreateUserInput', { name: ': String!', email: ': String!' }],
+    ['UpdateUserInput', { name: ': String', email: ': String' }],
+    ['PostStatus', { draft: '', published: '' }],
+  ])('has the type %s as specified', async (name, fields) => {
+    const schema = buildSchema(await readFile('schema.gql', 'utf8'));
+    const keyword = name.endsWith('Input') ? 'input' : name === 'PostStatus' ? 'enum' : 'type';
+    const members = Object.entries(fields).map(([field, signature]) => `  ${field}${signature}`);
+    const specified = buildSchema(
+      `${keyword} ${name} {\n${members.join('\n')}\n}
+       ${['Query', 'User', 'Post', 'CreateUserInput', 'UpdateUserInput', 'PostStatus']
+         .filter((other) => other !== name)
+         .map((other) => (other.endsWith('Input') ? `input ${other} { x: Int }` : `type ${other} { x: Int }`))
+         .join('\n')}
+       scalar DateTime`,
+    );
+
+    // There may be more, from other modules.
+    expect(signatures(printType(schema.getType(name)!))).toEqual(
+      expect.arrayContaining(signatures(printType(specified.getType(name)!))),
+    );
+  });
+
+  /** Fields without their descriptions, in the order of their names, and so their arguments. */
+  function signatures(type: string): string[] {
+    return type
+      .replaceAll(/"""[^]*?"""/g, '')
+      .replaceAll(/\(([^)]*)\)/g, (_, list: string) => {
+        const parts = list.split(/[,\n]/).map((part) => part.trim());
+        return `(${parts.filter(Boolean).toSorted().join(', ')})`;
+      })
+      .split('\n')
+      .map((line) => line.trim())
+      .filter(Boolean)
+      .toSorted();
+  }
+});
+
+describe.each(STORES)('GraphQL on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store);
+    for (let n = 0; n < 12; n++) await api.users.create({ name: `User ${n}`, email: `${n}@example.com` });
+  });
+  afterAll(() => api.stop());
+
+  const query = async (text: string, variables?: object) => (await api.graphql(text, variables)).body;
+
+  describe('user', () => {
+    it('is found by its id, as text or as a number', async () => {
+      const user = await api.users.get(2);
+      const expected = { id: '2', name: user.name, email: user.email, createdAt: user.created_at };
+
+      expect(await query('{ user(id: "2") { id name email createdAt } }')).toEqual({
+        data: { user: expected },
+      });
+      expect(await query('{ user(id: 2) { id name email createdAt } }')).toEqual({
+        data: { user: expected },
+      });
+    });
+
+    it.each(['999999', '0', '-1', 'abc', '', '1.0', '9223372036854775808', '9'.repeat(500), '\0', '\ud800'])(
+      'is null for the id %j',
+      async (id) => {
+        expect(await query('query ($id: ID!) { user(id: $id) { id } }', { id })).toEqual({
+          data: { user: null },
+        });
+      },
+    );
+  });
+
+  describe('users', () => {
+    const ids = async (args: string) =>
+      (await query(`{ users${args} { id } }`)).data.users.map(({ id }: { id: string }) => Number(id));
+
+    it('come ten to a page, in the order of their ids', async () => {
+      expect(await ids('')).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+      expect(await ids('(page: 2)')).toEqual([11, 12, 13]);
+      expect(await ids('(page: 3, limit: 2)')).toEqual([5, 6]);
+      expect(await ids('(page: 2147483647, limit: 100)')).toEqual([]);
+    });
+
+    it.each(['(page: 0)', '(page: -1)', '(page: null)', '(limit: 0)', '(limit: 101)', '(limit: null)'])(
+      'replace what makes no sense: %s',
+      async (args) => {
+        expect(await ids(args)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+      },
+    );
+  });
+
+  describe('createUser', () => {
+    const CREATE =
+      'mutation ($input: CreateUserInput!) { createUser(input: $input) { id name email createdAt } }';
+
+    it('makes a user whom REST knows as well', async () => {
+      const { data } = await query(CREATE, { input: { name: 'Ada', email: 'ada@example.com' } });
+
+      expect(await api.users.get(data.createUser.id)).toMatchObject({
+        name: 'Ada',
+        email: 'ada@example.com',
+        created_at: data.createUser.createdAt,
+      });
+    });
+
+    it('takes an empty e-mail', async () => {
+      expect((await query(CREATE, { input: { name: 'Ada', email: '' } })).data.createUser.email).toBe('');
+    });
+
+    it.each([
+      [{ name: '', email: '' }, ['name']],
+      [{ name: 'a'.repeat(151), email: 'x' }, ['name', 'email']],
+      [{ name: 'a\0', email: '' }, ['name']],
+      [{ name: '\ud800', email: '\ud800@a.example' }, ['name', 'email']],
+    ])('refuses %j by the rules of REST', async (input, fields) => {
+      const { errors, data } = await query(CREATE, { input });
+
+      expect(data).toBeNull();
+      expect(errors).toHaveLength(1);
+      expect(errors[0]).toMatchObject({ path: ['createUser'], extensions: { code: 'BAD_USER_INPUT' } });
+      expect(errors[0].extensions.details.map(({ field }: { field: string }) => field)).toEqual(fields);
+    });
+
+    it.each([
+      { name: 'Ada' },
+      { name: 'Ada', email: null },
+      { name: 5, email: '' },
+      { name: 'Ada', email: '', id: 7 },
+      [],
+      null,
+    ])('refuses %j by the schema', async (input) => {
+      const { errors, data } = await query(CREATE, { input });
+
+      expect(data).toBeUndefined();
+      expect(errors[0].extensions.code).toBe('BAD_USER_INPUT');
+    });
+  });
+
+  describe('updateUser', () => {
+    const UPDATE =
+      'mutation ($id: ID!, $input: UpdateUserInput!) { updateUser(id: $id, input: $input) { id name email } }';
+
+    it.each([
+      [{ name: 'After' }, { name: 'After', email: 'before@example.com' }],
+      [
+        { name: null, email: '' },
+        { name: 'Before', email: '' },
+      ],
+      [{}, { name: 'Before', email: 'before@example.com' }],
+    ])('changes what is there: %j', async (input, expected) => {
+      const before = await api.users.create({ name: 'Before', email: 'before@example.com' });
+
+      const { data } = await query(UPDATE, { id: before.id, input });
+
+      expect(data.updateUser).toEqual({ id: before.id, ...expected });
+      expect(await api.users.get(before.id)).toEqual({
+        ...before,
+        ...expected,
+        updated_at: expect.laterThan(before.updated_at),
+      });
+    });
+
+    it.each(['999999', '0', 'abc'])('refuses the unknown id %s', async (id) => {
+      const { errors, data } = await query(UPDATE, { id, input: { name: 'A' } });
+
+      expect(data).toBeNull();
+      expect(errors[0]).toMatchObject({ message: 'User not found', extensions: { code: 'NOT_FOUND' } });
+    });
+
+    it('refuses bad fields, and leaves the user as it was', async () => {
+      const before = await api.users.create();
+      const { errors } = await query(UPDATE, { id: before.id, input: { name: '', email: 'x' } });
+
+      expect(errors[0].extensions.details).toHaveLength(2);
+      expect(await api.users.get(before.id)).toEqual(before);
+    });
+  });
+
+  describe('posts', () => {
+    it('hang on their author, newest first, and show their author again', async () => {
+      const { id } = await api.users.create({ name: 'Author of three' });
+      await api.posts.createBy(Number(id), ['a', 'b', 'c']);
+      const [newest] = (await api.get(`/v1/users/${id}/posts`)).body.data;
+
+      const { data } = await query(
+        `query ($id: ID!) { user(id: $id) {
+           posts { id title content status authorId createdAt updatedAt author { id name } }
+           second: posts(page: 2, limit: 1) { title }
+         } }`,
+        { id },
+      );
+
+      expect(data.user.posts.map(({ title }: { title: string }) => title)).toEqual(['c', 'b', 'a']);
+      expect(data.user.second).toEqual([{ title: 'b' }]);
+      expect(data.user.posts[0]).toEqual({
+        id: String(newest.id),
+        title: 'c',
+        content: 'Some content',
+        status: 'draft',
+        authorId: id,
+        createdAt: newest.created_at,
+        updatedAt: newest.updated_at,
+        author: { id, name: 'Author of three' },
+      });
+    });
+
+    it('are at most 100 of each user, and a limit that makes no sense is replaced', async () => {
+      const { id } = await api.users.create();
+      await api.posts.createBy(
+        Number(id),
+        Array.from({ length: 101 }, (_, n) => String(n)),
+      );
+      const titles = async (args: string) =>
+        (await query(`{ user(id: ${id}) { posts${args} { title } } }`)).data.user.posts.map(
+          ({ title }: { title: string }) => Number(title),
+        );
+
+      expect(await titles('')).toEqual(Array.from({ length: 100 }, (_, n) => 100 - n));
+      for (const args of ['(limit: 0)', '(limit: 101)', '(limit: null, page: 0)']) {
+        expect(await titles(args)).toHaveLength(100);
+      }
+      expect(await titles('(page: 2)')).toEqual([0]);
+    });
+
+    it('of 100 users cost two statements', async () => {
+      for (let n = 0; n < 100; n++) {
+        const { id } = await api.users.create();
+        await api.posts.createBy(Number(id), ['first', 'second']);
+      }
+      const statements = jest.spyOn(api.app.get(Queries), 'all');
+
+      const { data } = await query('{ users(limit: 100, page: 2) { id posts { title authorId } } }');
+
+      expect(statements).toHaveBeenCalledTimes(2);
+      statements.mockRestore();
+      const full = data.users.filter(({ posts }: { posts: unknown[] }) => posts.length === 2);
+      expect(full.length).toBeGreaterThan(20);
+      for (const { id, posts } of full) {
+        expect(posts).toEqual([
+          { title: 'second', authorId: id },
+          { title: 'first', authorId: id },
+        ]);
+      }
+    });
+
+    it('and their authors cost three', async () => {
+      const statements = jest.spyOn(api.app.get(Queries), 'all');
+
+      await query('{ users(limit: 50) { posts(limit: 5) { author { id } } } }');
+
+      expect(statements).toHaveBeenCalledTimes(3);
+      statements.mockRestore();
+    });
+  });
+
+  describe('errors', () => {
+    it('carry the id of the answer, and no stack', async () => {
+      const reply = await api.graphql('mutation { updateUser(id: 999999, input: {}) { id } }');
+      const [error] = reply.body.errors;
+
+      expect(error.extensions).toEqual({ code: 'NOT_FOUND', requestId: reply.headers['x-request-id'] });
+      expect(Object.keys(error).toSorted()).toEqual(['extensions', 'locations', 'message', 'path']);
+    });
+
+    it('keep the data of the other fields', async () => {
+      const { errors, data } = await query('mutation { a: updateUser(id: 2, input: {}) { id } }');
+
+      expect(errors).toBeUndefined();
+      expect(data.a).toEqual({ id: '2' });
+    });
+
+    it.each([
+      ['{ users { id ', 'Syntax Error'],
+      ['{ nope }', 'Cannot query field'],
+      ['query ($id: ID!) { user(id: $id) { id } }', 'Variable "$id"'],
+      ['query A { users { id } } query B { users { id } }', 'Must provide operation name'],
+      ['{ users(limit: "x") { id } }', 'Int cannot represent'],
+      ['', 'Syntax Error'],
+    ])('of %j are the client’s', async (text, message) => {
+      const reply = await api.graphql(text);
+
+      expect(reply).toHaveStatus(200);
+      expect(reply.body.data).toBeUndefined();
+      expect(reply.body.errors[0].message).toContain(message);
+      expect(reply.body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+    });
+
+    it.each(['broken', 'wronglyNull'])(
+      'of ours are masked, and say nothing of the cause: %s',
+      async (field) => {
+        const faulty = await startApi(store, {}, [FaultyModule]);
+        const { body } = await faulty.graphql(`{ ${field} }`);
+        await faulty.stop();
+
+        expect(body.data).toBeNull();
+        expect(body.errors[0]).toMatchObject({
+          message: 'Something went wrong on our side',
+          path: [field],
+          extensions: { code: 'INTERNAL_SERVER_ERROR' },
+        });
+        expect(JSON.stringify(body)).not.toMatch(/secret|null.*non-nullable/);
+      },
+    );
+  });
+});

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { startApi, type TestApi } from './support/api.js';
+import { hasBrowser, launchBrowser } from './support/browser.js';
+
+describe('The playground', () => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi('SQLite');
+    await api.users.create({ name: 'Ada Lovelace' });
+    await api.app.listen(0, '127.0.0.1');
+  });
+  afterAll(() => api.stop());
+
+  it('is for browsers alone, under a policy that lets nothing in', async () => {
+    const page = await api.get('/graphql', { accept: 'text/html,*/*;q=0.8' });
+
+    expect(page.headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': expect.stringMatching(
+        /^default-src 'none'; script-src 'self'; style-src 'self';/,
+      ),
+      'x-request-id': expect.any(String),
+    });
+    expect(page.text).not.toMatch(/https?:|<script>|<style>| on\w+=/);
+    const refusal = await api.get('/graphql', { accept: 'application/json' });
+    expect(refusal).toBeError('METHOD_NOT_ALLOWED');
+    expect(refusal.headers['allow']).toBe('POST');
+  });
+
+  it.each([
+    '/graphql/playground',
+    '/graphql/playground/',
+    '/graphql/playground/none.js',
+    '/graphql/playground/%2e%2e/x',
+  ])('has nothing at %s', async (path) => {
+    expect(await api.get(path)).toBeError('NOT_FOUND');
+  });
+
+  it.each([
+    [{ GRAPHQL_PLAYGROUND: 'off' }, 405],
+    [{ NODE_ENV: 'production', JWT_SECRET: 's'.repeat(32) }, 405],
+    [{ NODE_ENV: 'production', JWT_SECRET: 's'.repeat(32), GRAPHQL_PLAYGROUND: 'on' }, 200],
+  ])('with %j answers a browser by %i', async (settings, status) => {
+    const other = await startApi('SQLite', settings);
+    const [page, script] = [
+      await other.get('/graphql', { accept: 'text/html' }),
+      await other.get('/graphql/playground/playground.js'),
+    ];
+    await other.stop();
+
+    expect(page).toHaveStatus(status);
+    expect(script).toHaveStatus(status === 200 ? 200 : 404);
+  });
+
+  (hasBrowser ? describe : describe.skip)('in a browser', () => {
+    let browser: Browser;
+    let page: Page;
+    const troubles: string[] = [];
+    const hosts = new Set<string>();
+    beforeAll(async () => {
+      browser = await launchBrowser();
+      page = await browser.newPage({ viewport: { width: 1300, height: 800 } });
+      page.on('console', (message) => message.type() === 'error' && troubles.push(message.text()));
+      page.on('pageerror', (error) => troubles.push(error.message));
+      page.on(
+        'request',
+        (request) => !request.url().startsWith('data:') && hosts.add(new URL(request.url()).host),
+      );
+      await page.goto(`${await api.app.getUrl()}/graphql`);
+    });
+    afterAll(() => browser?.close());
+
+    const run = async (): Promise<Record<string, any>> => {
+      const answer = page.waitForResponse(
+        (response) => response.request().postData()?.includes('__schema') === false,
+      );
+      await page.click('.graphiql-execute-button');
+      return (await answer).json();
+    };
+
+    it('runs the first example by a click, and shows what comes', async () => {
+      await page.click('.graphiql-execute-button');
+
+      const answer = await page.waitForSelector('.result-window >> text=Ada Lovelace');
+
+      expect(await answer.isVisible()).toBe(true);
+    });
+
+    it.each([
+      ['User', 'user'],
+      ['CreateUser', 'createUser'],
+      ['UpdateUser', 'updateUser'],
+    ])('runs the example %s as it is', async (tab, field) => {
+      await page.click(`.graphiql-tab-button:text-is("${tab}")`);
+      // GraphiQL takes a moment to see which operations there are.
+      await page.waitForTimeout(500);
+      const { data, errors } = await run();
+
+      expect(errors).toBeUndefined();
+      expect(data[field].id).toEqual(expect.any(String));
+    });
+
+    it('explains the schema, and edits headers', async () => {
+      await page.click('[aria-label="Show Documentation Explorer"]');
+      await page.click('.graphiql-doc-explorer-content a:text-is("Query")');
+      await page.waitForSelector('.graphiql-doc-explorer-content a:text-is("users")');
+
+      expect(await page.isVisible('text=Headers')).toBe(true);
+    });
+
+    it('remembers the tabs', async () => {
+      await page.click('.graphiql-tab-add');
+      await page.waitForTimeout(1000);
+      await page.reload();
+
+      await page.waitForSelector('.graphiql-tab-button:text-is("<untitled>")');
+      expect(await page.locator('.graphiql-tab-button').count()).toBe(5);
+    });
+
+    it('asks nobody else, and has nothing to complain of', () => {
+      const { host } = new URL(page.url());
+
+      expect([...hosts]).toEqual([host]);
+      expect(troubles).toEqual([]);
+    });
+  });
+});

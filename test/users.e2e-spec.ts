@@ -1,0 +1,345 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startApi, type TestApi } from './support/api.js';
+import { STORES } from './support/stores.js';
+
+describe.each(STORES)('Users on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store);
+  });
+  afterAll(() => api.stop());
+
+  it('starts with the author of the posts', async () => {
+    expect((await api.get('/v1/users/1')).body).toEqual({ id: 1, name: 'Author' });
+    expect((await api.get('/v2/users/1')).body.data).toMatchObject({ id: '1', name: 'Author', email: '' });
+  });
+
+  describe('create', () => {
+    it('answers version 1 with the bare user', async () => {
+      const reply = await api.post('/v1/users', { name: 'Ada', email: 'ada@example.com' });
+
+      expect(reply).toHaveStatus(201);
+      expect(reply.body).toEqual({ id: expect.any(Number), name: 'Ada' });
+      expect(reply.headers['location']).toBe(`/v1/users/${reply.body.id}`);
+      expect(await api.users.get(reply.body.id)).toMatchObject({ email: 'ada@example.com' });
+    });
+
+    it('answers version 2 with all of it', async () => {
+      const reply = await api.post('/v2/users', { name: 'Ada', email: 'ada@example.com' });
+
+      expect(reply).toHaveStatus(201);
+      expect(reply.body).toEqual({
+        data: {
+          id: expect.stringMatching(/^\d+$/),
+          name: 'Ada',
+          email: 'ada@example.com',
+          created_at: expect.laterThan('2026'),
+          updated_at: reply.body.data.created_at,
+        },
+      });
+      expect(reply.headers['location']).toBe(`/v2/users/${reply.body.data.id}`);
+      expect((await api.get(reply.headers['location']!)).body).toEqual(reply.body);
+    });
+
+    it.each([
+      ['no e-mail', { name: 'Ada' }, ''],
+      ['an empty e-mail', { name: 'Ada', email: '' }, ''],
+      ['null for the e-mail', { name: 'Ada', email: null }, ''],
+      ['an address beyond ASCII', { name: 'Ada', email: 'jürgen@bücher.example' }, 'jürgen@bücher.example'],
+      ['the longest name', { name: '😀'.repeat(150) }, ''],
+      ['a blank name', { name: ' ' }, ''],
+      ['unknown keys, without effect', { name: 'Ada', id: 4711, created_at: 'x', role: 'admin' }, ''],
+    ])('takes %s', async (_, body, email) => {
+      const reply = await api.post('/v2/users', body);
+
+      expect(reply).toHaveStatus(201);
+      expect(reply.body.data).toMatchObject({ name: body.name, email });
+      expect(reply.body.data.id).not.toBe('4711');
+    });
+
+    it('takes an e-mail that another user has', async () => {
+      await api.users.create({ email: 'twice@example.com' });
+
+      expect(await api.post('/v1/users', { name: 'B', email: 'twice@example.com' })).toHaveStatus(201);
+    });
+
+    it.each([
+      ['no fields', {}, ['name']],
+      ['no object', [], ['name']],
+      ['an empty name', { name: '' }, ['name']],
+      ['null for the name', { name: null }, ['name']],
+      ['a name that is not text', { name: 5 }, ['name']],
+      ['a name that is too long', { name: 'a'.repeat(151) }, ['name']],
+      ['NUL in the name', { name: 'a\0b' }, ['name']],
+      ['a lone surrogate in the name', { name: '\ud800' }, ['name']],
+      ['an e-mail that is none', { name: 'Ada', email: 'ada' }, ['email']],
+      ['an e-mail that is not text', { name: 'Ada', email: 5 }, ['email']],
+      ['an e-mail with a lone surrogate', { name: 'Ada', email: '\ud800@example.com' }, ['email']],
+      ['an e-mail that is too long', { name: 'Ada', email: `${'a'.repeat(250)}@example.com` }, ['email']],
+      ['two faults at once', { name: '', email: 'x' }, ['name', 'email']],
+    ])('refuses %s, in both versions', async (_, body, fields) => {
+      const total = await count();
+
+      expect(await api.post('/v1/users', body)).toBeError('VALIDATION_ERROR', fields);
+      expect(await api.post('/v2/users', body)).toBeError('VALIDATION_ERROR', fields);
+      expect(await count()).toBe(total);
+    });
+
+    it('reads bodies as all paths but posts do', async () => {
+      expect(await api.post('/v1/users', '{')).toBeError('MALFORMED_REQUEST');
+      expect(await api.post('/v1/users', '{"name":"A"}', { 'content-type': 'text/plain' })).toBeError(
+        'UNSUPPORTED_MEDIA_TYPE',
+      );
+    });
+  });
+
+  describe('list', () => {
+    it('is in the order of ids, with ids as text', async () => {
+      const ids = (await api.get('/v1/users')).body.users.map(({ id }: { id: string }) => id);
+
+      expect(ids[0]).toBe('1');
+      expect(ids).toEqual(ids.toSorted((a: string, b: string) => Number(a) - Number(b)));
+      expect(Object.keys((await api.get('/v1/users')).body)).toEqual(['users']);
+      expect((await api.get('/v1/users?limit=1')).body).toEqual({ users: [{ id: '1', name: 'Author' }] });
+    });
+
+    it('is paged by 100 in version 1, with the way on in Link', async () => {
+      const total = await count();
+      const reply = await api.get('/v1/users?limit=2&page=2');
+
+      expect(reply.body.users).toHaveLength(2);
+      expect(reply.headers['link']).toContain('</v1/users?limit=2&page=3>; rel="next"');
+      expect((await api.get('/v1/users?limit=101')).body.users).toHaveLength(Math.min(total, 100));
+      expect((await api.get('/v1/users?page=9223372036854775807')).body).toEqual({ users: [] });
+    });
+
+    it('is paged like posts in version 2', async () => {
+      const total = await count();
+      const reply = await api.get('/v2/users?limit=2&page=2');
+
+      expect(reply.body.data).toHaveLength(2);
+      expect(Object.keys(reply.body.data[0])).toEqual(['id', 'name']);
+      expect(reply.body.meta).toEqual({ total, page: 2, limit: 2, has_next: total > 4 });
+      expect((await api.get('/v2/users?page=x&limit=101')).body.meta).toMatchObject({ page: 1, limit: 20 });
+      expect((await api.get('/v2/users?page=9223372036854775807')).body.data).toEqual([]);
+    });
+  });
+
+  describe('one user', () => {
+    it('is XML for those who accept exactly that', async () => {
+      const { id } = await api.users.create({ name: 'a<b>&"c"\' ]]> \r\n\t ü😀\u0001\uFFFE' });
+      const reply = await api.get(`/v1/users/${id}`, { accept: 'application/xml' });
+
+      expect(reply.headers['content-type']).toBe('application/xml');
+      expect(reply.headers['vary']).toBe('Accept');
+      expect(reply.text).toBe(
+        `<?xml version="1.0" encoding="UTF-8"?><user><id>${id}</id><name>` +
+          'a&lt;b&gt;&amp;"c"\' ]]&gt; &#13;\n\t ü😀\uFFFD\uFFFD</name></user>',
+      );
+    });
+
+    it.each([
+      '*/*',
+      'application/json',
+      'application/xml;q=1',
+      'application/xml, application/json',
+      'text/xml',
+      'application/xhtml+xml',
+      '',
+    ])('is JSON for those who accept %j', async (accept) => {
+      const reply = await api.get('/v1/users/1', { accept });
+
+      expect(reply.body).toEqual({ id: 1, name: 'Author' });
+      expect(reply.headers['content-type']).toMatch(/^application\/json/);
+      expect(reply.headers['vary']).toBe('Accept');
+    });
+
+    it('is JSON in version 2, whatever is accepted', async () => {
+      const reply = await api.get('/v2/users/1', { accept: 'application/xml' });
+
+      expect(reply.body.data.id).toBe('1');
+    });
+
+    it('is refused in JSON, whatever is accepted', async () => {
+      const accept = { accept: 'application/xml' };
+
+      expect(await api.get('/v1/users/999999', accept)).toBeError('NOT_FOUND');
+      expect(await api.get('/v1/users/abc', accept)).toBeError('INVALID_ID');
+    });
+
+    it('also depends on the origin where origins are listed', async () => {
+      const listed = await startApi(store, { CORS_ORIGINS: 'https://a.example' });
+      const { headers } = await listed.get('/v1/users/1', { origin: 'https://a.example' });
+      await listed.stop();
+
+      expect(headers['vary']).toBe('Origin, Accept');
+    });
+  });
+
+  describe('update', () => {
+    it.each(['/v1', '/v2'])('%s: PATCH changes what was sent, and moves updated_at', async (version) => {
+      const before = await api.users.create({ name: 'Before', email: 'a@example.com' });
+
+      expect(await api.patch(`${version}/users/${before.id}`, { name: 'After' })).toHaveStatus(200);
+      expect(await api.users.get(before.id)).toEqual({
+        ...before,
+        name: 'After',
+        updated_at: expect.laterThan(before.updated_at),
+      });
+    });
+
+    it.each([{}, { name: null, email: null }])('PATCH takes %j for no change', async (body) => {
+      const before = await api.users.create({ email: 'a@example.com' });
+      const reply = await api.patch(`/v2/users/${before.id}`, body);
+
+      expect(reply.body.data).toEqual({ ...before, updated_at: expect.laterThan(before.updated_at) });
+    });
+
+    it('PATCH can empty the e-mail', async () => {
+      const { id } = await api.users.create({ email: 'a@example.com' });
+
+      expect((await api.patch(`/v2/users/${id}`, { email: '' })).body.data.email).toBe('');
+    });
+
+    it.each([{ name: 'After' }, { name: 'After', email: null }, { name: 'After', email: '' }])(
+      'PUT %j sets everything',
+      async (body) => {
+        const { id } = await api.users.create({ email: 'a@example.com' });
+
+        expect((await api.put(`/v1/users/${id}`, body)).body).toEqual({ id: Number(id), name: 'After' });
+        expect(await api.users.get(id)).toMatchObject({ name: 'After', email: '' });
+      },
+    );
+
+    it('answers in the shape of its version', async () => {
+      const user = await api.users.create();
+
+      expect((await api.patch(`/v1/users/${user.id}`, {})).body).toEqual({
+        id: Number(user.id),
+        name: user.name,
+      });
+      expect((await api.put(`/v2/users/${user.id}`, { name: 'B' })).body.data).toMatchObject({
+        id: user.id,
+        name: 'B',
+      });
+    });
+
+    it.each([
+      ['patch', { name: '' }, ['name']],
+      ['patch', { email: 'x' }, ['email']],
+      ['put', {}, ['name']],
+      ['put', { name: null }, ['name']],
+      ['put', { name: 'A', email: 'x' }, ['email']],
+    ] as const)('%s refuses %j, and leaves the user as it was', async (method, body, fields) => {
+      const before = await api.users.create({ email: 'a@example.com' });
+
+      for (const version of ['/v1', '/v2']) {
+        expect(await api[method](`${version}/users/${before.id}`, body)).toBeError(
+          'VALIDATION_ERROR',
+          fields,
+        );
+      }
+      expect(await api.users.get(before.id)).toEqual(before);
+    });
+
+    it('looks at the id, then at the body, then for the user; and makes none', async () => {
+      for (const version of ['/v1', '/v2']) {
+        expect(await api.put(`${version}/users/x`, { name: '' })).toBeError('INVALID_ID');
+        expect(await api.put(`${version}/users/999999`, { name: '' })).toBeError('VALIDATION_ERROR');
+        expect(await api.put(`${version}/users/999999`, { name: 'A' })).toBeError('NOT_FOUND');
+        expect(await api.patch(`${version}/users/0`, {})).toBeError('NOT_FOUND');
+        expect(await api.get(`${version}/users/999999`)).toBeError('NOT_FOUND');
+      }
+    });
+  });
+
+  describe('delete', () => {
+    it.each(['/v1', '/v2'])('%s: is 204, once', async (version) => {
+      const { id } = await api.users.create();
+      const reply = await api.delete(`${version}/users/${id}`, { 'content-type': 'application/json' });
+
+      expect(reply).toHaveStatus(204);
+      expect(reply.text).toBe('');
+      expect(await api.delete(`${version}/users/${id}`)).toBeError('NOT_FOUND');
+    });
+
+    it('spares the author, and users with posts', async () => {
+      const { id } = await api.users.create();
+      await api.posts.createBy(Number(id), ['A post']);
+
+      expect(await api.delete('/v1/users/1')).toBeError('CONFLICT');
+      expect(await api.delete(`/v2/users/${id}`)).toBeError('CONFLICT');
+      expect(await api.users.get(id)).toMatchObject({ id });
+      expect(await api.delete('/v1/users/x')).toBeError('INVALID_ID');
+      expect(await api.delete('/v1/users/0')).toBeError('NOT_FOUND');
+    });
+
+    it('never leaves a post without its author, whoever comes first', async () => {
+      for (let round = 0; round < 10; round++) {
+        const { id } = await api.users.create();
+        const [deleted] = await Promise.all([
+          api.delete(`/v2/users/${id}`),
+          api.posts.createBy(Number(id), ['A post']).catch(() => undefined),
+        ]);
+
+        const posts = await api.get(`/v2/users/${id}/posts`);
+        const [status, total] = deleted.status === 204 ? [404, undefined] : [200, 1];
+        expect(posts).toHaveStatus(status);
+        expect(posts.body.meta?.total).toBe(total);
+      }
+    });
+  });
+
+  it('tells a wrong method from an unknown path', async () => {
+    expect(await api.send({ method: 'DELETE', url: '/v1/users' })).toBeError('METHOD_NOT_ALLOWED');
+    expect(await api.post('/v2/users/1', {})).toBeError('METHOD_NOT_ALLOWED');
+    expect(await api.get('/v3/users')).toBeError('NOT_FOUND');
+    expect(await api.get('/users')).toBeError('NOT_FOUND');
+  });
+
+  describe.each(['/v1', '/v2'])("%s: a user's posts", (version) => {
+    it('are listed by the rules of all posts', async () => {
+      const { id } = await api.users.create();
+      await api.posts.createBy(Number(id), ['a', 'c', 'b']);
+      const list = async (query: string) => {
+        const { data, meta } = (await api.get(`${version}/users/${id}/posts?${query}`)).body;
+        return { titles: data.map(({ title }: { title: string }) => title), meta };
+      };
+
+      expect(await list('')).toEqual({
+        titles: ['b', 'c', 'a'],
+        meta: { total: 3, page: 1, limit: 20, has_next: false },
+      });
+      expect(await list('sort_by=title&sort_dir=asc&limit=2')).toEqual({
+        titles: ['a', 'b'],
+        meta: { total: 3, page: 1, limit: 2, has_next: true },
+      });
+      expect((await list('q=C')).titles).toEqual(['b', 'c', 'a']);
+      expect(await list('status=published')).toMatchObject({ titles: [], meta: { total: 0 } });
+      expect(await list('status=draft&page=2&limit=2')).toMatchObject({ titles: ['a'], meta: { total: 3 } });
+      expect((await api.get(`${version}/users/${id}/posts`)).headers['link']).toContain('rel="first"');
+    });
+
+    it('are read one by one, and only under their author', async () => {
+      const { id } = await api.users.create();
+      await api.posts.createBy(Number(id), ['A post']);
+      const [post] = (await api.get(`${version}/users/${id}/posts`)).body.data;
+
+      expect((await api.get(`${version}/users/${id}/posts/${post.id}`)).body).toEqual({ data: post });
+      expect(post).toEqual(await api.posts.get(post.id));
+      expect(await api.get(`${version}/users/1/posts/${post.id}`)).toBeError('NOT_FOUND');
+      expect(await api.get(`${version}/users/${id}/posts/999999`)).toBeError('NOT_FOUND');
+    });
+
+    it('refuse bad ids and unknown users', async () => {
+      expect(await api.get(`${version}/users/x/posts`)).toBeError('INVALID_ID');
+      expect(await api.get(`${version}/users/1/posts/x`)).toBeError('INVALID_ID');
+      expect(await api.get(`${version}/users/x/posts/1`)).toBeError('INVALID_ID');
+      expect(await api.get(`${version}/users/999999/posts`)).toBeError('NOT_FOUND');
+      expect(await api.get(`${version}/users/999999/posts/1`)).toBeError('NOT_FOUND');
+      expect(await api.post(`${version}/users/1/posts`, {})).toBeError('METHOD_NOT_ALLOWED');
+    });
+  });
+
+  const count = async (): Promise<number> => (await api.get('/v2/users')).body.meta.total;
+});
