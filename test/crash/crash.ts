@@ -1,6 +1,7 @@
 /**
  * Kills the service with SIGKILL under write load, again and again, and reads back afterwards: everything
- * that was acknowledged is there, and nothing else than what was asked for.
+ * that was acknowledged is there, and nothing else than what was asked for; every refresh token is either
+ * still good or has exactly one successor; every order that is sent again under its key is there once.
  *
  *     npm run test:crash [-- --rounds 10]
  */
@@ -9,6 +10,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startPostgres } from '../support/postgres-server.ts';
 import { Service } from '../support/service.ts';
 import { createStore, STORES, type StoreName } from '../support/stores.ts';
+import { type Load, send } from './load.ts';
+import { Orders } from './orders.ts';
+import { Rotations } from './rotations.ts';
 
 const WRITERS = 16;
 
@@ -35,11 +39,15 @@ async function crashRepeatedly(store: StoreName): Promise<void> {
   const settings = { ...environment, LOG_LEVEL: 'info' };
   const posts = new Map<number, Expectation>();
   let service = await Service.start(settings);
+  const rotations = new Rotations(environment);
+  await rotations.start(service);
+  const orders = new Orders();
 
   for (let round = 1; round <= rounds; round++) {
     const before = posts.size;
     const load = { service, posts, killed: false };
     const writers = Array.from({ length: WRITERS }, (_, writer) => write(load, `${round}.${writer}`));
+    writers.push(rotations.run(load), orders.run(load));
     await sleep(300 + Math.random() * 700);
     load.killed = true;
     await service.end('SIGKILL');
@@ -49,21 +57,24 @@ async function crashRepeatedly(store: StoreName): Promise<void> {
 
     service = await Service.start(settings);
     await verify(service, posts);
-    console.log(`${store}: round ${round} of ${rounds}, ${written} posts written, all there`);
+    const rotated = await rotations.verify(service);
+    if (rotated === 0) throw new Error('No refresh was acknowledged');
+    const { acknowledged, unanswered, replayed } = await orders.verify(service);
+    if (acknowledged === 0) throw new Error('No order was acknowledged');
+    console.log(
+      `${store}: round ${round} of ${rounds}, ${written} posts written, all there; ${rotated} tokens rotated, each has its successor; ${acknowledged} orders, and of ${unanswered} without an answer ${replayed} had been made`,
+    );
   }
   await service.end();
   await testStore.remove();
 }
 
-interface Load {
-  readonly service: Service;
+interface PostLoad extends Load {
   readonly posts: Map<number, Expectation>;
-  /** From here on, requests may break off. */
-  killed: boolean;
 }
 
 /** Creates, changes and deletes posts of its own, one request at a time, until the service is killed. */
-async function write(load: Load, writer: string): Promise<void> {
+async function write(load: PostLoad, writer: string): Promise<void> {
   const { posts } = load;
   for (let n = 0; ; n++) {
     const title = `${writer}.${n}`;
@@ -91,22 +102,6 @@ async function write(load: Load, writer: string): Promise<void> {
       post.inFlight = undefined;
     }
   }
-}
-
-/** @returns the body of the expected answer, or `killed` when the service was killed meanwhile */
-async function send(load: Load, status: number, path: string, init: RequestInit): Promise<string> {
-  let reply: Response;
-  let body: string;
-  try {
-    reply = await load.service.fetch(path, init);
-    body = await reply.text();
-  } catch (error) {
-    if (load.killed) return 'killed';
-    throw error;
-  }
-  if (reply.status !== status)
-    throw new Error(`${init.method} ${path} was answered with ${reply.status}: ${body}`);
-  return body;
 }
 
 async function verify(service: Service, posts: Map<number, Expectation>): Promise<void> {

@@ -1,0 +1,29 @@
+import { AppError } from '../common/errors/errors.js';
+
+/** Metadata: whether a handler refuses requests without a key. */
+export const KEY_REQUIRED = Symbol('idempotency key required');
+
+const MAX_LENGTH = 255;
+
+/** A header that is sent twice comes joined by a comma and a blank, and so is none of these. */
+const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
+
+/**
+ * The key in a header, without the blanks around it; `undefined` where there is none.
+ *
+ * @throws AppError `INVALID_IDEMPOTENCY_KEY`
+ */
+export function parseKey(header: string): string | undefined {
+  const key = header.replaceAll(/^[ \t]+|[ \t]+$/g, '');
+  if (key === '') return undefined;
+  if (key.length > MAX_LENGTH || !VISIBLE_ASCII.test(key)) {
+    throw new AppError(
+      'INVALID_IDEMPOTENCY_KEY',
+      `The Idempotency-Key must be 1 to ${MAX_LENGTH} visible ASCII characters`,
+    );
+  }
+  return key;
+}
+
+export const missingKey = (): AppError =>
+  new AppError('MISSING_IDEMPOTENCY_KEY', 'The Idempotency-Key header is required');

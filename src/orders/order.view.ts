@@ -1,0 +1,40 @@
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { JsonText } from '../common/http/json-text.js';
+import { Int64Property, TimestampProperty } from '../common/openapi/properties.js';
+
+/** An order as stored. */
+export interface OrderRow {
+  readonly id: number;
+  readonly status: 'created';
+  readonly payload: string;
+  readonly created_at: string;
+}
+
+/** The columns of a row. */
+export const ORDER_COLUMNS = 'id, status, payload, created_at';
+
+/** Any JSON object, as the reference says it. */
+export const ANY_OBJECT = { type: 'object', additionalProperties: true, example: { item: 'Tea' } } as const;
+
+/** An order as it leaves. */
+@ApiSchema({ name: 'Order' })
+export class OrderView {
+  @Int64Property({ example: 1 })
+  readonly id!: number;
+
+  @ApiProperty({ type: 'string', enum: ['created'] })
+  readonly status!: 'created';
+
+  @ApiProperty({ ...ANY_OBJECT, description: 'As it was sent, to the letter.' })
+  readonly payload!: JsonText;
+
+  @TimestampProperty()
+  readonly created_at!: string;
+}
+
+export const toOrderView = ({ id, status, payload, created_at }: OrderRow): OrderView => ({
+  id,
+  status,
+  payload: new JsonText(payload),
+  created_at,
+});

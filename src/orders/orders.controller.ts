@@ -1,0 +1,54 @@
+import { Controller, Get, Post, Query } from '@nestjs/common';
+import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { WriteAccess } from '../auth/write-access.js';
+import { Created } from '../common/http/created.js';
+import { AnyContentType } from '../common/http/json-body.js';
+import { CarriesJsonText } from '../common/http/json-text.js';
+import { AnswersData, AnswersPage, Refuses } from '../common/openapi/answers.js';
+import { PageQuery } from '../common/openapi/queries.js';
+import type { Page } from '../common/pagination/page.js';
+import { PageRequest } from '../common/pagination/page-request.js';
+import { Id } from '../common/validation/id.js';
+import { Idempotent } from '../idempotency/idempotent.js';
+import { Payload } from './order.payload.js';
+import { ANY_OBJECT, OrderView, toOrderView } from './order.view.js';
+import { OrdersService } from './orders.service.js';
+
+/** 64 KiB: the largest payload, in bytes. */
+const PAYLOAD_LIMIT = 64 * 1024;
+
+@ApiTags('Orders')
+@Controller({ path: 'orders', version: '1' })
+@WriteAccess()
+export class OrdersController {
+  constructor(private readonly orders: OrdersService) {}
+
+  @Get()
+  @ApiOperation({ summary: 'Lists orders, the newest first' })
+  @PageQuery()
+  @AnswersPage(OrderView)
+  @CarriesJsonText()
+  async list(@Query() query: Record<string, string>): Promise<Page<OrderView>> {
+    return (await this.orders.list(PageRequest.from(query))).map(toOrderView);
+  }
+
+  @Post()
+  @ApiOperation({ summary: 'Makes an order, once for each key' })
+  @ApiBody({ schema: ANY_OBJECT, required: false })
+  @AnswersData(OrderView)
+  @Refuses({ VALIDATION_ERROR: 'The body must be a JSON object' })
+  @AnyContentType({ bodyLimit: PAYLOAD_LIMIT, keepBodyText: true })
+  @Idempotent({ required: true })
+  async create(@Payload() payload: string): Promise<Created<OrderView>> {
+    return new Created('/v1/orders', toOrderView(await this.orders.create(payload)));
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: 'Reads an order' })
+  @AnswersData(OrderView)
+  @Refuses({ NOT_FOUND: 'Order not found' })
+  @CarriesJsonText()
+  async read(@Id() id: number): Promise<{ data: OrderView }> {
+    return { data: toOrderView(await this.orders.findOne(id)) };
+  }
+}

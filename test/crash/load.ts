@@ -1,0 +1,25 @@
+import type { Service } from '../support/service.ts';
+
+/** A service under load, which is going to be killed. */
+export interface Load {
+  readonly service: Service;
+  /** From here on, requests may break off. */
+  killed: boolean;
+}
+
+/** @returns the body of the expected answer, or `killed` when the service was killed meanwhile */
+export async function send(load: Load, status: number, path: string, init: RequestInit): Promise<string> {
+  let reply: Response;
+  let body: string;
+  try {
+    reply = await load.service.fetch(path, init);
+    body = await reply.text();
+  } catch (error) {
+    if (load.killed) return 'killed';
+    throw error;
+  }
+  if (reply.status !== status) {
+    throw new Error(`${init.method} ${path} was answered with ${reply.status}: ${body}`);
+  }
+  return body;
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import type { Service } from '../support/service.ts';
+import { type Load, send } from './load.ts';
+
+const BUYERS = 8;
+
+/** An order, and what its answer was, if there has been one. */
+interface Sent {
+  readonly key: string;
+  answer?: string;
+}
+
+interface Outcome {
+  readonly acknowledged: number;
+  /** How many were in flight when the service was killed, and how many of these had been made. */
+  readonly unanswered: number;
+  readonly replayed: number;
+}
+
+/**
+ * Orders until the service is killed. Afterwards every order is sent again under its key: those that were
+ * acknowledged are answered as they were, and those in flight are made now unless they were before.
+ */
+export class Orders {
+  private sent: Sent[] = [];
+  /** How many there should be, from all rounds. */
+  private total = 0;
+
+  async run(load: Load): Promise<void> {
+    await Promise.all(Array.from({ length: BUYERS }, () => this.buy(load)));
+  }
+
+  async verify(service: Service): Promise<Outcome> {
+    let replayed = 0;
+    for (const order of this.sent) {
+      const reply = await service.fetch('/v1/orders', request(order));
+      const answer = await reply.text();
+      const isReplay = reply.headers.get('idempotent-replayed') === 'true';
+      if (reply.status !== 201) throw new Error(`A retry was answered with ${reply.status}: ${answer}`);
+      if (order.answer !== undefined && (order.answer !== answer || !isReplay)) {
+        throw new Error(`An order was answered with ${order.answer}, and then with ${answer}`);
+      }
+      if (order.answer === undefined && isReplay) replayed++;
+    }
+    this.total += this.sent.length;
+    const list = (await (await service.fetch('/v1/orders')).json()) as { meta: { total: number } };
+    if (list.meta.total !== this.total) {
+      throw new Error(`There are ${list.meta.total} orders, ${this.total} were expected`);
+    }
+    const unanswered = this.sent.filter(({ answer }) => answer === undefined).length;
+    const acknowledged = this.sent.length - unanswered;
+    this.sent = [];
+    return { acknowledged, unanswered, replayed };
+  }
+
+  private async buy(load: Load): Promise<void> {
+    for (;;) {
+      const order: Sent = { key: randomUUID() };
+      this.sent.push(order);
+      const answer = await send(load, 201, '/v1/orders', request(order));
+      if (answer === 'killed') return;
+      order.answer = answer;
+    }
+  }
+}
+
+const request = ({ key }: Sent): RequestInit => ({
+  method: 'POST',
+  headers: { 'idempotency-key': key },
+  body: JSON.stringify({ of: key }),
+});

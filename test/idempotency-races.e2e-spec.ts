@@ -1,0 +1,168 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { describe, expect, it } from '@jest/globals';
+import { createApp } from '../src/app.factory.js';
+import { Passwords } from '../src/auth/passwords/passwords.js';
+import { Queries } from '../src/database/queries.js';
+import { PASSWORD, type Reply, startApi, TestApi } from './support/api.js';
+import { Held, RepeatModule } from './support/repeat.module.js';
+import { Service } from './support/service.js';
+import { createStore, STORES } from './support/stores.js';
+
+const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, n) => make(n)));
+
+const withKey = (key: string) => ({ 'idempotency-key': key });
+
+/** Exactly one has done it; the others have its answer, or were told that it was under way. */
+function expectOnce(replies: readonly Reply[]): Reply {
+  const made = replies.filter(({ status, headers }) => status === 201 && !headers['idempotent-replayed']);
+  expect(made).toHaveLength(1);
+  const answers = replies.filter(({ status }) => status === 201).map(({ text }) => text);
+  expect(new Set(answers).size).toBe(1);
+  for (const reply of replies.filter(({ status }) => status !== 201)) {
+    expect(reply).toBeError('IDEMPOTENCY_KEY_IN_USE');
+  }
+  return made[0]!;
+}
+
+describe.each(STORES)('races for an Idempotency-Key on %s', (store) => {
+  it('100 orders at once with one key are one order, twenty times over', async () => {
+    const api = await startApi(store);
+
+    for (let round = 1; round <= 20; round++) {
+      const order = () => api.post('/v1/orders', { round }, withKey(`round ${round}`.replace(' ', '-')));
+      const made = expectOnce(await times(100, order));
+
+      expect(made.body.data).toMatchObject({ id: round, payload: { round } });
+      const again = await order();
+      expect([again.text, again.headers['idempotent-replayed']]).toEqual([made.text, 'true']);
+    }
+    expect((await api.get('/v1/orders')).body.meta.total).toBe(20);
+    await api.stop();
+  });
+
+  it('100 orders at once, each with a key of its own, are 100 orders', async () => {
+    const api = await startApi(store);
+
+    const replies = await times(100, (n) => api.post('/v1/orders', { n }, withKey(`key${n}`)));
+
+    expect(replies.map(({ body }) => body.data.id).toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 100 }, (_, n) => n + 1),
+    );
+    await api.stop();
+  });
+
+  it('20 registrations at once with one key are one account', async () => {
+    const api = await startApi(store);
+    const register = () =>
+      api.post('/auth/register/', { email: 'a@example.com', name: 'A', password: PASSWORD }, withKey('k'));
+
+    const made = expectOnce(await times(20, register));
+
+    expect((await register()).text).toBe(made.text);
+    await api.accounts.login('a@example.com');
+    await api.stop();
+  });
+
+  it('a registration with a key keeps nobody from writing while it hashes', async () => {
+    const api = await startApi(store, { DATABASE_POOL_SIZE: '1' });
+    const passwords = api.app.get(Passwords);
+    const hash = passwords.hash.bind(passwords);
+    let created: Reply | undefined;
+    // As another request, which is no part of what the first one writes.
+    const elsewhere = AsyncLocalStorage.snapshot();
+    passwords.hash = async (password) => {
+      created = await elsewhere(() => api.post('/v1/posts', { title: 'T', content: 'C' }));
+      return hash(password);
+    };
+
+    const account = { email: 'a@example.com', name: 'A', password: PASSWORD };
+    expect(await api.post('/auth/register/', account, withKey('k'))).toHaveStatus(201);
+    expect(created).toHaveStatus(201);
+    await api.stop();
+  });
+
+  it('kill -9 between the commit and the answer: the retry has the order', async () => {
+    const { environment, ...testStore } = await createStore(store);
+    const init = { method: 'POST', body: '{"a":1}', headers: withKey('k') };
+    const dying = await Service.start({
+      ...environment,
+      NODE_OPTIONS: '--import ./test/support/die-before-answer.mjs',
+    });
+    await expect(dying.fetch('/v1/orders', init)).rejects.toThrow('fetch failed');
+    await dying.end();
+    expect(dying.process.signalCode).toBe('SIGKILL');
+
+    const service = await Service.start(environment);
+    const reply = await service.fetch('/v1/orders', init);
+
+    expect(reply.status).toBe(201);
+    expect(reply.headers.get('idempotent-replayed')).toBe('true');
+    expect(reply.headers.get('location')).toBe('/v1/orders/1');
+    expect(await reply.json()).toMatchObject({ data: { id: 1, payload: { a: 1 } } });
+    expect(await (await service.fetch('/v1/orders')).json()).toMatchObject({
+      meta: { total: 1 },
+    });
+    await service.end();
+    await testStore.remove();
+  });
+});
+
+describe.each([
+  ['the same process on SQLite', 'SQLite', 1],
+  ['the same process on PostgreSQL', 'PostgreSQL', 1],
+  ['another replica on PostgreSQL', 'PostgreSQL', 2],
+] as const)('while a request is being answered, %s', (_, store, replicas) => {
+  it('says so at once, whatever the body is, and has the answer afterwards', async () => {
+    Held.current = new Held();
+    const api = await startApi(store, {}, [RepeatModule]);
+    const other =
+      replicas === 1
+        ? api
+        : new TestApi(await createApp(api.config, [RepeatModule]), api.config, async () => undefined);
+    const first = api.post('/v1/repeats/held', {}, withKey('k'));
+    await Held.current.written.promise;
+
+    expect(await other.post('/v1/repeats/held', {}, withKey('k'))).toBeError('IDEMPOTENCY_KEY_IN_USE');
+    expect(await other.post('/v1/repeats/held', { other: 1 }, withKey('k'))).toBeError(
+      'IDEMPOTENCY_KEY_IN_USE',
+    );
+    Held.current.released.resolve();
+
+    expect(await first).toHaveStatus(201);
+    expect((await other.post('/v1/repeats/held', {}, withKey('k'))).text).toBe((await first).text);
+    if (other !== api) await other.stop();
+    await api.stop();
+  });
+});
+
+describe('two replicas on PostgreSQL', () => {
+  it('make one order of 100 requests at once with one key, twenty times over, and burn no id', async () => {
+    const api = await startApi('PostgreSQL');
+    const replica = new TestApi(await createApp(api.config), api.config, async () => undefined);
+
+    for (let round = 1; round <= 20; round++) {
+      const replies = await times(100, (n) =>
+        (n % 2 === 0 ? api : replica).post('/v1/orders', { round }, withKey(`round${round}`)),
+      );
+      expect(expectOnce(replies).body.data.id).toBe(round);
+    }
+    const rows = await api.app.get(Queries).all('SELECT id FROM idempotency_records');
+    expect(rows).toHaveLength(20);
+    await replica.stop();
+    await api.stop();
+  });
+
+  it('answer for each other, and refuse another body for each other', async () => {
+    const api = await startApi('PostgreSQL');
+    const replica = new TestApi(await createApp(api.config), api.config, async () => undefined);
+
+    const first = await api.post('/v1/orders', { a: 1 }, withKey('k'));
+    const again = await replica.post('/v1/orders', { a: 1 }, withKey('k'));
+
+    expect([again.text, again.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
+    expect(await replica.post('/v1/orders', { a: 2 }, withKey('k'))).toBeError('IDEMPOTENCY_KEY_REUSED');
+    await replica.stop();
+    await api.stop();
+  });
+});

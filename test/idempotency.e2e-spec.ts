@@ -1,0 +1,316 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Purger } from '../src/common/purge/purger.js';
+import { Queries } from '../src/database/queries.js';
+import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
+import { RepeatModule } from './support/repeat.module.js';
+import { statementsOf } from './support/statements.js';
+import { STORES } from './support/stores.js';
+
+const HOUR = 60 * 60_000;
+
+const withKey = (key: string = randomUUID()) => ({ 'idempotency-key': key });
+
+/** The same answer: status, body to the byte, and every header but those of the request itself. */
+function expectReplay(reply: Reply, first: Reply): void {
+  expect(reply.status).toBe(first.status);
+  expect(reply.text).toBe(first.text);
+  const { 'x-request-id': firstId, date: _, ...headers } = first.headers;
+  const { 'x-request-id': id, date: __, 'idempotent-replayed': replayed, ...same } = reply.headers;
+  expect(same).toEqual(headers);
+  expect(replayed).toBe('true');
+  expect(firstId).not.toBe(id);
+  expect(first.headers['idempotent-replayed']).toBeUndefined();
+}
+
+describe.each(STORES)('an Idempotency-Key on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store, {}, [RepeatModule]);
+  });
+  afterAll(() => api.stop());
+
+  const order = (body: unknown, key: string, headers: object = {}): Promise<Reply> =>
+    api.post('/v1/orders', body, { ...withKey(key), ...headers });
+  const orders = async (): Promise<number> => (await api.get('/v1/orders')).body.meta.total;
+  const records = async (): Promise<number> =>
+    (await api.app.get(Queries).one<{ n: number }>('SELECT count(*) AS n FROM idempotency_records'))!.n;
+
+  it.each([
+    ['missing', undefined],
+    ['empty', ''],
+    ['blank', ' \t '],
+  ])('is required of orders, and %s it is refused before the body is', async (_, key) => {
+    const headers: Record<string, string> = key === undefined ? {} : withKey(key);
+
+    expect(await api.post('/v1/orders', '{broken', headers)).toBeError('MISSING_IDEMPOTENCY_KEY');
+    expect(await api.post('/v1/orders/', {}, headers)).toBeError('MISSING_IDEMPOTENCY_KEY');
+  });
+
+  it.each([
+    ['256 characters', 'k'.repeat(256)],
+    ['a blank inside', 'a b'],
+    ['two keys', 'a, b'],
+    ['a letter beyond ASCII', 'schlüssel'],
+    ['a control character', 'a\u007fb'],
+  ])('of %s is refused, before the body is', async (_, key) => {
+    expect(await order('{broken', key)).toBeError('INVALID_IDEMPOTENCY_KEY');
+    expect(await api.post('/v1/posts', '{broken', withKey(key))).toBeError('INVALID_IDEMPOTENCY_KEY');
+  });
+
+  it('may have 255 characters, and blanks around it', async () => {
+    const key = `!~${randomUUID()}`.padEnd(255, '"');
+
+    const first = await order({}, key);
+
+    expect(first).toHaveStatus(201);
+    expectReplay(await order({}, ` \t${key} `), first);
+  });
+
+  it.each([
+    ['/v1/orders', { a: 1 }],
+    ['/v1/posts', { title: 'T', content: 'C', status: 'published' }],
+    ['/v1/users', { name: 'Ada', email: 'ada@example.com' }],
+    ['/v2/users', { name: 'Ada', email: 'ada@example.com' }],
+    ['/auth/register/', { email: 'key@example.com', name: 'Ada', password: PASSWORD }],
+  ])('has %s answer again as it did, and do nothing', async (path, body) => {
+    const key = withKey();
+    const first = await api.post(path, body, key);
+    const again = [await api.post(path, body, key), await api.post(path, body, key)];
+    const total = await totalOf(path);
+
+    expect(first).toHaveStatus(201);
+    expect(first.headers.location).toBeDefined();
+    for (const reply of again) expectReplay(reply, first);
+    expect(await totalOf(path)).toBe(total);
+    const changed = await api.post(path, { ...body, more: 1 }, key);
+    expect(changed).toBeError('IDEMPOTENCY_KEY_REUSED');
+    expect(changed.headers.location).toBeUndefined();
+  });
+
+  const totalOf = async (path: string): Promise<number> => {
+    const table = /\w+\/?$/.exec(path)![0].replace('register/', 'accounts');
+    return (await api.app.get(Queries).one<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))!.n;
+  };
+
+  it('does one thing for each path, method and key, with the slash or without', async () => {
+    const key = withKey();
+    const body = { name: 'Ada', title: 'T', content: 'C' };
+    const first = await api.post('/v1/users', body, key);
+
+    for (const path of ['/v2/users', '/v1/posts', '/v1/orders']) {
+      const reply = await api.post(path, body, key);
+      expect(reply).toHaveStatus(201);
+      expect(reply.headers['idempotent-replayed']).toBeUndefined();
+    }
+    expectReplay(await api.post('/v1/users/?x=1', body, key), first);
+    expect((await api.post('/v1/users', body, withKey())).text).not.toBe(first.text);
+  });
+
+  it('does nothing where it is empty and not required', async () => {
+    const [one, two] = [await api.post('/v2/users', { name: 'A' }, withKey(' ')), await api.users.create()];
+
+    expect(one).toHaveStatus(201);
+    expect(two.id).not.toBe(one.body.data.id);
+  });
+
+  it('takes bodies for the same that differ in blanks, order and spelling alone', async () => {
+    const key = randomUUID();
+    const first = await order('{"a":1,"b":[{"x":"é","y":1e2}],"c":-0}', key);
+
+    for (const same of [
+      '{ "c" : 0 , "b":[{"y":100.0,"x":"\\u00e9"}],\n"a":1.0}',
+      '{"\\u0061":1e0,"b":[{"x":"\u00e9","y":1E+2}],"c":0.0}',
+    ]) {
+      expectReplay(await order(same, key), first);
+    }
+    expect(first.body.data.payload).toEqual({ a: 1, b: [{ x: 'é', y: 100 }], c: -0 });
+  });
+
+  it.each([
+    ['a value', '{"a":2}'],
+    ['a type', '{"a":"1"}'],
+    ['a member more', '{"a":1,"b":null}'],
+    ['another form of a letter', '{"a":1,"e\\u0301":1}'],
+    ['no object', '[1]'],
+    ['nothing in it', ''],
+  ])('is refused with another body: %s', async (_, other) => {
+    const key = randomUUID();
+    const first = await order('{"a":1}', key);
+    const before = await orders();
+
+    expect(await order(other, key)).toBeError('IDEMPOTENCY_KEY_REUSED');
+    expect(await orders()).toBe(before);
+    expectReplay(await order('{"a":1}', key), first);
+  });
+
+  it('is each caller’s own', async () => {
+    const own = await startApi(store, { WRITE_ACCESS: 'authenticated' });
+    const callers = [];
+    for (const email of ['ada@example.com', 'bob@example.com']) {
+      await own.accounts.register(email);
+      callers.push(bearer((await own.accounts.login(email)).access));
+    }
+    const [ada, bob] = callers as [Record<string, string>, Record<string, string>];
+    const key = withKey();
+
+    const first = await own.post('/v1/orders', { of: 'Ada' }, { ...ada, ...key });
+    const second = await own.post('/v1/orders', { of: 'Bob' }, { ...bob, ...key });
+
+    expect([first.body.data.id, second.body.data.id]).toEqual([1, 2]);
+    const again = bearer((await own.accounts.login('ada@example.com')).access);
+    expectReplay(await own.post('/v1/orders', { of: 'Ada' }, { ...again, ...key }), first);
+    expect(await own.post('/v1/orders', { of: 'Ada' }, key)).toBeError('UNAUTHENTICATED');
+    await own.stop();
+  });
+
+  it.each([
+    ['a refusal', 'refused', 'CONFLICT'],
+    ['a fault', 'broken', 'INTERNAL_ERROR'],
+  ] as const)('forgets %s after a write, and the write with it', async (_, how, code) => {
+    const [before, recorded, key] = [await orders(), await records(), withKey()];
+
+    expect(await api.post(`/v1/repeats/failing/${how}`, { fail: true }, key)).toBeError(code);
+    expect([await orders(), await records()]).toEqual([before, recorded]);
+    expect(await api.post(`/v1/repeats/failing/${how}`, {}, key)).toHaveStatus(201);
+    expect([await orders(), await records()]).toEqual([before + 1, recorded + 1]);
+  });
+
+  it.each([
+    ['/v1/posts', { title: '', content: 'C' }, 'VALIDATION_ERROR', { title: 'T', content: 'C' }],
+    ['/v1/posts', '{broken', 'VALIDATION_ERROR', { title: 'T', content: 'C' }],
+    ['/v1/users', '{broken', 'MALFORMED_REQUEST', { name: 'A' }],
+    [
+      '/auth/register/',
+      { email: 'e', name: 'A', password: PASSWORD },
+      'VALIDATION_ERROR',
+      { email: 'refused@example.com', name: 'A', password: PASSWORD },
+    ],
+  ] as const)('is still good after %s refused %j', async (path, bad, code, good) => {
+    const key = withKey();
+
+    expect(await api.post(path, bad, key)).toBeError(code);
+    expect(await api.post(path, good, key)).toHaveStatus(201);
+  });
+
+  it('belongs to a path with its parameters', async () => {
+    const key = withKey();
+    const one = await api.post('/v1/repeats/governed/1', {}, key);
+    const two = await api.post('/v1/repeats/governed/2', {}, key);
+
+    expect([one.body.id, two.body.id]).toEqual(['1', '2']);
+    expectReplay(await api.post('/v1/repeats/governed/1', {}, key), one);
+  });
+
+  it('replays large answers with their status and headers, byte for byte', async () => {
+    const key = withKey();
+    const first = await api.post('/v1/repeats/decorated', { size: 1_000_000 }, key);
+
+    expect(first).toHaveStatus(202);
+    expect(first.headers).toMatchObject({ vary: 'Accept', 'x-list': ['a', 'b'], location: '/somewhere' });
+    expectReplay(await api.post('/v1/repeats/decorated', { size: 1_000_000 }, key), first);
+  });
+
+  it.each([
+    ['text', 201],
+    ['nothing', 204],
+  ])('replays an answer of %s', async (what, status) => {
+    const key = withKey();
+    const first = await api.post(`/v1/repeats/${what}`, {}, key);
+
+    expect(first).toHaveStatus(status);
+    expectReplay(await api.post(`/v1/repeats/${what}`, {}, key), first);
+  });
+
+  it('covers all that a handler writes, at the same time too', async () => {
+    const before = await orders();
+    const key = withKey();
+
+    const statements = await statementsOf(() => api.post('/v1/repeats/thrice', {}, key));
+
+    expect(await orders()).toBe(before + 3);
+    expect(statements.filter((sql) => sql.startsWith('BEGIN') || sql.startsWith('START'))).toHaveLength(1);
+    expect((await api.post('/v1/repeats/thrice', {}, key)).headers['idempotent-replayed']).toBe('true');
+    expect(await orders()).toBe(before + 3);
+  });
+
+  it('takes two statements more in the transaction, and a replay one alone', async () => {
+    const key = withKey();
+    const post = (headers: Record<string, string>) => () =>
+      api.post('/v1/posts', { title: 'T', content: 'C' }, headers);
+
+    const plain = await statementsOf(post({}));
+    const first = await statementsOf(post(key));
+    const replay = await statementsOf(post(key));
+
+    expect(plain).toEqual([expect.stringMatching(/^INSERT INTO posts /)]);
+    expect(first.map((sql) => sql.split(' ').slice(0, 3).join(' '))).toEqual([
+      'SELECT fingerprint, status,',
+      expect.stringMatching(/^(BEGIN|START) TRANSACTION$/),
+      'INSERT INTO idempotency_records',
+      'INSERT INTO posts',
+      'UPDATE idempotency_records SET',
+      'COMMIT',
+    ]);
+    expect(replay).toEqual([first[0]]);
+  });
+
+  it('is forgotten after 24 hours, and purged', async () => {
+    const own = await startApi(store);
+    const create = (payload: object) => own.post('/v1/orders', payload, withKey('k'));
+    const purge = async () => (await own.app.get(Purger).purge()).get('idempotency_records');
+    const first = await create({ n: 1 });
+
+    own.moveClock(24 * HOUR - 60_000);
+    expectReplay(await create({ n: 1 }), first);
+    expect(await purge()).toBe(0);
+
+    own.moveClock(24 * HOUR);
+    const second = await create({ n: 2 });
+    expect(second.body.data.id).toBe(2);
+    expectReplay(await create({ n: 2 }), second);
+
+    own.moveClock(48 * HOUR);
+    expect(await purge()).toBe(1);
+    expect((await create({ n: 2 })).body.data.id).toBe(3);
+    await own.stop();
+  });
+
+  it('leaves nothing of a password or key in its record', async () => {
+    const key = `key-${randomUUID()}`;
+    const body = { email: 'secret@example.com', name: 'Ada', password: 'a very secret word' };
+    await api.post('/auth/register/', body, withKey(key));
+
+    const rows = JSON.stringify(await api.app.get(Queries).all('SELECT * FROM idempotency_records'));
+
+    expect(rows).toContain('secret@example.com');
+    expect(rows).not.toContain(body.password);
+    expect(rows).not.toContain(key);
+  });
+
+  it('has nothing said of what was taken back', async () => {
+    const own = await startApi(store, {}, [RepeatModule]);
+
+    const reply = await own.post('/v1/repeats/unrecorded', {}, withKey());
+
+    expect(reply).toBeError('INTERNAL_ERROR');
+    expect(reply.headers.location).toBeUndefined();
+    await own.stop();
+  });
+
+  it('is kept over a restart', async () => {
+    let own = await startApi(store);
+    const first = await own.post('/v1/orders', { a: 1 }, withKey('k'));
+    own = await own.restart();
+
+    expect(first).toHaveStatus(201);
+    expectReplay(await own.post('/v1/orders', { a: 1 }, withKey('k')), first);
+    await own.stop();
+  });
+
+  it('lets browsers see that an answer was given again', async () => {
+    const { headers } = await api.get('/v1/orders', { origin: 'https://example.com' });
+
+    expect(headers['access-control-expose-headers']).toMatch(/\bIdempotent-Replayed\b/);
+  });
+});

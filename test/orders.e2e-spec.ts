@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { bearer, type Reply, startApi, type TestApi } from './support/api.js';
+import { STORES } from './support/stores.js';
+
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+describe.each(STORES)('orders on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store);
+  });
+  afterAll(() => api.stop());
+
+  const order = (body: unknown, headers: Record<string, string> = {}): Promise<Reply> =>
+    api.post('/v1/orders', body, { 'idempotency-key': randomUUID(), ...headers });
+  const count = async (): Promise<number> => (await api.get('/v1/orders')).body.meta.total;
+
+  it('are created, read and listed with their payload', async () => {
+    const payload = { item: 'Book', quantity: 2, to: { name: 'Ada', lines: ['1 Road', 'Rome'] } };
+
+    const created = await order(payload);
+
+    expect(created).toHaveStatus(201);
+    const { id } = created.body.data;
+    expect(created.body).toEqual({
+      data: { id, status: 'created', payload, created_at: expect.stringMatching(TIMESTAMP) },
+    });
+    expect(Number.isInteger(id)).toBe(true);
+    expect(created.headers.location).toBe(`/v1/orders/${id}`);
+    expect(created.headers['content-type']).toBe('application/json; charset=utf-8');
+    expect((await api.get(`/v1/orders/${id}`)).text).toBe(created.text);
+    expect((await api.get('/v1/orders?limit=1')).text).toContain(created.text.slice('{"data":'.length, -1));
+    const { headers } = await api.send({ method: 'HEAD', url: `/v1/orders/${id}/` });
+    expect(headers['content-length']).toBe(String(created.text.length));
+  });
+
+  it.each([
+    ['numbers past a double', '{"a":1e400,"b":-1e400,"c":1152921504606846977,"d":0.10,"e":-0,"f":1E5}'],
+    ['members in their order', '{"b":1,"2":2,"a":3,"1":4}'],
+    ['blanks', '{ "a" : [ 1 ,\n\t2 ] }'],
+    ['escapes', String.raw`{"a":"\u0041\/\\\"\ud83d\ude00","b":"\"\\/\""}`],
+    ['names of methods', '{"toJSON":1,"constructor":2,"then":{"rawJSON":"x"},"length":3}'],
+    ['any Unicode', '{"é e\u0301 😀 \u2028":"\u{10FFFF}"}'],
+    ['1,000 levels', `${'{"a":'.repeat(1000)}1${'}'.repeat(1000)}`],
+    ['64 KiB', `{"a":"${'x'.repeat(64 * 1024 - 8)}"}`],
+  ])('keep their payload to the letter: %s', async (_, payload) => {
+    const created = await order(payload);
+
+    expect(created).toHaveStatus(201);
+    expect(created.text).toContain(`"payload":${payload},"created_at"`);
+    expect((await api.get(created.headers.location!)).text).toBe(created.text);
+    expect((await api.get('/v1/orders?limit=100')).text).toContain(`"payload":${payload},"created_at"`);
+  });
+
+  it.each([
+    ['of no type', {}],
+    ['of text', { 'content-type': 'text/plain' }],
+    ['of a form', { 'content-type': 'application/x-www-form-urlencoded' }],
+  ])('are read as JSON from a body %s', async (_, headers) => {
+    const reply = await api.send({
+      method: 'POST',
+      url: '/v1/orders',
+      headers: { 'idempotency-key': randomUUID(), ...headers },
+      payload: Buffer.from('{"a":1}'),
+    });
+
+    expect(reply.body.data.payload).toEqual({ a: 1 });
+  });
+
+  it.each([{ 'content-type': 'application/json' }, {}])('need no body: %j', async (headers) => {
+    const key = { 'idempotency-key': randomUUID() };
+    const first = await api.send({ method: 'POST', url: '/v1/orders', headers: { ...key, ...headers } });
+    const second = await order('{}', key);
+
+    expect(first.body.data.payload).toEqual({});
+    expect(second.text).toBe(first.text);
+  });
+
+  it.each([
+    ['an array', '[]'],
+    ['null', 'null'],
+    ['text', '"a"'],
+    ['a number', '1'],
+    ['blanks', ' \n'],
+    ['no JSON', '{a:1}'],
+    ['a member named twice', '{"a":1,"a":2}'],
+    ['__proto__', '{"__proto__":1}'],
+    ['1,001 levels', `${'{"a":'.repeat(1001)}1${'}'.repeat(1001)}`],
+    ['NUL', '{"a":["\\u0000"]}'],
+    ['NUL in a name', '{"a":{"\\u0000":1}}'],
+    ['a lone surrogate', '{"a":{"b":"\\ud800"}}'],
+    ['a lone surrogate in a name', '{"\\udc00":1}'],
+    ['no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+  ])('refuse %s, before the database', async (_, body) => {
+    const before = await count();
+    const key = { 'idempotency-key': randomUUID() };
+
+    expect(await order(body, key)).toBeError('VALIDATION_ERROR');
+    expect(await count()).toBe(before);
+    // A refusal does not use the key up.
+    expect(await order({}, key)).toHaveStatus(201);
+  });
+
+  it('refuse more than 64 KiB, as the only path', async () => {
+    const large = { a: 'x'.repeat(64 * 1024 - 7) };
+
+    expect(await order(large)).toBeError('PAYLOAD_TOO_LARGE');
+    expect(await api.post('/v1/posts', { title: 'T', content: large.a })).toHaveStatus(201);
+  });
+
+  it.each([
+    ['abc', 'INVALID_ID'],
+    ['1.0', 'INVALID_ID'],
+    ['9223372036854775808', 'INVALID_ID'],
+    ['0', 'NOT_FOUND'],
+    ['-1', 'NOT_FOUND'],
+    ['9223372036854775807', 'NOT_FOUND'],
+  ] as const)('answer the id %s with %s', async (id, code) => {
+    expect(await api.get(`/v1/orders/${id}`)).toBeError(code);
+  });
+
+  it.each(['PUT', 'PATCH', 'DELETE'] as const)('do not answer to %s', async (method) => {
+    const reply = await api.send({ method, url: '/v1/orders/1' });
+
+    expect(reply).toBeError('METHOD_NOT_ALLOWED');
+    expect(reply.headers.allow).toBe('GET, HEAD');
+  });
+
+  it('are listed by page, newest first', async () => {
+    const own = await startApi(store);
+    for (let n = 1; n <= 5; n++) await own.post('/v1/orders', { n }, { 'idempotency-key': `k${n}` });
+
+    const page = await own.get('/v1/orders?page=2&limit=2');
+
+    expect(page.body.data.map(({ payload }: any) => payload.n)).toEqual([3, 2]);
+    expect(page.body.meta).toEqual({ total: 5, page: 2, limit: 2, has_next: true });
+    expect(page.headers.link).toContain('</v1/orders?page=3&limit=2>; rel="next"');
+    expect((await own.get('/v1/orders?page=9223372036854775807')).body.data).toEqual([]);
+    expect((await own.get('/v1/orders?page=x&limit=101')).body.meta).toMatchObject({ page: 1, limit: 20 });
+    await own.stop();
+  });
+
+  it('are governed by WRITE_ACCESS, and open for reading', async () => {
+    const own = await startApi(store, { WRITE_ACCESS: 'authenticated' });
+    await own.accounts.register('ada@example.com');
+    const ada = bearer((await own.accounts.login('ada@example.com')).access);
+
+    expect(await own.post('/v1/orders', '[]')).toBeError('UNAUTHENTICATED');
+    expect(await own.post('/v1/orders', {}, ada)).toBeError('MISSING_IDEMPOTENCY_KEY');
+    expect(await own.post('/v1/orders', {}, { ...ada, 'idempotency-key': 'k' })).toHaveStatus(201);
+    expect(await own.get('/v1/orders/1', bearer('garbage'))).toHaveStatus(200);
+    await own.stop();
+  });
+});

@@ -1,0 +1,11 @@
+// Loaded by a service (`node --import`) whose life is to end between the commit of an order and its answer.
+import { ServerResponse } from 'node:http';
+
+const { value: writeHead } = Object.getOwnPropertyDescriptor(ServerResponse.prototype, 'writeHead');
+
+ServerResponse.prototype.writeHead = function (status, ...rest) {
+  const { method, url } = this.req;
+  if (status === 201 && method === 'POST' && url.startsWith('/v1/orders'))
+    process.kill(process.pid, 'SIGKILL');
+  return writeHead.call(this, status, ...rest);
+};

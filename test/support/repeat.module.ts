@@ -1,0 +1,109 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Body, Controller, HttpCode, Module, Param, Post, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { Public } from '../../src/auth/access.js';
+import { WriteAccess } from '../../src/auth/write-access.js';
+import { AppError } from '../../src/common/errors/errors.js';
+import { Transactions } from '../../src/database/transactions.js';
+import { Idempotent } from '../../src/idempotency/idempotent.js';
+
+/** Runs it as another request would: as no part of the unit of work that asks. */
+const elsewhere = AsyncLocalStorage.snapshot() as <T>(work: () => T) => T;
+
+/** A request that has written, and waits to be let go. */
+export class Held {
+  static current = new Held();
+  readonly written = Promise.withResolvers<void>();
+  readonly released = Promise.withResolvers<void>();
+}
+
+/** What handlers do that module authors make idempotent. */
+@Controller({ path: 'repeats', version: '1' })
+@Public()
+class RepeatController {
+  constructor(private readonly transactions: Transactions) {}
+
+  /** Writes twice at the same time, and then once more. */
+  @Post('thrice')
+  @Idempotent()
+  async thrice(): Promise<{ ids: number[] }> {
+    const both = await Promise.all([this.order(), this.transactions.run(() => this.order())]);
+    return { ids: [...both, await this.order()] };
+  }
+
+  /** Writes, and then meets what the body says. */
+  @Post('failing/:how')
+  @Idempotent()
+  async failing(@Param('how') how: string, @Body() body: { fail?: boolean }): Promise<{ id: number }> {
+    const id = await this.order();
+    if (body.fail && how === 'refused') throw new AppError('CONFLICT', 'Refused after a write');
+    if (body.fail) throw new Error('A fault after a write');
+    return { id };
+  }
+
+  /** An answer with all that can be set on one. */
+  @Post('decorated')
+  @Idempotent()
+  decorated(
+    @Body() { size }: { size: number },
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): { text: string; at: number } {
+    reply.status(202).headers({ vary: 'Accept', 'x-list': ['a', 'b'], location: '/somewhere' });
+    return { text: 'é'.repeat(size), at: performance.now() };
+  }
+
+  @Post('text')
+  @Idempotent()
+  text(@Res({ passthrough: true }) reply: FastifyReply): string {
+    reply.type('application/xml');
+    return `<at>${performance.now()}</at>`;
+  }
+
+  /** Says where something is, and then cannot be recorded. */
+  @Post('unrecorded')
+  @Idempotent()
+  async unrecorded(@Res({ passthrough: true }) reply: FastifyReply): Promise<object> {
+    reply.header('location', '/nowhere');
+    await elsewhere(() =>
+      this.transactions.execute('ALTER TABLE idempotency_records RENAME COLUMN status TO gone'),
+    );
+    return {};
+  }
+
+  @Post('held')
+  @Idempotent()
+  async held(): Promise<{ id: number }> {
+    const id = await this.order();
+    Held.current.written.resolve();
+    await Held.current.released.promise;
+    return { id };
+  }
+
+  @Post('nothing')
+  @Idempotent()
+  @HttpCode(204)
+  async nothing(): Promise<void> {
+    await this.order();
+  }
+
+  private async order(): Promise<number> {
+    const [row] = await this.transactions.execute<{ id: number }>(
+      `INSERT INTO orders (status, payload, created_at) VALUES ('created', '{}', :now) RETURNING id`,
+      { now: new Date().toISOString() },
+    );
+    return row!.id;
+  }
+}
+
+@Controller({ path: 'repeats/governed', version: '1' })
+@WriteAccess()
+class GovernedRepeatController {
+  @Post(':id')
+  @Idempotent({ required: true })
+  write(@Param('id') id: string): { id: string; at: number } {
+    return { id, at: performance.now() };
+  }
+}
+
+@Module({ controllers: [RepeatController, GovernedRepeatController] })
+export class RepeatModule {}
