@@ -1,8 +1,46 @@
 import { describe, expect, it } from '@jest/globals';
-import { startApi } from './support/api.js';
+import { bearer, startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
 
 describe.each(STORES)('WRITE_ACCESS on %s', (store) => {
+  /** Creates, changes and deletes a post. @returns the answers */
+  async function write(api: TestApi, headers: Record<string, string>) {
+    const created = await api.post('/v1/posts', { title: 'T', content: 'C' }, headers);
+    const id = created.body.data?.id ?? 1;
+    const changed = await api.patch(`/v1/posts/${id}`, { title: 'U' }, headers);
+    return [created, changed, await api.delete(`/v1/posts/${id}`, headers)];
+  }
+
+  async function logIn(api: TestApi, email: string) {
+    await api.accounts.register(email);
+    return bearer((await api.accounts.login(email)).access);
+  }
+
+  it('=authenticated lets every account change things, and nobody without a good token', async () => {
+    const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
+    const user = await logIn(api, 'user@example.com');
+
+    expect((await write(api, user)).map(({ status }) => status)).toEqual([201, 200, 204]);
+    for (const reply of await write(api, bearer('garbage'))) expect(reply).toBeError('TOKEN_NOT_VALID');
+    await api.accounts.admin().setActive('user@example.com', false);
+    for (const reply of await write(api, user)) expect(reply).toBeError('TOKEN_NOT_VALID');
+    expect(await api.posts.count()).toBe(0);
+    await api.stop();
+  });
+
+  it('=staff lets staff change things, and no other account', async () => {
+    const api = await startApi(store, { WRITE_ACCESS: 'staff' });
+    const user = await logIn(api, 'user@example.com');
+    const staff = await logIn(api, 'staff@example.com');
+    await api.accounts.admin().setStaff('staff@example.com', true);
+
+    expect((await write(api, staff)).map(({ status }) => status)).toEqual([201, 200, 204]);
+    for (const reply of await write(api, user)) expect(reply).toBeError('FORBIDDEN');
+    expect(await api.get('/v1/posts', bearer('garbage'))).toHaveStatus(200);
+    expect(await api.posts.count()).toBe(0);
+    await api.stop();
+  });
+
   it.each(['authenticated', 'staff'])(
     '=%s refuses anonymous changes, and lets everyone read',
     async (mode) => {

@@ -1,9 +1,9 @@
 import { SetMetadata } from '@nestjs/common';
-
-export const WRITE_ACCESS = Symbol('write access');
+import { type Access, ACCESS } from './access.js';
 
 /**
  * Who may change things here follows the setting `WRITE_ACCESS`: anyone, any account, or staff. Reading
- * (GET, HEAD) is open in each of them.
+ * (GET and HEAD over REST, queries over GraphQL) is open in each of them.
  */
-export const WriteAccess = (): ClassDecorator & MethodDecorator => SetMetadata(WRITE_ACCESS, true);
+export const WriteAccess = (): ClassDecorator & MethodDecorator =>
+  SetMetadata<symbol, Access>(ACCESS, 'write');

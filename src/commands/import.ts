@@ -10,8 +10,8 @@ import { type Candidate, openPostSource } from './support/post-sources.js';
 import { Progress } from './support/progress.js';
 import { runDatabaseCommand, UsageError } from './support/run-command.js';
 
-/** Posts to a transaction. */
-const BATCH = 500;
+/** Posts to a transaction; and their text, in characters: a batch is one parameter, which has a limit. */
+const BATCH = { posts: 500, characters: 8 * 1024 * 1024 };
 
 /** Refusals that are printed as they come; after that they are only counted. */
 const PRINTED = 20;
@@ -24,30 +24,41 @@ const USAGE = `Usage: npm run import -- [--skip N] <folder of Markdown files | N
  */
 class Import {
   private batch: NewPost[] = [];
+  private characters = 0;
   private stopped = false;
   private seen = 0;
+  /** How many of those seen are dealt with for good, be it stored or refused. */
+  private done: number;
   private stored = 0;
   private readonly refusals = new Map<string, number>();
 
   constructor(
     private readonly source: DataSource,
     private readonly skip: number,
-  ) {}
+  ) {
+    this.done = skip;
+  }
 
   async run(name: string): Promise<number> {
     const { size, candidates } = await openPostSource(name);
     const progress = new Progress('posts', size);
     process.once('SIGINT', () => (this.stopped = true));
 
-    for await (const candidate of candidates) {
-      if (++this.seen <= this.skip) continue;
-      this.take(candidate);
-      if (this.batch.length === BATCH) await this.store();
-      progress.show(candidate.position, this.stored);
-      if (this.stopped) break;
+    try {
+      for await (const candidate of candidates) {
+        if (++this.seen <= this.skip) continue;
+        this.take(candidate);
+        if (this.batch.length === BATCH.posts || this.characters >= BATCH.characters) await this.store();
+        progress.show(candidate.position, this.stored);
+        if (this.stopped) break;
+      }
+      await this.store();
+    } catch (error) {
+      this.stopped = true;
+      throw error;
+    } finally {
+      this.summarize(progress.end());
     }
-    await this.store();
-    this.summarize(progress.end());
     return this.stopped ? 130 : this.refusals.size > 0 ? 2 : 0;
   }
 
@@ -56,6 +67,7 @@ class Import {
       if (fault !== undefined) throw new AppError('VALIDATION_ERROR', fault);
       const { title, content, status } = toInput(CreatePostInput, fields);
       this.batch.push({ title, content, status: status || 'draft', authorId: 1, createdAt: new Date() });
+      this.characters += title.length + content.length;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       this.refuse(where, error.message);
@@ -71,18 +83,21 @@ class Import {
 
   /** A batch is in the database whole, or not at all. */
   private async store(): Promise<void> {
-    if (this.batch.length === 0) return;
-    const batch = this.batch;
+    const { batch } = this;
     this.batch = [];
-    await retryCollisions(() => this.source.transaction((manager) => insertPosts(manager, batch)));
+    this.characters = 0;
+    if (batch.length > 0) {
+      await retryCollisions(() => this.source.transaction((manager) => insertPosts(manager, batch)));
+    }
     this.stored += batch.length;
+    this.done = Math.max(this.done, this.seen);
     await sleep(1); // A running service gets its turn to write.
   }
 
   private summarize(seconds: number): void {
     console.log(`${this.stored.toLocaleString('en')} posts stored in ${seconds.toFixed(1)} s`);
     for (const [reason, count] of this.refusals) console.log(`${count} refused: ${reason}`);
-    if (this.stopped) console.log(`Interrupted; go on with --skip ${this.seen}`);
+    if (this.stopped) console.log(`Interrupted; go on with --skip ${this.done}`);
   }
 }
 

@@ -1,27 +1,45 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import type { DataSource } from 'typeorm';
 import { retryCollisions } from '../database/transactions.js';
 import { insertPosts, type NewPost } from '../posts/post-batch.js';
-import { inventPost } from './support/invent-post.js';
+import { insertUsers } from '../users/user-batch.js';
+import { inventName, inventPost } from './support/invent.js';
 import { Progress } from './support/progress.js';
 import { runDatabaseCommand, UsageError } from './support/run-command.js';
 
 /** Posts to a transaction: long enough to be fast, short enough for a running service to get its turn. */
 const BATCH = 2000;
 
-/** `npm run seed -- --posts N`: made-up posts in several scripts, the same ones for the same N. */
+/** More users than anyone wants to look at; they are made in one statement. */
+const MAX_USERS = 10_000;
+
+/**
+ * `npm run seed -- --posts N --users M`: made-up posts in several scripts, the same ones for the same N, by
+ * M new users in turn, or by the author of all posts.
+ */
 await runDatabaseCommand(async (source) => {
-  const { values } = parseArgs({ options: { posts: { type: 'string', default: '1000' } } });
+  const { values } = parseArgs({
+    options: { posts: { type: 'string', default: '1000' }, users: { type: 'string', default: '0' } },
+  });
   const count = Number(values.posts);
   if (!Number.isSafeInteger(count) || count < 1)
     throw new UsageError('--posts must be a whole number from 1');
+  const userCount = Number(values.users);
+  if (!Number.isInteger(userCount) || userCount < 0 || userCount > MAX_USERS)
+    throw new UsageError(`--users must be a whole number from 0 to ${MAX_USERS}`);
+  const authors = userCount === 0 ? [1] : await makeUsers(source, userCount);
 
   const progress = new Progress('posts', count);
   const start = Date.now() - count * 1000;
   for (let done = 0; done < count;) {
     const posts = Array.from({ length: Math.min(BATCH, count - done) }, (_, n): NewPost => {
       const number = done + n;
-      return { ...inventPost(number), authorId: 1, createdAt: new Date(start + number * 1000) };
+      return {
+        ...inventPost(number),
+        authorId: authors[number % authors.length]!,
+        createdAt: new Date(start + number * 1000),
+      };
     });
     await retryCollisions(() => source.transaction((manager) => insertPosts(manager, posts)));
     done += posts.length;
@@ -31,3 +49,12 @@ await runDatabaseCommand(async (source) => {
   console.log(`${count.toLocaleString('en')} posts in ${progress.end().toFixed(1)} s`);
   return 0;
 });
+
+/** @returns their ids */
+function makeUsers(source: DataSource, count: number): Promise<number[]> {
+  const users = Array.from({ length: count }, (_, n) => ({
+    name: inventName(n),
+    email: `user${n + 1}@example.com`,
+  }));
+  return retryCollisions(() => source.transaction((manager) => insertUsers(manager, users)));
+}

@@ -1,0 +1,131 @@
+/**
+ * What logging in costs: whether an unknown e-mail can be told from a known one by the time it takes, and
+ * whether the service stays responsive while very many log in at once.
+ *
+ *     npm run bench:login [-- --pairs 300 --seconds 15 --store SQLite]
+ */
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { startPostgres } from '../test/support/postgres-server.ts';
+import { createStore, STORES, type StoreName } from '../test/support/stores.ts';
+import { Server } from './support/server.ts';
+import { quantile, spread, table } from './support/statistics.ts';
+
+const CLIENTS = 200;
+const PASSWORD = 'a password to log in with';
+
+const { values } = parseArgs({
+  options: {
+    pairs: { type: 'string', default: '300' },
+    seconds: { type: 'string', default: '15' },
+    store: { type: 'string' },
+  },
+});
+const pairs = Number(values.pairs);
+const seconds = Number(values.seconds);
+
+const postgres = await startPostgres();
+process.env['TEST_DATABASE_URL'] = postgres.url;
+let calls = 0;
+const times: string[][] = [];
+const loads: string[][] = [];
+try {
+  for (const store of STORES) if (!values.store || values.store === store) await measure(store);
+} finally {
+  await postgres.stop();
+}
+console.log(table(['median of a refusal', 'known e-mail', 'unknown e-mail', 'ratio'], times));
+console.log(
+  table(
+    [
+      `${CLIENTS} at once`,
+      'logins/s',
+      'refused, 503',
+      'health: median, p99, max',
+      'resident, MB: idle, peak',
+    ],
+    loads,
+  ),
+);
+process.exit(0);
+
+async function measure(store: StoreName): Promise<void> {
+  const { environment, ...testStore } = await createStore(store);
+  const server = await Server.start('dist/main.js', { ...environment, TRUST_PROXY: '127.0.0.1' });
+  await send(server, 'register', { email: 'known@example.com', name: 'Known', password: PASSWORD });
+  times.push([store, ...(await compareTimes(server))]);
+  loads.push([store, ...(await logInAtOnce(server))]);
+  await server.stop();
+  await testStore.remove();
+}
+
+/** Each call from an address of its own, lest failures are throttled. */
+function send({ url }: Server, path: string, body: object): Promise<Response> {
+  const number = calls++;
+  return fetch(`${url}/auth/${path}/`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-forwarded-for': `10.${number >> 16}.${(number >> 8) & 255}.${number & 255}`,
+    },
+    body: JSON.stringify(body),
+  });
+}
+
+/** Wrong passwords for a known and for an unknown e-mail, in turn, in an order by chance. */
+async function compareTimes(server: Server): Promise<string[]> {
+  const taken = { known: [] as number[], unknown: [] as number[] };
+  for (let pair = -20; pair < pairs; pair++) {
+    for (const who of Math.random() < 0.5
+      ? (['known', 'unknown'] as const)
+      : (['unknown', 'known'] as const)) {
+      const start = performance.now();
+      const reply = await send(server, 'login', {
+        email: `${who}@example.com`,
+        password: 'a wrong password',
+      });
+      await reply.arrayBuffer();
+      if (reply.status !== 401) throw new Error(`Answered with ${reply.status}`);
+      if (pair >= 0) taken[who].push(performance.now() - start);
+    }
+  }
+  const [known, unknown] = [spread(taken.known).median, spread(taken.unknown).median];
+  return [`${known.toFixed(2)} ms`, `${unknown.toFixed(2)} ms`, (unknown / known).toFixed(3)];
+}
+
+async function logInAtOnce(server: Server): Promise<string[]> {
+  const idle = resident(server);
+  const end = Date.now() + seconds * 1000;
+  let [succeeded, refused, peak] = [0, 0, idle];
+  const client = async (): Promise<void> => {
+    while (Date.now() < end) {
+      const reply = await send(server, 'login', { email: 'known@example.com', password: PASSWORD });
+      await reply.arrayBuffer();
+      const retryAfter = Number(reply.headers.get('retry-after'));
+      if (reply.status === 200) succeeded++;
+      else if (reply.status === 503 && retryAfter > 0) refused++;
+      else throw new Error(`Answered with ${reply.status}, Retry-After ${retryAfter}`);
+      if (reply.status !== 200) await sleep(Math.min(retryAfter * 1000, end - Date.now()));
+    }
+  };
+  const waits: number[] = [];
+  const probe = async (): Promise<void> => {
+    while (Date.now() < end) {
+      const start = performance.now();
+      await (await fetch(`${server.url}/health`)).arrayBuffer();
+      waits.push(performance.now() - start);
+      peak = Math.max(peak, resident(server));
+      await sleep(10);
+    }
+  };
+  await Promise.all([probe(), ...Array.from({ length: CLIENTS }, client)]);
+
+  const health = [0.5, 0.99, 1].map((share) => `${quantile(waits, share).toFixed(1)} ms`).join(', ');
+  return [(succeeded / seconds).toFixed(1), String(refused), health, `${idle}, ${peak}`];
+}
+
+function resident({ process: { pid } }: Server): number {
+  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Math.round(Number(kilobytes) / 1000);
+}

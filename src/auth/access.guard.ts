@@ -1,0 +1,59 @@
+import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { AppError } from '../common/errors/errors.js';
+import { isSafe } from '../common/http/safe-methods.js';
+import { Config } from '../config/config.js';
+import { type Access, ACCESS } from './access.js';
+import { Authenticator } from './authenticator.js';
+import { isGraphQL, requestOf } from './principal.js';
+
+/**
+ * The one guard, over REST and GraphQL alike: lets through whom the handler is for, by {@link Access}. It
+ * only waits, and only looks at credentials, where these matter.
+ */
+@Injectable()
+export class AccessGuard implements CanActivate {
+  /** What the decorators say: asked for on each request, and always the same. */
+  private readonly known = new Map<Type, Map<Function, Access | undefined>>();
+
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly config: Config,
+    private readonly authenticator: Authenticator,
+  ) {}
+
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const access = this.accessOf(context);
+    if (access === 'public') return true;
+    if (access === 'write') {
+      const { writeAccess } = this.config;
+      return writeAccess === 'open' || !isWrite(context) || this.admit(context, writeAccess === 'staff');
+    }
+    return this.admit(context, access === 'staff');
+  }
+
+  private async admit(context: ExecutionContext, staffOnly: boolean): Promise<boolean> {
+    const principal = await this.authenticator.authenticate(requestOf(context));
+    if (!principal) throw new AppError('UNAUTHENTICATED', 'This takes an account; please authenticate');
+    if (staffOnly && !principal.account.isStaff)
+      throw new AppError('FORBIDDEN', 'This takes a staff account');
+    return true;
+  }
+
+  private accessOf(context: ExecutionContext): Access | undefined {
+    const type = context.getClass();
+    const handler = context.getHandler();
+    let handlers = this.known.get(type);
+    if (!handlers) this.known.set(type, (handlers = new Map()));
+    if (!handlers.has(handler)) {
+      handlers.set(handler, this.reflector.getAllAndOverride<Access | undefined>(ACCESS, [handler, type]));
+    }
+    return handlers.get(handler);
+  }
+}
+
+function isWrite(context: ExecutionContext): boolean {
+  if (!isGraphQL(context)) return !isSafe(requestOf(context));
+  const { parentType } = context.getArgByIndex<{ parentType: { name: string } }>(3);
+  return parentType.name === 'Mutation';
+}

@@ -1,0 +1,38 @@
+import { PickType } from '@nestjs/swagger';
+import { Optional } from '../../common/validation/optional.js';
+import { Text } from '../../common/validation/text.js';
+import { PASSWORD_LENGTH } from '../passwords/password-policy.js';
+import { EmailAddress } from './email.js';
+
+export class RegisterInput {
+  @EmailAddress()
+  email!: string;
+
+  @Text({ min: 1, max: 150 })
+  name!: string;
+
+  /** The policy may ask for more; see `PasswordPolicy`. */
+  @Text(PASSWORD_LENGTH)
+  password!: string;
+
+  /** Absent and null are no number. */
+  @Optional()
+  @Text({ max: 20 })
+  phone?: string | null;
+}
+
+/** Absent and null leave a field as it is. */
+export class UpdateAccountInput extends PickType(RegisterInput, ['phone']) {
+  @Optional()
+  @Text({ min: 1, max: 150 })
+  name?: string | null;
+}
+
+export class ChangePasswordInput {
+  @Text()
+  old_password!: string;
+
+  /** Its length is a matter of the policy, which is looked at after the old password. */
+  @Text()
+  new_password!: string;
+}

@@ -1,0 +1,40 @@
+import type { Account } from './account.entity.js';
+
+const COLUMNS = {
+  id: 'id',
+  email: 'email',
+  emailKey: 'email_key',
+  name: 'name',
+  phone: 'phone',
+  passwordHash: 'password_hash',
+  passwordChangedAt: 'password_changed_at',
+  isActive: 'is_active',
+  isStaff: 'is_staff',
+  isSuperuser: 'is_superuser',
+  isEmailVerified: 'is_email_verified',
+  dateJoined: 'date_joined',
+} as const satisfies Record<keyof Account, string>;
+
+/** What to select for {@link toAccount}. */
+export const ACCOUNT = Object.entries(COLUMNS)
+  .map(([property, column]) => `${column} AS "${property}"`)
+  .join(', ');
+
+/** An account as `Queries` reads it: SQLite has no booleans, and times are text. */
+export type AccountRow = {
+  readonly [Property in keyof Account]: Account[Property] extends boolean
+    ? boolean | number
+    : Account[Property] extends Date
+      ? string
+      : Account[Property];
+};
+
+export const toAccount = (row: AccountRow): Account => ({
+  ...row,
+  passwordChangedAt: new Date(row.passwordChangedAt),
+  isActive: Boolean(row.isActive),
+  isStaff: Boolean(row.isStaff),
+  isSuperuser: Boolean(row.isSuperuser),
+  isEmailVerified: Boolean(row.isEmailVerified),
+  dateJoined: new Date(row.dateJoined),
+});

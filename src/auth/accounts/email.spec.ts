@@ -1,0 +1,44 @@
+import { describe, expect, it } from '@jest/globals';
+import { emailKey, normalizeEmail } from './email.js';
+
+describe('normalizeEmail', () => {
+  it.each([
+    ['ada@example.com', 'ada@example.com'],
+    ['  Ada@Example.COM\n', 'Ada@example.com'],
+    ['ada+tag@EXAMPLE.com', 'ada+tag@example.com'],
+    ['ada@bücher.example', 'ada@xn--bcher-kva.example'],
+    ['ADA@BÜCHER.example', 'ADA@xn--bcher-kva.example'],
+    ['ada@例え.jp', 'ada@xn--r8jz45g.jp'],
+  ])('takes %j as %j', (text, email) => {
+    expect(normalizeEmail(text)).toBe(email);
+  });
+
+  it.each([
+    '',
+    'ada',
+    '@example.com',
+    'ada@',
+    'ada@localhost',
+    'ada@example..com',
+    'ada@exa mple.com',
+    'a da@example.com',
+    'ada@example.com, bob@example.com',
+    'Ada <ada@example.com>',
+    'ada@[127.0.0.1]',
+    'a\0@example.com',
+    '\ud800@example.com',
+    `${'a'.repeat(65)}@example.com`,
+    `ada@${'a'.repeat(300)}.com`,
+    'ada@xn--\u0000.com',
+  ])('does not take %j', (text) => {
+    expect(normalizeEmail(text)).toBeUndefined();
+  });
+});
+
+describe('emailKey', () => {
+  it('is the same in any letter case and composition, and also made of what is no address', () => {
+    expect(emailKey(' ADA@Example.com')).toBe(emailKey('ada@EXAMPLE.com '));
+    expect(emailKey('\u00c9t\u00e9@example.com')).toBe(emailKey('e\u0301te\u0301@example.com'));
+    expect(emailKey(' Nobody ')).toBe('nobody');
+  });
+});

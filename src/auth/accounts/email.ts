@@ -1,0 +1,35 @@
+import { domainToASCII } from 'node:url';
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
+import { ValidateBy } from 'class-validator';
+import { isEmailAddress } from '../../common/validation/email-address.js';
+
+/**
+ * The address as it is stored: trimmed, its domain in lower case and in ASCII (IDNA, RFC 5891).
+ * `undefined` for what is no address.
+ */
+export function normalizeEmail(text: string): string | undefined {
+  const address = text.trim();
+  const at = address.lastIndexOf('@');
+  const email = `${address.slice(0, at)}@${domainToASCII(address.slice(at + 1))}`;
+  return at > 0 && isEmailAddress(email) ? email : undefined;
+}
+
+/** What addresses are told apart by: the whole of them in lower case, composed (NFC). */
+export function emailKey(text: string): string {
+  return (normalizeEmail(text) ?? text.trim()).normalize('NFC').toLowerCase();
+}
+
+/** The field is an e-mail address. */
+export const EmailAddress = (): PropertyDecorator =>
+  applyDecorators(
+    ApiProperty({ type: 'string', example: 'ada@example.com' }),
+    ValidateBy({
+      name: 'emailAddress',
+      validator: {
+        validate: (value) => typeof value === 'string' && normalizeEmail(value) !== undefined,
+        defaultMessage: (args) =>
+          `$property must be ${typeof args?.value === 'string' ? 'an e-mail address' : 'a string'}`,
+      },
+    }),
+  );

@@ -1,0 +1,27 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+
+/** The old password of a change is not the current one. */
+export class IncorrectPassword extends Error {
+  override readonly name = 'IncorrectPassword';
+  override readonly message = 'The current password is incorrect';
+}
+
+/** As the reference shows it. */
+export const INCORRECT_PASSWORD = {
+  type: 'object',
+  properties: { error: { type: 'string', const: new IncorrectPassword().message } },
+  required: ['error'],
+  additionalProperties: false,
+};
+
+/**
+ * The one answer without the envelope and without a code of the table: the specification wants
+ * `{"error": "<string>"}` here.
+ */
+@Catch(IncorrectPassword)
+export class IncorrectPasswordFilter implements ExceptionFilter<IncorrectPassword> {
+  catch({ message }: IncorrectPassword, host: ArgumentsHost): void {
+    host.switchToHttp().getResponse<FastifyReply>().status(400).send({ error: message });
+  }
+}

@@ -1,0 +1,2 @@
+/** What of accounts does not last, and is purged. */
+export const EXPIRING_TABLES = ['logins', 'login_failures', 'login_codes'];

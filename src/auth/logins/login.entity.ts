@@ -1,0 +1,56 @@
+import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
+import { IntegerColumn, TextColumn, TimestampColumn } from '../../database/columns.js';
+import { Account } from '../accounts/account.entity.js';
+
+/** What a login is kept by: a cookie in a browser, or tokens in any client. */
+export type LoginKind = 'cookie' | 'token';
+
+/**
+ * One login of an account: a session by cookie, or a family of tokens. Of these only the refresh token that
+ * is good now is known, by its id, and the one that it came from; a refresh token that is neither has been
+ * used.
+ */
+@Entity('logins')
+@Index('logins_account_id', ['accountId'])
+@Index('logins_expires_at', ['expiresAt'])
+export class Login {
+  /** The claim `sid`. No secret: the account's owner sees it in the list of logins. */
+  @TextColumn('id', { primary: true })
+  id!: string;
+
+  @IntegerColumn('account_id')
+  accountId!: number;
+
+  @ManyToOne(() => Account, { nullable: false })
+  @JoinColumn({ name: 'account_id', foreignKeyConstraintName: 'logins_account_id_fkey' })
+  account?: Account;
+
+  @TextColumn('kind')
+  kind!: LoginKind;
+
+  @TextColumn('refresh_jti', { nullable: true })
+  refreshJti!: string | null;
+
+  /** Its successor is the one above. */
+  @TextColumn('previous_jti', { nullable: true })
+  previousJti!: string | null;
+
+  /** SHA-256 of what the cookie holds besides the id. */
+  @TextColumn('secret_hash', { nullable: true })
+  secretHash!: string | null;
+
+  @TextColumn('address')
+  address!: string;
+
+  @TextColumn('agent')
+  agent!: string;
+
+  @TimestampColumn('created_at')
+  createdAt!: Date;
+
+  @TimestampColumn('last_used_at')
+  lastUsedAt!: Date;
+
+  @TimestampColumn('expires_at')
+  expiresAt!: Date;
+}

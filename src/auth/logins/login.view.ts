@@ -1,0 +1,32 @@
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { TimestampProperty } from '../../common/openapi/properties.js';
+import type { Login } from './login.entity.js';
+
+/** A login as the account's owner sees it: enough to tell the own devices from others'. */
+@ApiSchema({ name: 'Login' })
+export class LoginView {
+  @ApiProperty({ example: '5f0c7a55-6a53-4d7e-9d4e-6f1f0c6f6c1b' })
+  readonly id!: string;
+
+  @ApiProperty({ enum: ['cookie', 'token'] })
+  readonly kind!: Login['kind'];
+
+  @TimestampProperty()
+  readonly created_at!: string;
+
+  /** To the minute for a cookie; for tokens the last refresh. */
+  @TimestampProperty()
+  readonly last_used_at!: string;
+
+  @ApiProperty({ example: '203.0.113.7' })
+  readonly address!: string;
+
+  @ApiProperty({ description: 'The `User-Agent`, cut at 200 characters.', example: 'curl/8.5.0' })
+  readonly agent!: string;
+
+  @ApiProperty({ description: 'Whether the request that asks came by this one.' })
+  readonly current!: boolean;
+}
+
+/** A login as `Queries` reads it. */
+export type LoginRow = Omit<LoginView, 'current'>;

@@ -1,0 +1,40 @@
+import {
+  Controller,
+  Delete,
+  Get,
+  Header,
+  HttpCode,
+  HttpStatus,
+  Param,
+  VERSION_NEUTRAL,
+} from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { AnswersList, Refuses } from '../../common/openapi/answers.js';
+import type { Account } from '../accounts/account.entity.js';
+import { CurrentAccount, CurrentPrincipal } from '../current-account.js';
+import type { Principal } from '../principal.js';
+import { LoginView } from './login.view.js';
+import { LoginsService } from './logins.service.js';
+
+/** The caller's logins, by cookie and by token alike. */
+@ApiTags('Accounts')
+@Controller({ path: 'auth/sessions', version: VERSION_NEUTRAL })
+export class LoginsController {
+  constructor(private readonly logins: LoginsService) {}
+
+  @Get()
+  @ApiOperation({ summary: 'Lists the logins of the calling account' })
+  @AnswersList(LoginView)
+  @Header('cache-control', 'no-store')
+  async list(@CurrentPrincipal() caller: Principal): Promise<{ data: LoginView[] }> {
+    return { data: await this.logins.list(caller) };
+  }
+
+  @Delete(':id')
+  @ApiOperation({ summary: 'Ends a login' })
+  @Refuses({ NOT_FOUND: 'You have no such login' })
+  @HttpCode(HttpStatus.NO_CONTENT)
+  end(@CurrentAccount() account: Account, @Param('id') id: string): Promise<void> {
+    return this.logins.end(account, id);
+  }
+}

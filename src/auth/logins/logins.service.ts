@@ -1,0 +1,24 @@
+import { Injectable } from '@nestjs/common';
+import { AppError } from '../../common/errors/errors.js';
+import { isStorable } from '../../common/validation/text.js';
+import type { Account } from '../accounts/account.entity.js';
+import type { Principal } from '../principal.js';
+import type { LoginView } from './login.view.js';
+import { Logins } from './logins.js';
+
+/** What an account's owner does with the logins of the account. */
+@Injectable()
+export class LoginsService {
+  constructor(private readonly logins: Logins) {}
+
+  async list({ account, sid }: Principal): Promise<LoginView[]> {
+    const rows = await this.logins.list(account.id);
+    return rows.map((row) => ({ ...row, current: row.id === sid }));
+  }
+
+  /** @throws AppError `NOT_FOUND` for what is no login of the account, or not any more */
+  async end({ id: accountId }: Account, id: string): Promise<void> {
+    const ended = isStorable(id) && (await this.logins.endOne(accountId, id));
+    if (!ended) throw new AppError('NOT_FOUND', 'You have no such login');
+  }
+}

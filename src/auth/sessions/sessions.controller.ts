@@ -1,0 +1,64 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  Header,
+  HttpCode,
+  HttpStatus,
+  Post,
+  Req,
+  Res,
+  VERSION_NEUTRAL,
+} from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Answers, Refuses } from '../../common/openapi/answers.js';
+import { Public } from '../access.js';
+import { CurrentPrincipal } from '../current-account.js';
+import type { Principal } from '../principal.js';
+import { LoginInput } from '../tokens/token.input.js';
+import { SessionView } from './session.view.js';
+import { SessionsService } from './sessions.service.js';
+
+@ApiTags('Accounts')
+@Controller({ path: 'auth/session', version: VERSION_NEUTRAL })
+export class SessionsController {
+  constructor(private readonly sessions: SessionsService) {}
+
+  @Post()
+  @ApiOperation({ summary: 'Logs a browser in, by a cookie' })
+  @Answers(SessionView)
+  @Refuses({
+    UNAUTHENTICATED: 'The e-mail or the password is not right',
+    RATE_LIMITED: 'Too many failed logins, please wait',
+  })
+  @Public()
+  @HttpCode(HttpStatus.OK)
+  @Header('cache-control', 'no-store')
+  logIn(
+    @Body() input: LoginInput,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<SessionView> {
+    return this.sessions.logIn(input, request, reply);
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'Reads the session of the cookie' })
+  @Answers(SessionView)
+  @Header('cache-control', 'no-store')
+  show(@CurrentPrincipal() caller: Principal): SessionView {
+    return this.sessions.view(caller);
+  }
+
+  @Delete()
+  @ApiOperation({ summary: 'Ends the session of the cookie' })
+  @HttpCode(HttpStatus.NO_CONTENT)
+  logOut(
+    @CurrentPrincipal() caller: Principal,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    return this.sessions.logOut(caller, reply);
+  }
+}

@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../../common/errors/errors.js';
+import { toAccountView } from '../accounts/account.view.js';
+import { badCredentials, Credentials } from '../accounts/credentials.js';
+import { clientOf } from '../client.js';
+import { Logins } from '../logins/logins.js';
+import type { Principal } from '../principal.js';
+import type { LoginInput } from '../tokens/token.input.js';
+import { Csrf } from './csrf.js';
+import { SessionCookie } from './session-cookie.js';
+import type { SessionView } from './session.view.js';
+import { Sessions } from './sessions.js';
+
+/** Sessions in browsers: from a login to its end. */
+@Injectable()
+export class SessionsService {
+  constructor(
+    private readonly credentials: Credentials,
+    private readonly sessions: Sessions,
+    private readonly logins: Logins,
+    private readonly cookie: SessionCookie,
+    private readonly csrf: Csrf,
+  ) {}
+
+  /**
+   * Opens a session under a new id, and ends the one that the browser had, so that nobody can have fixed it
+   * beforehand.
+   *
+   * @throws AppError as {@link Credentials.check}
+   */
+  async logIn(
+    { email, password }: LoginInput,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<SessionView> {
+    const client = clientOf(request);
+    const account = await this.credentials.check(email, password, client);
+    const session = await this.sessions.open(account, client);
+    if (!session) throw badCredentials();
+    await this.sessions.end(this.cookie.read(request) ?? '');
+    this.cookie.write(reply, session.credential);
+    return this.view({ account, sid: session.sid, kind: 'cookie' });
+  }
+
+  /** @throws AppError `UNAUTHENTICATED` where the caller came by a token */
+  view({ account, sid, kind }: Principal): SessionView {
+    if (kind !== 'cookie') throw noSession();
+    return { account: toAccountView(account), csrf_token: this.csrf.tokenOf(sid) };
+  }
+
+  /** @throws AppError `UNAUTHENTICATED` where the caller came by a token */
+  async logOut({ account, sid, kind }: Principal, reply: FastifyReply): Promise<void> {
+    if (kind !== 'cookie') throw noSession();
+    await this.logins.endOne(account.id, sid);
+    this.cookie.clear(reply);
+  }
+}
+
+const noSession = (): AppError =>
+  new AppError('UNAUTHENTICATED', 'This is about the session of a cookie, and a token was sent');

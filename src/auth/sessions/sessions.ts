@@ -1,0 +1,95 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../common/clock/clock.js';
+import { Queries } from '../../database/queries.js';
+import { Transactions } from '../../database/transactions.js';
+import type { Account } from '../accounts/account.entity.js';
+import { ACCOUNT, type AccountRow, toAccount } from '../accounts/account.row.js';
+import type { ClientInfo } from '../client.js';
+import { Logins } from '../logins/logins.js';
+import type { Principal } from '../principal.js';
+
+/** A session that nobody uses ends, in milliseconds. */
+const LIFETIME = 14 * 24 * 3600 * 1000;
+
+/** How exactly the last use is known, in milliseconds: reading is not to write each time. */
+const RESOLUTION = 60_000;
+
+const SECRET_BYTES = 32;
+
+/** What a cookie holds: which login, and the secret of it. */
+const CREDENTIAL = /^([\da-f-]{36})\.([\w-]{43})$/;
+
+export interface OpenedSession {
+  readonly sid: string;
+  /** For the cookie; it is known to nobody else. */
+  readonly credential: string;
+}
+
+/** Logins that are kept by a cookie. The database has only the hash of what the cookie holds. */
+@Injectable()
+export class Sessions {
+  constructor(
+    private readonly queries: Queries,
+    private readonly transactions: Transactions,
+    private readonly logins: Logins,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @returns `undefined` when the account or its password has changed since it was looked at */
+  async open(account: Account, client: ClientInfo): Promise<OpenedSession | undefined> {
+    const sid = randomUUID();
+    const secret = randomBytes(SECRET_BYTES).toString('base64url');
+    const expiresAt = new Date(this.clock.now().getTime() + LIFETIME);
+    const login = { id: sid, kind: 'cookie', secretHash: hash(secret), expiresAt } as const;
+    if (!(await this.logins.open(account, login, client))) return undefined;
+    return { sid, credential: `${sid}.${secret}` };
+  }
+
+  /** Who a cookie stands for, right now: `null` when it is none of ours, ended, or of an inactive account. */
+  async find(credential: string, client: ClientInfo): Promise<Principal | null> {
+    const parameters = parse(credential);
+    if (!parameters) return null;
+    const now = this.clock.now();
+    const row = await this.queries.one<AccountRow & { readonly lastUsedAt: string }>(
+      `SELECT ${ACCOUNT}, "lastUsedAt" FROM accounts JOIN (
+         SELECT account_id, last_used_at AS "lastUsedAt" FROM logins
+         WHERE id = :id AND secret_hash = :hash AND expires_at > :now
+       ) AS login ON login.account_id = accounts.id WHERE is_active`,
+      { ...parameters, now: now.toISOString() },
+    );
+    if (!row) return null;
+    const { lastUsedAt, ...account } = row;
+    if (now.getTime() - Date.parse(lastUsedAt) >= RESOLUTION) await this.touch(parameters.id, now, client);
+    return { account: toAccount(account), sid: parameters.id, kind: 'cookie' };
+  }
+
+  /** Ends the session of a cookie, if there is one. */
+  async end(credential: string): Promise<void> {
+    const parameters = parse(credential);
+    if (!parameters) return;
+    await this.transactions.execute('DELETE FROM logins WHERE id = :id AND secret_hash = :hash', parameters);
+  }
+
+  private async touch(id: string, now: Date, { address, agent }: ClientInfo): Promise<void> {
+    await this.transactions.execute(
+      `UPDATE logins SET last_used_at = :now, expires_at = :expiresAt, address = :address, agent = :agent
+       WHERE id = :id AND last_used_at < :now`,
+      {
+        id,
+        address,
+        agent,
+        now: now.toISOString(),
+        expiresAt: new Date(now.getTime() + LIFETIME).toISOString(),
+      },
+    );
+  }
+}
+
+function parse(credential: string): { id: string; hash: string } | undefined {
+  const [, id, secret] = CREDENTIAL.exec(credential) ?? [];
+  return id !== undefined && secret !== undefined ? { id, hash: hash(secret) } : undefined;
+}
+
+/** Of 256 random bits: nothing that is slower, or salted, would make them harder to guess. */
+const hash = (secret: string): string => createHash('sha256').update(secret).digest('base64url');

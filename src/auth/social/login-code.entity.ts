@@ -1,0 +1,22 @@
+import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
+import { IntegerColumn, TextColumn, TimestampColumn } from '../../database/columns.js';
+import { Account } from '../accounts/account.entity.js';
+
+/** A one-time code that a front end exchanges for tokens. */
+@Entity('login_codes')
+@Index('login_codes_expires_at', ['expiresAt'])
+export class LoginCode {
+  /** SHA-256 of the code. */
+  @TextColumn('id', { primary: true })
+  id!: string;
+
+  @IntegerColumn('account_id')
+  accountId!: number;
+
+  @ManyToOne(() => Account, { nullable: false })
+  @JoinColumn({ name: 'account_id', foreignKeyConstraintName: 'login_codes_account_id_fkey' })
+  account?: Account;
+
+  @TimestampColumn('expires_at')
+  expiresAt!: Date;
+}

@@ -1,0 +1,7 @@
+import type { SocialProviderName } from '../../../config/social-providers.js';
+import { github } from './github.js';
+import { google } from './google.js';
+import type { SocialProvider } from './social-provider.js';
+
+/** Every provider, by the name that it has in paths. */
+export const providers: { readonly [Name in SocialProviderName]: SocialProvider<Name> } = { google, github };

@@ -1,0 +1,46 @@
+import {
+  allowInsecureRequests,
+  type Configuration,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+} from 'openid-client';
+import { type SocialProfile, type SocialTokens, textOf } from './social-provider.js';
+
+/** In seconds, for each request to a provider. */
+export const TIMEOUT = 5;
+
+/** Plain HTTP only where the setting says so, which it may on this machine alone. */
+export const allowHttp = (address: string) =>
+  new URL(address).protocol === 'http:' ? [allowInsecureRequests] : [];
+
+/** The client of an OpenID provider, by what that says of itself (OpenID Connect Discovery 1.0). */
+export function discover(
+  issuer: string,
+  { clientId, clientSecret }: { readonly clientId: string; readonly clientSecret: string },
+): Promise<Configuration> {
+  return discovery(new URL(issuer), clientId, clientSecret, undefined, {
+    timeout: TIMEOUT,
+    // The signature of the ID token counts, however trustworthy the connection.
+    execute: [...allowHttp(issuer), enableNonRepudiationChecks],
+  });
+}
+
+/** The standard claims (OpenID Connect Core 1.0, section 5.1), of the ID token or else of the user info. */
+export async function openIdProfile(
+  configuration: Configuration,
+  tokens: SocialTokens,
+): Promise<SocialProfile> {
+  const token = tokens.claims()!;
+  const claims =
+    token['email'] === undefined
+      ? { ...(await fetchUserInfo(configuration, tokens.access_token, token.sub)) }
+      : token;
+  const { email, name } = claims as Record<string, unknown>;
+  return {
+    subject: token.sub,
+    email: textOf(email),
+    emailVerified: claims['email_verified'] === true,
+    name: textOf(name),
+  };
+}

@@ -1,0 +1,29 @@
+import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
+import { IdColumn, IntegerColumn, TextColumn, TimestampColumn } from '../../database/columns.js';
+import { Account } from '../accounts/account.entity.js';
+
+/** Someone at a provider, and the account that they log in to by that. */
+@Entity('social_identities')
+@Index('social_identities_provider_subject', ['provider', 'subject'], { unique: true })
+@Index('social_identities_account_id', ['accountId'])
+export class SocialIdentity {
+  @IdColumn()
+  id!: number;
+
+  @IntegerColumn('account_id')
+  accountId!: number;
+
+  @ManyToOne(() => Account, { nullable: false })
+  @JoinColumn({ name: 'account_id', foreignKeyConstraintName: 'social_identities_account_id_fkey' })
+  account?: Account;
+
+  @TextColumn('provider')
+  provider!: string;
+
+  /** What the provider knows them by. */
+  @TextColumn('subject')
+  subject!: string;
+
+  @TimestampColumn('created_at')
+  createdAt!: Date;
+}

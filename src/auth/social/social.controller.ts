@@ -1,0 +1,84 @@
+import {
+  Body,
+  Controller,
+  Get,
+  Header,
+  HttpCode,
+  HttpStatus,
+  Param,
+  Post,
+  Redirect,
+  Req,
+  Res,
+  VERSION_NEUTRAL,
+} from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Answers, AnswersByRedirection, AnswersList, Refuses } from '../../common/openapi/answers.js';
+import { Public } from '../access.js';
+import { Client, type ClientInfo } from '../client.js';
+import { TokenPair } from '../tokens/tokens.service.js';
+import { ExchangeInput } from './social.input.js';
+import { ProviderView, type Redirection, SocialService } from './social.service.js';
+
+const PROVIDER_REFUSALS = {
+  NOT_FOUND: 'There is no such provider',
+  SERVICE_UNAVAILABLE: 'This provider is not configured here',
+};
+
+@ApiTags('Accounts')
+@Controller({ path: 'auth/social', version: VERSION_NEUTRAL })
+@Public()
+export class SocialController {
+  constructor(private readonly social: SocialService) {}
+
+  @Get()
+  @ApiOperation({ summary: 'Lists the providers of social login that are configured' })
+  @AnswersList(ProviderView)
+  list(): { data: ProviderView[] } {
+    return { data: this.social.list() };
+  }
+
+  @Post('exchange')
+  @ApiOperation({ summary: 'Exchanges the one-time code of a social login for tokens' })
+  @Answers(TokenPair)
+  @Refuses('TOKEN_NOT_VALID')
+  @HttpCode(HttpStatus.OK)
+  @Header('cache-control', 'no-store')
+  exchange(@Body() { code }: ExchangeInput, @Client() client: ClientInfo): Promise<TokenPair> {
+    return this.social.exchange(code, client);
+  }
+
+  @Get(':provider')
+  @ApiOperation({ summary: 'Leads a browser to a provider' })
+  @AnswersByRedirection('To the provider.')
+  @Refuses(PROVIDER_REFUSALS)
+  @Redirect()
+  @Header('cache-control', 'no-store')
+  start(
+    @Param('provider') provider: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Redirection> {
+    return this.social.start(provider, reply);
+  }
+
+  @Get(':provider/callback')
+  @ApiOperation({ summary: 'Takes a browser back from a provider' })
+  @Answers(TokenPair)
+  @AnswersByRedirection('To the front end, with a one-time code, where that is set up.')
+  @Refuses({
+    ...PROVIDER_REFUSALS,
+    MALFORMED_REQUEST: 'This login was not started in this browser, or too long ago; please start again',
+    UNAUTHENTICATED: 'The provider did not grant the login',
+    CONFLICT: 'There is an account with this e-mail, which nobody has verified to be yours',
+    VALIDATION_ERROR: 'email is not among what the provider says of you',
+  })
+  @Header('cache-control', 'no-store')
+  finish(
+    @Param('provider') provider: string,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<TokenPair | undefined> {
+    return this.social.finish(provider, request, reply);
+  }
+}

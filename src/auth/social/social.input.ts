@@ -1,0 +1,6 @@
+import { Text } from '../../common/validation/text.js';
+
+export class ExchangeInput {
+  @Text()
+  code!: string;
+}

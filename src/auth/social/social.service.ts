@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Config } from '../../config/config.js';
+import { AccountsService } from '../accounts/accounts.service.js';
+import { type ClientInfo, clientOf } from '../client.js';
+import { tokenNotValid } from '../tokens/token-codec.js';
+import { type TokenPair, TokensService } from '../tokens/tokens.service.js';
+import { LoginCodes } from './login-codes.js';
+import { LoginFlows } from './login-flows.js';
+import { ProviderClients } from './provider-clients.js';
+import { SocialAccounts } from './social-accounts.js';
+
+/** Where a browser goes next. */
+export interface Redirection {
+  readonly url: string;
+  readonly statusCode: 302;
+}
+
+/** A provider as it is listed. */
+@ApiSchema({ name: 'Provider' })
+export class ProviderView {
+  @ApiProperty({ example: 'google' })
+  readonly name!: string;
+
+  /** For browsers to go to, not for scripts to fetch. */
+  @ApiProperty({ description: 'Where a login starts.', example: '/auth/social/google/' })
+  readonly url!: string;
+}
+
+/** Logins by other providers, from the start to tokens of ours. */
+@Injectable()
+export class SocialService {
+  constructor(
+    private readonly config: Config,
+    private readonly clients: ProviderClients,
+    private readonly flows: LoginFlows,
+    private readonly socialAccounts: SocialAccounts,
+    private readonly accounts: AccountsService,
+    private readonly codes: LoginCodes,
+    private readonly tokens: TokensService,
+  ) {}
+
+  list(): ProviderView[] {
+    return this.clients.names().map((name) => ({ name, url: `/auth/social/${name}/` }));
+  }
+
+  /** @throws AppError as {@link ProviderClients.authorizationUrl} */
+  async start(provider: string, reply: FastifyReply): Promise<Redirection> {
+    return {
+      url: await this.clients.authorizationUrl(provider, this.flows.start(provider, reply)),
+      statusCode: 302,
+    };
+  }
+
+  /**
+   * @returns tokens, or nothing where the reply leads to a front end
+   * @throws AppError as {@link LoginFlows.finish}, {@link ProviderClients.profile}, {@link SocialAccounts.find}
+   */
+  async finish(
+    provider: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<TokenPair | undefined> {
+    this.clients.requireConfigured(provider);
+    const flow = this.flows.finish(provider, request, reply);
+    const profile = await this.clients.profile(provider, request.query as Record<string, string>, flow);
+    const account = await this.socialAccounts.find(provider, profile);
+    const { redirect } = this.config.social;
+    if (redirect === undefined) return this.tokens.open(account, clientOf(request));
+    const url = new URL(redirect);
+    url.searchParams.set('code', await this.codes.issue(account));
+    reply.status(302).header('location', url.href);
+    return undefined;
+  }
+
+  /** @throws AppError `TOKEN_NOT_VALID` unless the code is good, for the first time */
+  async exchange(code: string, client: ClientInfo): Promise<TokenPair> {
+    const id = await this.codes.redeem(code);
+    const account = id === undefined ? undefined : await this.accounts.findOne(id);
+    if (!account?.isActive) throw tokenNotValid();
+    return this.tokens.open(account, client);
+  }
+}

@@ -1,0 +1,37 @@
+/** What a refresh token says. Times in seconds since the epoch (RFC 7519, section 2). */
+export interface Claims {
+  readonly token_type: 'access' | 'refresh';
+  /** Id of the account, in decimal. */
+  readonly sub: string;
+  readonly user_id: number;
+  /** Id of the login that the token comes from. */
+  readonly sid: string;
+  /** Id of the token itself. */
+  readonly jti: string;
+  readonly iat: number;
+  readonly exp: number;
+}
+
+/** How far the clocks of replicas may differ, in seconds. */
+const LEEWAY = 5;
+
+/** Whether a payload that is truly ours is one that is good at this moment. */
+export function isGood(payload: unknown, now: Date): payload is Claims {
+  if (typeof payload !== 'object' || payload === null) return false;
+  const { token_type, sub, user_id, sid, jti, iat, exp } = payload as Record<string, unknown>;
+  const seconds = now.getTime() / 1000;
+  return (
+    (token_type === 'access' || token_type === 'refresh') &&
+    Number.isSafeInteger(user_id) &&
+    sub === String(user_id) &&
+    isText(sid) &&
+    isText(jti) &&
+    Number.isSafeInteger(iat) &&
+    (iat as number) <= seconds + LEEWAY &&
+    Number.isSafeInteger(exp) &&
+    (exp as number) > seconds
+  );
+}
+
+/** Ids are compared in the database, which takes no NUL. */
+const isText = (value: unknown): boolean => typeof value === 'string' && /^[\w-]{1,64}$/.test(value);

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { JwtService, type JwtVerifyOptions } from '@nestjs/jwt';
+import { Clock } from '../../common/clock/clock.js';
+import { AppError } from '../../common/errors/errors.js';
+import { type Account, roleOf } from '../accounts/account.entity.js';
+import { type Claims, isGood } from './claims.js';
+
+/** Lifetimes, in seconds. */
+const ACCESS_LIFETIME = 30 * 60;
+const REFRESH_LIFETIME = 7 * 24 * 3600;
+
+/** Longer than any token of ours; nothing longer is even decoded. */
+const MAX_LENGTH = 4096;
+
+/** The algorithm is ours to choose, not the token's. Times are checked in `claims.ts`, by the injected clock. */
+export const VERIFY_OPTIONS = { algorithms: ['HS256'], ignoreExpiration: true } satisfies JwtVerifyOptions;
+
+/** Which refresh token is the good one of a login, and until when. */
+export interface RefreshToken {
+  readonly jti: string;
+  readonly expiresAt: Date;
+  readonly token: string;
+}
+
+/** Writes and reads signed tokens (JWT, RFC 7519; HS256). What is in the database, it does not know. */
+@Injectable()
+export class TokenCodec {
+  constructor(
+    private readonly jwt: JwtService,
+    private readonly clock: Clock,
+  ) {}
+
+  /** A token that stands for the account, for half an hour. */
+  access(account: Account, sid: string): string {
+    const { email, name } = account;
+    const claims = this.claims('access', account, sid, ACCESS_LIFETIME);
+    return this.jwt.sign({ ...claims, email, name, role: roleOf(account) });
+  }
+
+  /** A token that can be exchanged for new ones once, within a week. */
+  refresh(account: Account, sid: string): RefreshToken {
+    const claims = this.claims('refresh', account, sid, REFRESH_LIFETIME);
+    return { jti: claims.jti, expiresAt: new Date(claims.exp * 1000), token: this.jwt.sign({ ...claims }) };
+  }
+
+  /** @throws AppError `TOKEN_NOT_VALID` unless it is a token of ours that is good now, of one of these types */
+  read(token: string, ...types: Claims['token_type'][]): Claims {
+    const claims = isReadable(token) ? this.verify(token) : undefined;
+    if (!isGood(claims, this.clock.now()) || !types.includes(claims.token_type)) throw tokenNotValid();
+    return claims;
+  }
+
+  private claims(token_type: Claims['token_type'], { id }: Account, sid: string, lifetime: number): Claims {
+    const iat = Math.floor(this.clock.now().getTime() / 1000);
+    return { token_type, sub: String(id), user_id: id, sid, jti: randomUUID(), iat, exp: iat + lifetime };
+  }
+
+  private verify(token: string): unknown {
+    try {
+      return this.jwt.verify(token, VERIFY_OPTIONS);
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** Whether it is worth a look at all. */
+export const isReadable = (token: string): boolean => token.length <= MAX_LENGTH;
+
+export const tokenNotValid = (): AppError =>
+  new AppError('TOKEN_NOT_VALID', 'The token is not valid, or not any more');

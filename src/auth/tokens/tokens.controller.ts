@@ -1,0 +1,58 @@
+import { Body, Controller, Header, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Answers, AnswersMessage, AnswersWith, Refuses } from '../../common/openapi/answers.js';
+import { Public } from '../access.js';
+import { Client, type ClientInfo } from '../client.js';
+import { LoginInput, RefreshInput, VerifyInput } from './token.input.js';
+import { TokenPair, TokensService } from './tokens.service.js';
+
+/** Answers with tokens are not kept by anyone on the way (RFC 6749, section 5.1). */
+@ApiTags('Accounts')
+@Controller({ path: 'auth', version: VERSION_NEUTRAL })
+@Public()
+export class TokensController {
+  constructor(private readonly tokens: TokensService) {}
+
+  @Post('login')
+  @ApiOperation({ summary: 'Exchanges an e-mail and a password for tokens' })
+  @Answers(TokenPair)
+  @Refuses({
+    UNAUTHENTICATED: 'The e-mail or the password is not right',
+    RATE_LIMITED: 'Too many failed logins, please wait',
+  })
+  @HttpCode(HttpStatus.OK)
+  @Header('cache-control', 'no-store')
+  login(@Body() input: LoginInput, @Client() client: ClientInfo): Promise<TokenPair> {
+    return this.tokens.login(input, client);
+  }
+
+  @Post('refresh')
+  @ApiOperation({ summary: 'Exchanges a refresh token for new tokens, once' })
+  @Answers(TokenPair)
+  @Refuses('TOKEN_NOT_VALID')
+  @HttpCode(HttpStatus.OK)
+  @Header('cache-control', 'no-store')
+  refresh(@Body() { refresh }: RefreshInput, @Client() client: ClientInfo): Promise<TokenPair> {
+    return this.tokens.refresh(refresh, client);
+  }
+
+  @Post('verify')
+  @ApiOperation({ summary: 'Says whether a token is good' })
+  @AnswersWith({ type: 'object', additionalProperties: false })
+  @Refuses('TOKEN_NOT_VALID')
+  @HttpCode(HttpStatus.OK)
+  async verify(@Body() { token }: VerifyInput): Promise<Record<string, never>> {
+    await this.tokens.verify(token);
+    return {};
+  }
+
+  @Post('logout')
+  @ApiOperation({ summary: 'Ends the login of a refresh token' })
+  @AnswersMessage('Logged out')
+  @Refuses('TOKEN_NOT_VALID')
+  @HttpCode(HttpStatus.OK)
+  async logout(@Body() { refresh }: RefreshInput): Promise<{ message: string }> {
+    await this.tokens.logout(refresh);
+    return { message: 'Logged out' };
+  }
+}

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
+import { Config } from '../../config/config.js';
+import type { Account } from '../accounts/account.entity.js';
+import { AccountsService } from '../accounts/accounts.service.js';
+import { badCredentials, Credentials } from '../accounts/credentials.js';
+import type { ClientInfo } from '../client.js';
+import type { Claims } from './claims.js';
+import { Logins } from '../logins/logins.js';
+import { TokenCodec, tokenNotValid } from './token-codec.js';
+import type { LoginInput } from './token.input.js';
+
+export class TokenPair {
+  @ApiProperty({ description: 'For half an hour.' })
+  readonly access!: string;
+
+  @ApiProperty({ description: 'To be exchanged once, within a week.' })
+  readonly refresh!: string;
+}
+
+/** Bearer tokens: from a login to its end, with refresh token rotation (RFC 9700, section 4.14). */
+@Injectable()
+export class TokensService {
+  constructor(
+    private readonly credentials: Credentials,
+    private readonly accounts: AccountsService,
+    private readonly codec: TokenCodec,
+    private readonly logins: Logins,
+    private readonly config: Config,
+  ) {}
+
+  /** @throws AppError as {@link Credentials.check} */
+  async login({ email, password }: LoginInput, client: ClientInfo): Promise<TokenPair> {
+    return this.open(await this.credentials.check(email, password, client), client);
+  }
+
+  /** The first tokens of an account that has just shown who it is. @throws AppError `UNAUTHENTICATED` */
+  async open(account: Account, client: ClientInfo): Promise<TokenPair> {
+    const sid = randomUUID();
+    const refresh = this.codec.refresh(account, sid);
+    const { jti: refreshJti, expiresAt } = refresh;
+    const login = { id: sid, kind: 'token', refreshJti, expiresAt } as const;
+    if (!(await this.logins.open(account, login, client))) throw badCredentials();
+    return { access: this.codec.access(account, sid), refresh: refresh.token };
+  }
+
+  /** Exchanges a refresh token for the next ones; it is good once. @throws AppError `TOKEN_NOT_VALID` */
+  async refresh(token: string, client: ClientInfo): Promise<TokenPair> {
+    const claims = this.codec.read(token, 'refresh');
+    // Read first: once the token is used, nothing may fail.
+    const account = await this.owner(claims);
+    const next = this.codec.refresh(account, claims.sid);
+    if (!(await this.logins.rotate(claims, next, client))) {
+      if (this.config.refreshReuse === 'revoke') await this.logins.revoke(claims);
+      throw tokenNotValid();
+    }
+    return { access: this.codec.access(account, claims.sid), refresh: next.token };
+  }
+
+  /** @throws AppError `TOKEN_NOT_VALID` unless the token, of either type, is good for something now */
+  async verify(token: string): Promise<void> {
+    const claims = this.codec.read(token, 'access', 'refresh');
+    await this.owner(claims);
+    if (claims.token_type === 'refresh' && !(await this.logins.isCurrent(claims))) throw tokenNotValid();
+  }
+
+  /** Ends the login of a refresh token. @throws AppError `TOKEN_NOT_VALID` when it is not good any more */
+  async logout(token: string): Promise<void> {
+    if (!(await this.logins.end(this.codec.read(token, 'refresh')))) throw tokenNotValid();
+  }
+
+  private async owner({ user_id }: Claims): Promise<Account> {
+    const account = await this.accounts.findOne(user_id);
+    if (!account?.isActive) throw tokenNotValid();
+    return account;
+  }
+}

@@ -1,0 +1,16 @@
+import '../require-node.js';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createApp } from '../app.factory.js';
+import { loadConfig } from '../config/load-config.js';
+import { buildDocument } from '../reference/build-document.js';
+import { describeSchema } from '../graphql/describe-schema.js';
+
+/** `npm run contracts`: writes what the service promises, as the code has it, to the files that are committed. */
+const folder = await mkdtemp(join(tmpdir(), 'contracts-'));
+const app = await createApp(loadConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent' }));
+await writeFile('schema.gql', describeSchema(app));
+await writeFile('public/openapi.json', `${JSON.stringify(buildDocument(app), null, 2)}\n`);
+await app.close();
+await rm(folder, { recursive: true });

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { AccessModule } from './support/access.module.js';
+import { bearer, type Reply, startApi, type TestApi } from './support/api.js';
+import { STORES } from './support/stores.js';
+
+interface Callers {
+  readonly id: number;
+  readonly user: Record<string, string>;
+  readonly staff: Record<string, string>;
+}
+
+async function register(api: TestApi): Promise<Callers> {
+  const { id } = await api.accounts.register('user@example.com');
+  await api.accounts.register('staff@example.com');
+  await api.accounts.admin().setStaff('staff@example.com', true);
+  const user = bearer((await api.accounts.login('user@example.com')).access);
+  const staff = bearer((await api.accounts.login('staff@example.com')).access);
+  return { id, user, staff };
+}
+
+describe.each(STORES)('access over REST on %s', (store) => {
+  let api: TestApi;
+  let callers: Callers;
+  beforeAll(async () => {
+    api = await startApi(store, {}, [AccessModule]);
+    callers = await register(api);
+  });
+  afterAll(() => api.stop());
+
+  const get = (name: string, headers?: Record<string, string>) => api.get(`/v1/access/${name}`, headers);
+
+  it('is for accounts when a handler says nothing', async () => {
+    expect((await get('default', callers.user)).body).toEqual({ id: callers.id });
+    expect(await get('default')).toBeError('UNAUTHENTICATED');
+    expect(await get('default', bearer('garbage'))).toBeError('TOKEN_NOT_VALID');
+  });
+
+  it('is for everyone with @Public(), and credentials are not looked at', async () => {
+    for (const headers of [{}, callers.user, bearer('garbage')]) {
+      expect((await get('public', headers)).body).toEqual({ id: null });
+    }
+  });
+
+  it('is for staff with @StaffOnly()', async () => {
+    expect(await get('staff', callers.staff)).toHaveStatus(200);
+    expect(await get('staff', callers.user)).toBeError('FORBIDDEN');
+    expect(await get('staff')).toBeError('UNAUTHENTICATED');
+    expect(await get('staff', bearer('garbage'))).toBeError('TOKEN_NOT_VALID');
+  });
+
+  it('is what the handler says where its class says something else', async () => {
+    expect(await api.delete('/v1/governed', callers.user)).toBeError('FORBIDDEN');
+    expect(await api.delete('/v1/governed', callers.staff)).toHaveStatus(200);
+    expect(await api.post('/v1/governed', {})).toHaveStatus(201);
+  });
+
+  it('ends with the rights of the account, whatever its token says', async () => {
+    await api.accounts.admin().setStaff('staff@example.com', false);
+    expect(await get('staff', callers.staff)).toBeError('FORBIDDEN');
+    await api.accounts.admin().setStaff('staff@example.com', true);
+  });
+
+  it('answers 503 when the accounts cannot be read', async () => {
+    const broken = await startApi(store, {}, [AccessModule]);
+    const { user } = await register(broken);
+    await broken.accounts.drop();
+
+    expect(await broken.get('/v1/access/default', user)).toBeError('SERVICE_UNAVAILABLE');
+    await broken.stop();
+  });
+});
+
+describe.each(STORES)('access over GraphQL on %s', (store) => {
+  async function start(settings: Record<string, string> = {}) {
+    const api = await startApi(store, settings, [AccessModule]);
+    return { api, callers: await register(api) };
+  }
+
+  const MUTATION = 'mutation { createUser(input: { name: "A", email: "" }) { name } }';
+  const created = { data: { createUser: { name: 'A' } } };
+
+  const code = ({ status, body }: Reply) => [status, body.errors?.[0].extensions.code];
+
+  it('lets mutations through by WRITE_ACCESS, and queries in each mode', async () => {
+    const count = async (api: TestApi) => (await api.get('/v2/users')).body.meta.total;
+
+    const open = await start();
+    expect((await open.api.graphql(MUTATION)).body).toEqual(created);
+    await open.api.stop();
+
+    const authenticated = await start({ WRITE_ACCESS: 'authenticated' });
+    expect((await authenticated.api.graphql('{ users { id } }')).body.errors).toBeUndefined();
+    expect((await authenticated.api.graphql(MUTATION, {}, authenticated.callers.user)).body).toEqual(created);
+    const refused = await authenticated.api.graphql(MUTATION);
+    expect(code(refused)).toEqual([200, 'UNAUTHENTICATED']);
+    expect(refused.body.data).toBeNull();
+    expect(await count(authenticated.api)).toBe(2);
+    await authenticated.api.stop();
+
+    const staff = await start({ WRITE_ACCESS: 'staff' });
+    expect((await staff.api.graphql('{ users { id } }')).body.errors).toBeUndefined();
+    expect(code(await staff.api.graphql(MUTATION, {}, staff.callers.user))).toEqual([200, 'FORBIDDEN']);
+    expect((await staff.api.graphql(MUTATION, {}, staff.callers.staff)).body).toEqual(created);
+    expect(await count(staff.api)).toBe(2);
+    await staff.api.stop();
+  });
+
+  it('follows @Public(), @StaffOnly() and their absence, and shows the account', async () => {
+    const { api, callers } = await start();
+
+    expect((await api.graphql('{ forEveryone }')).body.data).toEqual({ forEveryone: null });
+    expect((await api.graphql('{ forEveryone }', {}, callers.user)).body.data.forEveryone).toBe(callers.id);
+    expect((await api.graphql('{ forAccounts }', {}, callers.user)).body.data.forAccounts).toBe(callers.id);
+    expect(code(await api.graphql('{ forAccounts }'))).toEqual([200, 'UNAUTHENTICATED']);
+    expect(code(await api.graphql('{ forStaff }', {}, callers.user))).toEqual([200, 'FORBIDDEN']);
+    expect((await api.graphql('{ forStaff }', {}, callers.staff)).body.errors).toBeUndefined();
+    await api.stop();
+  });
+
+  it('takes blank credentials and other schemes for none, and refuses bad ones for good', async () => {
+    const { api } = await start();
+    const { refresh } = await api.accounts.login('user@example.com');
+
+    for (const authorization of ['', 'Bearer', 'Bearer ', 'bearer   ', 'Basic dXNlcjpwYXNz']) {
+      expect((await api.graphql('{ forEveryone }', {}, { authorization })).body).toEqual({
+        data: { forEveryone: null },
+      });
+    }
+    for (const token of ['garbage', refresh]) {
+      const reply = await api.graphql('{ users { id } }', {}, bearer(token));
+      expect(code(reply)).toEqual([401, 'UNAUTHENTICATED']);
+      expect(reply.body).not.toHaveProperty('data');
+      expect(reply.headers['www-authenticate']).toBe('Bearer');
+    }
+    await api.stop();
+  });
+
+  it('ends with the account', async () => {
+    const { api, callers } = await start();
+    await api.accounts.admin().setActive('user@example.com', false);
+
+    expect(code(await api.graphql('{ users { id } }', {}, callers.user))).toEqual([401, 'UNAUTHENTICATED']);
+    await api.stop();
+  });
+
+  it('answers 503 when the accounts cannot be read', async () => {
+    const { api, callers } = await start();
+    await api.accounts.drop();
+
+    expect(code(await api.graphql('{ forEveryone }', {}, callers.user))).toEqual([
+      503,
+      'SERVICE_UNAVAILABLE',
+    ]);
+    await api.stop();
+  });
+});

@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { AccountsService } from '../src/auth/accounts/accounts.service.js';
+import { TokensService } from '../src/auth/tokens/tokens.service.js';
+import { Queries } from '../src/database/queries.js';
+import { Transactions } from '../src/database/transactions.js';
+import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
+import { STORES } from './support/stores.js';
+
+const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, n) => make(n)));
+
+const count = (replies: readonly Reply[], status: number) =>
+  replies.filter((reply) => reply.status === status).length;
+
+describe.each(STORES)('races of accounts on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store);
+    await api.accounts.register('ada@example.com');
+  });
+  afterAll(() => api.stop());
+
+  const refresh = (token: string) => api.post('/auth/refresh/', { refresh: token });
+  const logins = async (email: string) =>
+    (await api.app
+      .get(Queries)
+      .one<{ n: number }>(
+        `SELECT count(*) AS n FROM logins JOIN accounts ON accounts.id = account_id WHERE email = :email`,
+        { email },
+      ))!.n;
+
+  it('100 refreshes of one token at once: exactly one succeeds, twenty times over', async () => {
+    let { refresh: token } = await api.accounts.login('ada@example.com');
+    for (let round = 0; round < 20; round++) {
+      const replies = await times(100, () => refresh(token));
+
+      expect([count(replies, 200), count(replies, 401)]).toEqual([1, 99]);
+      token = replies.find(({ status }) => status === 200)!.body.refresh;
+    }
+    expect(await api.post('/auth/verify/', { token })).toHaveStatus(200);
+  });
+
+  it('50 registrations of one e-mail in mixed case at once: one 201', async () => {
+    const mixed = (n: number) =>
+      'race@example.com'.replaceAll(/./g, (char, i: number) =>
+        (n >> (i % 6)) & 1 ? char.toUpperCase() : char,
+      );
+
+    const replies = await times(50, (n) =>
+      api.post('/auth/register/', { email: mixed(n), name: 'R', password: PASSWORD }),
+    );
+
+    expect([count(replies, 201), count(replies, 409)]).toEqual([1, 49]);
+    await api.accounts.login('race@example.com');
+  });
+
+  it('refreshes and logouts of one token at once: one of them has it', async () => {
+    for (let round = 0; round < 5; round++) {
+      const { refresh: token } = await api.accounts.login('ada@example.com');
+
+      const replies = await times(20, (n) =>
+        n % 2 === 0 ? refresh(token) : api.post('/auth/logout/', { refresh: token }),
+      );
+
+      expect([count(replies, 200), count(replies, 401)]).toEqual([1, 19]);
+    }
+  });
+
+  const client = { address: '127.0.0.1', agent: '' };
+
+  /** An account of its own, logged in, as a login that is under way has read it. */
+  async function beginLogin(email: string) {
+    const { id } = await api.accounts.register(email);
+    const own = await api.accounts.login(email);
+    const account = (await api.app.get(AccountsService).findOne(id))!;
+    const open = () => api.app.get(TokensService).open(account, client);
+    const change = () =>
+      api.post(
+        '/auth/change-password/',
+        { old_password: PASSWORD, new_password: 'another password' },
+        bearer(own.access),
+      );
+    return { own, open, change };
+  }
+
+  it('a login whose password was checked before it changed, and that comes after, is refused', async () => {
+    const { own, open, change } = await beginLogin('after@example.com');
+    expect(await change()).toHaveStatus(200);
+
+    await expect(open()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+
+    expect(await logins('after@example.com')).toBe(1);
+    expect(await refresh(own.refresh)).toHaveStatus(200);
+  });
+
+  it('a login that is being written while the password changes does not outlive the change', async () => {
+    const { own, open, change } = await beginLogin('during@example.com');
+    let start!: () => void;
+    const changed = new Promise<void>((resolve) => (start = resolve)).then(change);
+
+    await api.app.get(Transactions).run(async () => {
+      await open();
+      start();
+      // The change has to wait for this transaction; one that does not would be done before that.
+      await Promise.race([changed, sleep(1500)]);
+    });
+
+    expect(await changed).toHaveStatus(200);
+    expect(await logins('during@example.com')).toBe(1);
+    expect(await refresh(own.refresh)).toHaveStatus(200);
+  });
+
+  it('logins while the account is switched off: none is left', async () => {
+    await api.accounts.register('off@example.com');
+
+    await Promise.all([
+      ...Array.from({ length: 20 }, () =>
+        api.post('/auth/login/', { email: 'off@example.com', password: PASSWORD }),
+      ),
+      sleep(150).then(() => api.accounts.admin().setActive('off@example.com', false)),
+    ]);
+
+    expect(await logins('off@example.com')).toBe(0);
+  });
+
+  it('more logins at once than can wait: the excess is told to come back', async () => {
+    await api.accounts.register('many@example.com');
+
+    const replies = await times(200, () =>
+      api.post('/auth/login/', { email: 'many@example.com', password: PASSWORD }),
+    );
+
+    const refused = replies.filter(({ status }) => status !== 200);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(count(replies, 200)).toBeGreaterThanOrEqual(128);
+    for (const reply of refused) expect(reply).toBeError('SERVICE_UNAVAILABLE');
+  });
+});

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { AccessModule } from './support/access.module.js';
+import { bearer, type Session, startApi, type TestApi } from './support/api.js';
+import { STORES } from './support/stores.js';
+
+describe.each(STORES)('a call by session cookie on %s', (store) => {
+  let api: TestApi;
+  let id: number;
+  let session: Session;
+  let other: Session;
+  let access: string;
+  beforeAll(async () => {
+    api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [AccessModule]);
+    ({ id } = await api.accounts.register('ada@example.com'));
+    await api.accounts.register('eve@example.com');
+    session = await api.accounts.session('ada@example.com');
+    other = await api.accounts.session('eve@example.com');
+    ({ access } = await api.accounts.login('eve@example.com'));
+  });
+  afterAll(() => api.stop());
+
+  const wrongTokens = (): [string, Record<string, string>][] => [
+    ['none', {}],
+    ['an empty one', { 'x-csrf-token': '' }],
+    ['a made-up one', { 'x-csrf-token': 'x'.repeat(43) }],
+    ["another session's", { 'x-csrf-token': other.headers['x-csrf-token'] }],
+    ['one with a tail', { 'x-csrf-token': `${session.headers['x-csrf-token']}x` }],
+    ['the id of the session', { 'x-csrf-token': session.cookie.cookie.split(/[=.]/)[1]! }],
+  ];
+
+  it('is refused when it is unsafe and brings a wrong token or none, and changes nothing', async () => {
+    const before = await api.get('/auth/me/', session.cookie);
+    for (const [, token] of wrongTokens()) {
+      const headers = { ...session.cookie, ...token };
+      expect(await api.put('/auth/me/', { name: 'Eve' }, headers)).toBeError('CSRF_FAILED');
+      expect(await api.patch('/auth/me/', '{broken', headers)).toBeError('CSRF_FAILED');
+      expect(await api.post('/v1/posts', { title: 'T', content: 'C' }, headers)).toBeError('CSRF_FAILED');
+      expect(await api.delete('/v1/posts/1', headers)).toBeError('CSRF_FAILED');
+      expect(await api.delete('/auth/session/', headers)).toBeError('CSRF_FAILED');
+      expect(await api.post('/auth/change-password/', {}, headers)).toBeError('CSRF_FAILED');
+    }
+    expect((await api.get('/auth/me/', session.cookie)).text).toBe(before.text);
+    expect(await api.posts.count()).toBe(0);
+  });
+
+  it('is taken with the token of the session', async () => {
+    const created = await api.post('/v1/posts', { title: 'T', content: 'C' }, session.headers);
+    expect(created).toHaveStatus(201);
+    expect(await api.delete(`/v1/posts/${created.body.data.id}`, session.headers)).toHaveStatus(204);
+    expect(await api.put('/auth/me/', { name: 'Ada' }, session.headers)).toHaveStatus(200);
+  });
+
+  it('needs no token to read', async () => {
+    expect((await api.get('/v1/access/default', session.cookie)).body).toEqual({ id });
+    const head = { method: 'HEAD', url: '/v1/access/default', headers: session.cookie } as const;
+    expect(await api.send(head)).toHaveStatus(200);
+  });
+
+  it('needs none where nobody looks at credentials', async () => {
+    const login = { email: 'nobody@example.com', password: 'x' };
+    expect(await api.post('/auth/login/', login, session.cookie)).toBeError('UNAUTHENTICATED');
+    const open = await startApi(store);
+    const reply = await open.post('/v1/posts', { title: 'T', content: 'C' }, session.cookie);
+    expect(reply).toHaveStatus(201);
+    await open.stop();
+  });
+
+  it('is that of the bearer token where there is one, good or bad, and takes no CSRF token then', async () => {
+    const headers = { ...session.cookie, ...bearer(access) };
+
+    expect((await api.get('/v1/access/default', headers)).body.id).not.toBe(id);
+    expect((await api.put('/auth/me/', { name: 'Eve' }, headers)).body).toMatchObject({
+      email: 'eve@example.com',
+    });
+    for (const bad of [bearer('garbage'), bearer(session.cookie.cookie)]) {
+      expect(await api.get('/auth/me/', { ...session.headers, ...bad })).toBeError('TOKEN_NOT_VALID');
+    }
+    const blank = { ...session.cookie, authorization: 'Bearer ' };
+    expect((await api.get('/v1/access/default', blank)).body).toEqual({ id });
+  });
+
+  it('counts as one without credentials when the cookie is no good', async () => {
+    for (const cookie of ['session=garbage', `${session.cookie.cookie}x`, '__Host-session=x.y']) {
+      expect(await api.get('/v1/posts', { cookie })).toHaveStatus(200);
+      expect(await api.get('/auth/me/', { cookie })).toBeError('UNAUTHENTICATED');
+      expect(await api.post('/v1/posts', {}, { cookie })).toBeError('UNAUTHENTICATED');
+      expect((await api.graphql('{ forEveryone }', {}, { cookie })).body).toEqual({
+        data: { forEveryone: null },
+      });
+    }
+  });
+
+  describe('over GraphQL', () => {
+    it('is refused without the token, be it a query or a mutation', async () => {
+      const count = async () => (await api.get('/v2/users')).body.meta.total;
+      const before = await count();
+      const mutation = 'mutation { createUser(input: { name: "A", email: "" }) { name } }';
+      for (const [, token] of wrongTokens()) {
+        for (const query of ['{ forEveryone }', mutation]) {
+          const reply = await api.graphql(query, {}, { ...session.cookie, ...token });
+          expect(reply).toHaveStatus(403);
+          expect(reply.body).toEqual({
+            errors: [expect.objectContaining({ extensions: expect.objectContaining({ code: 'FORBIDDEN' }) })],
+          });
+        }
+      }
+      expect(await count()).toBe(before);
+    });
+
+    it('is that of the account with the token, and of the bearer token where there is one', async () => {
+      const { data } = (await api.graphql('{ forEveryone forAccounts }', {}, session.headers)).body;
+      expect(data).toEqual({ forEveryone: id, forAccounts: id });
+
+      const headers = { ...session.cookie, ...bearer(access) };
+      const reply = await api.graphql('{ forAccounts }', {}, headers);
+      expect(reply).toHaveStatus(200);
+      expect(reply.body.data.forAccounts).not.toBe(id);
+    });
+  });
+});
+
+describe('CORS with credentials', () => {
+  it('lets the pages of its origins send the CSRF token and the cookie, and no others', async () => {
+    const api = await startApi('SQLite', { CORS_ORIGINS: 'https://app.example.com' });
+    const preflight = (origin: string) =>
+      api.send({
+        method: 'OPTIONS',
+        url: '/auth/session/',
+        headers: {
+          origin,
+          'access-control-request-method': 'DELETE',
+          'access-control-request-headers': 'x-csrf-token',
+        },
+      });
+
+    expect((await preflight('https://app.example.com')).headers).toMatchObject({
+      'access-control-allow-origin': 'https://app.example.com',
+      'access-control-allow-credentials': 'true',
+      'access-control-allow-headers': 'x-csrf-token',
+      'access-control-allow-methods': expect.stringContaining('DELETE'),
+    });
+    const stranger = await preflight('https://evil.example');
+    expect(stranger.headers['access-control-allow-origin']).toBeUndefined();
+    await api.stop();
+  });
+});

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { bearer, startApi, type TestApi, type Tokens } from './support/api.js';
+import { decode, forge, HEADER, sign } from './support/forged-tokens.js';
+import { STORES } from './support/stores.js';
+
+describe.each(STORES)('forged and wrong tokens on %s', (store) => {
+  const key = 'the right key, of which nobody else knows';
+  let api: TestApi;
+  let tokens: Tokens;
+  let accessForgeries: [string, string][];
+  let refreshForgeries: [string, string][];
+  beforeAll(async () => {
+    api = await startApi(store, { JWT_SECRET: key });
+    await api.accounts.register('ada@example.com');
+    await api.accounts.register('bob@example.com');
+    tokens = await api.accounts.login('ada@example.com');
+    accessForgeries = forge(tokens.access, key);
+    refreshForgeries = forge(tokens.refresh, key);
+  });
+  afterAll(() => api.stop());
+
+  const resign = (token: string) => sign(HEADER, decode(token.split('.')[1]!), key);
+
+  it('are told from the right ones, which tests can make as well', async () => {
+    expect(await api.get('/auth/me/', bearer(resign(tokens.access)))).toHaveStatus(200);
+    expect(await api.post('/auth/verify/', { token: resign(tokens.refresh) })).toHaveStatus(200);
+    expect(accessForgeries.length).toBeGreaterThanOrEqual(60);
+  });
+
+  it('are none of them an access token', async () => {
+    for (const [name, token] of accessForgeries) {
+      const reply = await api.get('/auth/me/', bearer(token));
+      expect([name, reply.status, reply.body.error?.code]).toEqual([name, 401, 'TOKEN_NOT_VALID']);
+      expect(reply).toBeError('TOKEN_NOT_VALID');
+    }
+  });
+
+  it('are none of them one for GraphQL', async () => {
+    for (const [name, token] of accessForgeries) {
+      const { status, body } = await api.graphql('{ users { id } }', {}, bearer(token));
+      expect([name, status, body.data, body.errors?.[0].extensions.code]).toEqual([
+        name,
+        401,
+        undefined,
+        'UNAUTHENTICATED',
+      ]);
+    }
+  });
+
+  it('are none of them verified', async () => {
+    for (const [name, token] of [...accessForgeries, ...refreshForgeries]) {
+      const reply = await api.post('/auth/verify/', { token });
+      expect([name, reply.status, reply.body.error?.code]).toEqual([name, 401, 'TOKEN_NOT_VALID']);
+    }
+  });
+
+  it('are none of them refreshed or logged out, and the right one stays good', async () => {
+    for (const [name, token] of refreshForgeries) {
+      for (const path of ['/auth/refresh/', '/auth/logout/']) {
+        const reply = await api.post(path, { refresh: token });
+        expect([name, reply.status, reply.body.error?.code]).toEqual([name, 401, 'TOKEN_NOT_VALID']);
+      }
+    }
+    expect(await api.post('/auth/verify/', { token: tokens.refresh })).toHaveStatus(200);
+  });
+
+  it('include a refresh token as an access token, and the reverse', async () => {
+    expect(await api.get('/auth/me/', bearer(tokens.refresh))).toBeError('TOKEN_NOT_VALID');
+    expect(await api.post('/auth/refresh/', { refresh: tokens.access })).toBeError('TOKEN_NOT_VALID');
+    expect(await api.post('/auth/logout/', { refresh: tokens.access })).toBeError('TOKEN_NOT_VALID');
+  });
+
+  it('include those of a login that is not there, and of another account’s', async () => {
+    const bob = await api.accounts.login('bob@example.com');
+    const [ada, bobs] = [decode(tokens.refresh.split('.')[1]!), decode(bob.refresh.split('.')[1]!)];
+
+    for (const claims of [
+      { ...ada, sid: randomUUID() },
+      { ...ada, jti: randomUUID() },
+      { ...ada, sid: bobs['sid'], jti: bobs['jti'] },
+    ]) {
+      const refresh = sign(HEADER, claims, key);
+      expect(await api.post('/auth/refresh/', { refresh })).toBeError('TOKEN_NOT_VALID');
+    }
+    expect(await api.post('/auth/verify/', { token: bob.refresh })).toHaveStatus(200);
+  });
+});

@@ -1,0 +1,150 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { createApp } from '../src/app.factory.js';
+import { PASSWORD, startApi, TestApi } from './support/api.js';
+import { STORES } from './support/stores.js';
+
+const MINUTE = 60_000;
+const LIMIT = 20;
+
+describe.each(STORES)('failed logins on %s', (store) => {
+  let api: TestApi;
+  let email: string;
+  let count = 0;
+  beforeAll(async () => {
+    api = await startApi(store, { TRUST_PROXY: '127.0.0.1, 10.0.0.0/8' });
+  });
+  afterEach(() => api.moveClock(0));
+  afterAll(() => api.stop());
+
+  async function register(): Promise<void> {
+    email = `account${++count}@example.com`;
+    await api.accounts.register(email);
+  }
+
+  const login = (password: string, { from = '203.0.113.1', as = email, on = api } = {}) =>
+    on.post('/auth/login/', { email: as, password }, { 'x-forwarded-for': from });
+
+  async function fail(times: number, options = {}): Promise<void> {
+    const replies = await Promise.all(Array.from({ length: times }, () => login('wrong', options)));
+    for (const reply of replies) expect(reply).toBeError('UNAUTHENTICATED');
+  }
+
+  it('are answered with 429 after 20 of them, the right password too, until the window has passed', async () => {
+    await register();
+    await fail(LIMIT);
+
+    for (const password of ['wrong', PASSWORD]) {
+      const reply = await login(password);
+      expect(reply).toBeError('RATE_LIMITED');
+      const wait = Number(reply.headers['retry-after']);
+      expect(wait).toBeGreaterThan(280);
+      expect(wait).toBeLessThanOrEqual(300);
+    }
+    api.moveClock(4 * MINUTE);
+    const later = await login(PASSWORD);
+    expect(later).toBeError('RATE_LIMITED');
+    expect(Number(later.headers['retry-after'])).toBeLessThanOrEqual(60);
+    api.moveClock(5 * MINUTE);
+    expect(await login(PASSWORD)).toHaveStatus(200);
+  });
+
+  it('start anew with a success, and with a new window', async () => {
+    await register();
+    await fail(LIMIT - 1);
+    expect(await login(PASSWORD)).toHaveStatus(200);
+    await fail(LIMIT - 1);
+    api.moveClock(5 * MINUTE);
+    await fail(LIMIT - 1);
+    expect(await login(PASSWORD)).toHaveStatus(200);
+  });
+
+  it('count in whatever letter case, and for accounts that do not exist', async () => {
+    const unknown = `Nobody${++count}@Example.com`;
+    await fail(LIMIT - 1, { as: unknown });
+    await fail(1, { as: unknown.toUpperCase() });
+
+    expect(await login('wrong', { as: ` ${unknown.toLowerCase()}` })).toBeError('RATE_LIMITED');
+  });
+
+  it('from one address lock nobody out at another, nor another account', async () => {
+    await register();
+    await fail(LIMIT);
+
+    expect(await login(PASSWORD, { from: '203.0.113.2' })).toHaveStatus(200);
+    expect(await login(PASSWORD)).toBeError('RATE_LIMITED');
+    await register();
+    expect(await login(PASSWORD)).toHaveStatus(200);
+  });
+
+  it('cannot be hidden behind addresses that the client makes up', async () => {
+    await register();
+    // The proxy adds whom it sees at the end; what stands before is the client's own invention.
+    for (let n = 0; n < LIMIT; n++) {
+      expect(await login('wrong', { from: `198.51.100.${n}, 203.0.113.1` })).toBeError('UNAUTHENTICATED');
+    }
+
+    expect(await login(PASSWORD, { from: '198.51.100.99, 203.0.113.1' })).toBeError('RATE_LIMITED');
+    expect(await login(PASSWORD, { from: '203.0.113.1, 10.1.2.3' })).toBeError('RATE_LIMITED');
+  });
+
+  it('at once are no more than one after the other, and survive a restart', async () => {
+    await register();
+
+    const replies = await Promise.all(Array.from({ length: 30 }, () => login('wrong')));
+
+    const statuses = replies.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(LIMIT);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+    api = await api.restart();
+    expect(await login(PASSWORD)).toBeError('RATE_LIMITED');
+  });
+
+  it('are not what many right logins at once are', async () => {
+    await register();
+
+    const replies = await Promise.all(Array.from({ length: 25 }, () => login(PASSWORD)));
+
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+  });
+});
+
+describe.each(STORES)('failed logins without TRUST_PROXY on %s', (store) => {
+  it('count for the address of the connection, whatever X-Forwarded-For says', async () => {
+    const api = await startApi(store);
+    await api.accounts.register('ada@example.com');
+    const login = (n: number) =>
+      api.post(
+        '/auth/login/',
+        { email: 'ada@example.com', password: n < LIMIT ? 'wrong' : PASSWORD },
+        {
+          'x-forwarded-for': `203.0.113.${n}`,
+          'x-real-ip': `203.0.113.${n}`,
+          forwarded: `for=203.0.113.${n}`,
+        },
+      );
+
+    for (let n = 0; n < LIMIT; n++) expect(await login(n)).toBeError('UNAUTHENTICATED');
+
+    expect(await login(LIMIT)).toBeError('RATE_LIMITED');
+    await api.stop();
+  });
+});
+
+describe('failed logins on PostgreSQL', () => {
+  it('are counted together by all replicas', async () => {
+    const api = await startApi('PostgreSQL');
+    const replica = new TestApi(await createApp(api.config), api.config, async () => undefined);
+    await api.accounts.register('ada@example.com');
+    const login = (on: TestApi, password: string) =>
+      on.post('/auth/login/', { email: 'ada@example.com', password });
+
+    for (let n = 0; n < LIMIT; n++) {
+      expect(await login(n % 2 === 0 ? api : replica, 'wrong')).toBeError('UNAUTHENTICATED');
+    }
+
+    expect(await login(api, PASSWORD)).toBeError('RATE_LIMITED');
+    expect(await login(replica, PASSWORD)).toBeError('RATE_LIMITED');
+    await replica.stop();
+    await api.stop();
+  });
+});

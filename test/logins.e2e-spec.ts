@@ -1,0 +1,107 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { bearer, PASSWORD, sessionOf, startApi, type TestApi } from './support/api.js';
+import { STORES } from './support/stores.js';
+
+const DAY = 24 * 3600 * 1000;
+
+const sidOf = (token: string) =>
+  JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()).sid as string;
+
+describe.each(STORES)('the logins of an account on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store);
+  });
+  afterEach(() => api.moveClock(0));
+  afterAll(() => api.stop());
+
+  const list = async (headers: Record<string, string>): Promise<any[]> =>
+    (await api.get('/auth/sessions/', headers)).body.data;
+  const end = (id: string, headers: Record<string, string>) => api.delete(`/auth/sessions/${id}/`, headers);
+
+  it('are listed newest first, by cookie and by token, with where they come from', async () => {
+    await api.accounts.register('ada@example.com');
+    const tokens = await api.accounts.login('ada@example.com');
+    api.moveClock(1000);
+    const reply = await api.post(
+      '/auth/session/',
+      { email: 'ada@example.com', password: PASSWORD },
+      { 'user-agent': 'Firefox' },
+    );
+    const { cookie, headers } = sessionOf(reply);
+
+    const data = await list(cookie);
+
+    expect(data).toEqual([
+      {
+        id: cookie.cookie.split(/[=.]/)[1],
+        kind: 'cookie',
+        created_at: expect.laterThan(data[1].created_at),
+        last_used_at: data[0].created_at,
+        address: '127.0.0.1',
+        agent: 'Firefox',
+        current: true,
+      },
+      expect.objectContaining({ id: sidOf(tokens.access), kind: 'token', current: false }),
+    ]);
+    expect((await list(bearer(tokens.access))).map(({ current }) => current)).toEqual([false, true]);
+    expect(JSON.stringify(data)).not.toContain(headers.cookie.split('.')[1]);
+    expect((await api.get('/auth/sessions/', cookie)).headers['cache-control']).toBe('no-store');
+  });
+
+  it('are ended one by one: a session at once, tokens from the next refresh on', async () => {
+    await api.accounts.register('bob@example.com');
+    const [first, second] = [
+      await api.accounts.session('bob@example.com'),
+      await api.accounts.session('bob@example.com'),
+    ];
+    const tokens = await api.accounts.login('bob@example.com');
+
+    expect(await end(first.cookie.cookie.split(/[=.]/)[1]!, second.headers)).toHaveStatus(204);
+    expect(await end(sidOf(tokens.access), second.headers)).toHaveStatus(204);
+
+    expect(await api.get('/auth/me/', first.cookie)).toBeError('UNAUTHENTICATED');
+    expect(await api.post('/auth/refresh/', { refresh: tokens.refresh })).toBeError('TOKEN_NOT_VALID');
+    expect(await api.post('/auth/verify/', { token: tokens.refresh })).toBeError('TOKEN_NOT_VALID');
+    expect(await api.get('/auth/me/', bearer(tokens.access))).toHaveStatus(200);
+    expect(await list(second.cookie)).toHaveLength(1);
+  });
+
+  it('may be ended by the very login', async () => {
+    await api.accounts.register('self@example.com');
+    const session = await api.accounts.session('self@example.com');
+
+    expect(await end((await list(session.cookie))[0].id, session.headers)).toHaveStatus(204);
+    expect(await api.get('/auth/sessions/', session.cookie)).toBeError('UNAUTHENTICATED');
+  });
+
+  it('are nobody else’s to see or to end', async () => {
+    await api.accounts.register('eve@example.com');
+    await api.accounts.register('victim@example.com');
+    const eve = await api.accounts.session('eve@example.com');
+    const victim = await api.accounts.session('victim@example.com');
+    const [{ id }] = (await list(victim.cookie)) as [{ id: string }];
+
+    expect(await list(eve.cookie)).toHaveLength(1);
+    for (const unknown of [id, 'unknown', '%00', '%ff', "' OR 1=1 --", 'x'.repeat(500), id.toUpperCase()]) {
+      expect(await end(encodeURIComponent(unknown), eve.headers)).toBeError('NOT_FOUND');
+    }
+    expect(await end('%00', eve.headers)).toBeError('NOT_FOUND');
+    expect(await end(id, {})).toBeError('UNAUTHENTICATED');
+    expect(await end(id, victim.cookie)).toBeError('CSRF_FAILED');
+    expect(await api.get('/auth/sessions/')).toBeError('UNAUTHENTICATED');
+    expect(await list(victim.cookie)).toHaveLength(1);
+  });
+
+  it('are not there any more when they have ended or expired', async () => {
+    await api.accounts.register('late@example.com');
+    const old = await api.accounts.login('late@example.com');
+    const out = await api.accounts.session('late@example.com');
+    await api.delete('/auth/session/', out.headers);
+    api.moveClock(8 * DAY);
+    const session = await api.accounts.session('late@example.com');
+
+    expect((await list(session.cookie)).map(({ kind }) => kind)).toEqual(['cookie']);
+    expect(await end(sidOf(old.access), session.headers)).toBeError('NOT_FOUND');
+  });
+});

@@ -1,0 +1,366 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { createApp } from '../src/app.factory.js';
+import { Purger } from '../src/common/purge/purger.js';
+import { Queries } from '../src/database/queries.js';
+import { bearer, PASSWORD, type Session, sessionOf, startApi, TestApi } from './support/api.js';
+import { STORES } from './support/stores.js';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+interface Row {
+  readonly id: string;
+  readonly kind: string;
+  readonly secret_hash: string;
+  readonly last_used_at: string;
+  readonly expires_at: string;
+}
+
+describe.each(STORES)('sessions on %s', (store) => {
+  let api: TestApi;
+  let email: string;
+  let session: Session;
+  let count = 0;
+  beforeAll(async () => {
+    api = await startApi(store);
+  });
+  afterEach(() => api.moveClock(0));
+  afterAll(() => api.stop());
+
+  /** An account of its own, logged in. */
+  async function logIn(): Promise<Session> {
+    email = `account${++count}@example.com`;
+    await api.accounts.register(email);
+    return (session = await api.accounts.session(email));
+  }
+
+  const show = (headers: Record<string, string>, on = api) => on.get('/auth/session/', headers);
+  const logOut = (headers: Record<string, string>, on = api) => on.delete('/auth/session/', headers);
+  const idOf = ({ cookie: { cookie } }: Session) => cookie.split(/[=.]/)[1]!;
+  const rowOf = (of: Session) =>
+    api.app.get(Queries).one<Row>('SELECT * FROM logins WHERE id = :id', { id: idOf(of) });
+
+  describe('POST /auth/session/', () => {
+    it('answers with the account and a CSRF token, and the credential is in the cookie alone', async () => {
+      await logIn();
+      const reply = await api.post('/auth/session/', { email: email.toUpperCase(), password: PASSWORD });
+
+      expect(reply).toHaveStatus(200);
+      expect(reply.body).toEqual({
+        account: expect.objectContaining({ email, is_active: true }),
+        csrf_token: expect.stringMatching(/^[\w-]{43}$/),
+      });
+      expect(reply.headers['cache-control']).toBe('no-store');
+      expect(reply.headers['set-cookie']).toMatch(
+        /^session=[\da-f-]{36}\.[\w-]{43}; Max-Age=34560000; Path=\/; HttpOnly; SameSite=Lax$/,
+      );
+      expect((await show(sessionOf(reply).cookie)).body).toEqual(reply.body);
+    });
+
+    it('stores nothing that could be sent in its place', async () => {
+      await logIn();
+      const row = await rowOf(session);
+      const [, secret] = session.cookie.cookie.split('.');
+
+      expect(row).toMatchObject({ kind: 'cookie', secret_hash: expect.stringMatching(/^[\w-]{43}$/) });
+      expect(JSON.stringify(row)).not.toContain(secret);
+      expect(await show({ cookie: `session=${row!.id}.${row!.secret_hash}` })).toBeError('UNAUTHENTICATED');
+    });
+
+    it('opens one under a new id, and ends the one that the browser had', async () => {
+      const before = await logIn();
+
+      const reply = await api.post('/auth/session/', { email, password: PASSWORD }, before.cookie);
+
+      const after = sessionOf(reply);
+      expect(idOf(after)).not.toBe(idOf(before));
+      expect(after.headers['x-csrf-token']).not.toBe(before.headers['x-csrf-token']);
+      expect(await show(before.cookie)).toBeError('UNAUTHENTICATED');
+      expect(await show(after.cookie)).toHaveStatus(200);
+    });
+
+    it('takes no id from the client, whatever it brings', async () => {
+      const chosen = `session=${'0'.repeat(8)}-0000-4000-8000-${'0'.repeat(12)}.${'x'.repeat(43)}`;
+      await logIn();
+
+      for (const cookie of [chosen, 'session=', 'session=mine', 'session=%00', 'session', '=']) {
+        const reply = await api.post('/auth/session/', { email, password: PASSWORD }, { cookie });
+        expect(reply).toHaveStatus(200);
+        expect(sessionOf(reply).cookie.cookie).not.toBe(cookie);
+        expect(await show({ cookie })).toBeError('UNAUTHENTICATED');
+      }
+    });
+
+    it('leaves the session of the browser alone when the login fails', async () => {
+      await logIn();
+
+      const reply = await api.post('/auth/session/', { email, password: 'wrong' }, session.cookie);
+
+      expect(reply).toBeError('UNAUTHENTICATED');
+      expect(reply.headers).not.toHaveProperty('set-cookie');
+      expect(await show(session.cookie)).toHaveStatus(200);
+    });
+
+    it('refuses the same as a login for tokens, in the same words', async () => {
+      await logIn();
+      const attempts = [
+        { email, password: 'wrong password' },
+        { email: 'nobody@example.com', password: PASSWORD },
+        { email },
+        { email: 5, password: {} },
+        {},
+      ];
+      for (const body of attempts) {
+        const reply = await api.post('/auth/session/', body);
+        expect(reply.status).toBeGreaterThanOrEqual(400);
+        expect(reply.text).toBe((await api.post('/auth/login/', body)).text);
+      }
+      await api.accounts.admin().setActive(email, false);
+      expect(await api.post('/auth/session/', { email, password: PASSWORD })).toBeError('UNAUTHENTICATED');
+    });
+
+    it('counts failures together with those for tokens', async () => {
+      await logIn();
+      const fail = (path: string) => api.post(path, { email, password: 'wrong' });
+      await Promise.all(Array.from({ length: 10 }, () => fail('/auth/login/')));
+      await Promise.all(Array.from({ length: 10 }, () => fail('/auth/session/')));
+
+      for (const path of ['/auth/session/', '/auth/login/']) {
+        expect(await api.post(path, { email, password: PASSWORD })).toBeError('RATE_LIMITED');
+      }
+    });
+
+    it('reads no form, so that no other site can log its visitors in', async () => {
+      await logIn();
+      const form = { 'content-type': 'text/plain' };
+
+      const reply = await api.post('/auth/session/', JSON.stringify({ email, password: PASSWORD }), form);
+
+      expect(reply).toBeError('UNSUPPORTED_MEDIA_TYPE');
+    });
+  });
+
+  describe('GET /auth/session/', () => {
+    it('is for who has the cookie, and for nobody else', async () => {
+      await logIn();
+      const [, id, secret] = /=(.+)\.(.+)/.exec(session.cookie.cookie)!;
+      const { access } = await api.accounts.login(email);
+
+      const cookies = [
+        '',
+        'session=',
+        `session=${id}`,
+        `session=${id}.`,
+        `session=${id}.${secret}x`,
+        `session=${id}.${secret!.slice(1)}x`,
+        `session=${secret}.${id}`,
+        `other=${id}.${secret}`,
+        `__Host-session=${id}.${secret}`,
+      ];
+      for (const cookie of cookies) expect(await show({ cookie })).toBeError('UNAUTHENTICATED');
+      expect(await show({})).toBeError('UNAUTHENTICATED');
+      expect(await show(bearer(access))).toBeError('UNAUTHENTICATED');
+      expect(await show({ cookie: `a=b; ${session.cookie.cookie}; c=d` })).toHaveStatus(200);
+      expect(await api.send({ method: 'HEAD', url: '/auth/session', headers: session.cookie })).toHaveStatus(
+        200,
+      );
+    });
+  });
+
+  describe('DELETE /auth/session/', () => {
+    it('ends the session at once, and clears the cookie', async () => {
+      await logIn();
+      const other = await api.accounts.session(email);
+
+      const reply = await logOut(session.headers);
+
+      expect(reply).toHaveStatus(204);
+      expect(reply.text).toBe('');
+      expect(reply.headers['set-cookie']).toBe('session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax');
+      expect(await show(session.cookie)).toBeError('UNAUTHENTICATED');
+      expect(await show(other.cookie)).toHaveStatus(200);
+    });
+
+    it('is refused for one that has ended already, and to tokens', async () => {
+      await logIn();
+      const { access } = await api.accounts.login(email);
+      await logOut(session.headers);
+
+      expect(await logOut(session.headers)).toBeError('UNAUTHENTICATED');
+      expect(await logOut(bearer(access))).toBeError('UNAUTHENTICATED');
+      expect(await api.get('/auth/me/', bearer(access))).toHaveStatus(200);
+    });
+
+    it('of several at once, one ends it', async () => {
+      await logIn();
+
+      const replies = await Promise.all(Array.from({ length: 8 }, () => logOut(session.headers)));
+
+      for (const { status } of replies) expect([204, 401]).toContain(status);
+      expect(replies.map(({ status }) => status)).toContain(204);
+      expect(await rowOf(session)).toBeUndefined();
+    });
+  });
+
+  describe('a session', () => {
+    it('stands for the account as it is now', async () => {
+      await logIn();
+      await api.accounts.admin().setStaff(email, true);
+
+      expect((await show(session.cookie)).body.account).toMatchObject({ role: 'admin', is_staff: true });
+      expect((await api.get('/auth/me/', session.cookie)).body.is_staff).toBe(true);
+    });
+
+    it('ends 14 days after its last use, to the second, and goes on for as long as it is used', async () => {
+      await logIn();
+      const login = Date.parse((await rowOf(session))!.last_used_at) - Date.now();
+
+      for (const days of [13, 26, 39]) {
+        api.moveClock(login + days * DAY);
+        expect(await show(session.cookie)).toHaveStatus(200);
+      }
+      const { expires_at, last_used_at } = (await rowOf(session))!;
+      expect(Date.parse(expires_at) - Date.parse(last_used_at)).toBe(14 * DAY);
+      api.moveClock(Date.parse(expires_at) - Date.now() - 2000);
+      const early = await api.send({ method: 'GET', url: '/v1/posts', headers: session.cookie });
+      expect(early).toHaveStatus(200);
+      api.moveClock(Date.parse(expires_at) - Date.now());
+      expect(await show(session.cookie)).toBeError('UNAUTHENTICATED');
+    });
+
+    it('is written to at most once a minute', async () => {
+      await logIn();
+      const first = (await rowOf(session))!;
+      const opened = Date.parse(first.last_used_at) - Date.now();
+
+      api.moveClock(opened + MINUTE - 5000);
+      await show({ ...session.cookie, 'user-agent': 'Later' });
+      expect(await rowOf(session)).toEqual(first);
+      api.moveClock(opened + MINUTE + 5000);
+      await show({ ...session.cookie, 'user-agent': 'Later' });
+      expect(await rowOf(session)).toMatchObject({
+        agent: 'Later',
+        last_used_at: expect.laterThan(first.last_used_at),
+        expires_at: expect.laterThan(first.expires_at),
+      });
+    });
+
+    it('is purged when it has expired, and not before', async () => {
+      await logIn();
+      api.moveClock(13 * DAY);
+      await api.app.get(Purger).purge();
+      expect(await rowOf(session)).toBeDefined();
+
+      api.moveClock(15 * DAY);
+      await api.app.get(Purger).purge();
+      expect(await rowOf(session)).toBeUndefined();
+    });
+
+    it('ends with the account, also when that is switched on again', async () => {
+      await logIn();
+      const admin = api.accounts.admin();
+
+      await admin.setActive(email, false);
+      expect(await show(session.cookie)).toBeError('UNAUTHENTICATED');
+      await admin.setActive(email, true);
+      expect(await show(session.cookie)).toBeError('UNAUTHENTICATED');
+    });
+
+    it('ends when the password is changed by another login, and stays when by itself', async () => {
+      await logIn();
+      const other = await api.accounts.session(email);
+      const tokens = await api.accounts.login(email);
+      const change = (old_password: string, new_password: string, headers: Record<string, string>) =>
+        api.post('/auth/change-password/', { old_password, new_password }, headers);
+
+      expect(await change(PASSWORD, 'second password', session.headers)).toHaveStatus(200);
+      expect(await show(session.cookie)).toHaveStatus(200);
+      expect(await show(other.cookie)).toBeError('UNAUTHENTICATED');
+      expect(await api.post('/auth/refresh/', { refresh: tokens.refresh })).toBeError('TOKEN_NOT_VALID');
+
+      const later = await api.accounts.login(email, 'second password');
+      expect(await change('second password', 'third password', bearer(later.access))).toHaveStatus(200);
+      expect(await show(session.cookie)).toBeError('UNAUTHENTICATED');
+    });
+
+    it('does not come about when the password changes while it is being opened', async () => {
+      await logIn();
+      const change = (n: number) =>
+        api.post(
+          '/auth/change-password/',
+          { old_password: n === 0 ? PASSWORD : `password ${n}`, new_password: `password ${n + 1}` },
+          session.headers,
+        );
+
+      for (let n = 0; n < 3; n++) {
+        const password = n === 0 ? PASSWORD : `password ${n}`;
+        const [changed, opened] = await Promise.all([
+          change(n),
+          api.post('/auth/session/', { email, password }),
+        ]);
+        expect(changed).toHaveStatus(200);
+        expect([200, 401]).toContain(opened.status);
+        const cookie = opened.status === 200 ? sessionOf(opened).cookie : {};
+        expect(await show(cookie)).toBeError('UNAUTHENTICATED');
+      }
+    });
+
+    it('outlives the process', async () => {
+      const first = await startApi(store);
+      await first.accounts.register('stays@example.com');
+      const { headers } = await first.accounts.session('stays@example.com');
+
+      const second = await first.restart();
+
+      expect(await show(headers, second)).toHaveStatus(200);
+      expect(await logOut(headers, second)).toHaveStatus(204);
+      await second.stop();
+    });
+  });
+
+  it('answer 503 when the database cannot be read', async () => {
+    const broken = await startApi(store);
+    await broken.accounts.register('ada@example.com');
+    const { cookie } = await broken.accounts.session('ada@example.com');
+    await broken.accounts.drop();
+
+    expect(await show(cookie, broken)).toBeError('SERVICE_UNAVAILABLE');
+    await broken.stop();
+  });
+});
+
+describe('sessions on two replicas', () => {
+  it('are the same on both', async () => {
+    const api = await startApi('PostgreSQL', { JWT_SECRET: 'j'.repeat(32) });
+    const replica = new TestApi(await createApp(api.config), api.config, async () => undefined);
+    await api.accounts.register('ada@example.com');
+    const { cookie, headers } = await api.accounts.session('ada@example.com');
+
+    expect(await replica.get('/auth/session/', cookie)).toHaveStatus(200);
+    expect(await replica.delete('/auth/session/', headers)).toHaveStatus(204);
+    expect(await api.get('/auth/session/', cookie)).toBeError('UNAUTHENTICATED');
+    await replica.stop();
+    await api.stop();
+  });
+});
+
+describe('the cookie in production', () => {
+  it('takes HTTPS, and no neighbouring host can set it', async () => {
+    const api = await startApi('SQLite', { NODE_ENV: 'production', JWT_SECRET: 'j'.repeat(32) });
+    const password = 'analytical engine 1843';
+    await api.accounts.register('ada@example.com', { password });
+
+    const reply = await api.post('/auth/session/', { email: 'ada@example.com', password });
+    const { cookie, headers } = sessionOf(reply);
+
+    expect(reply.headers['set-cookie']).toMatch(
+      /^__Host-session=[\w.-]+; Max-Age=34560000; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+    );
+    expect(await api.get('/auth/session/', cookie)).toHaveStatus(200);
+    const tossed = cookie.cookie.replace('__Host-', '');
+    expect(await api.get('/auth/session/', { cookie: tossed })).toBeError('UNAUTHENTICATED');
+    const cleared = await api.delete('/auth/session/', headers);
+    expect(cleared.headers['set-cookie']).toMatch(/^__Host-session=; Max-Age=0; Path=\/; HttpOnly; Secure/);
+    await api.stop();
+  });
+});

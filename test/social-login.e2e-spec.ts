@@ -1,0 +1,380 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { SocialAccounts } from '../src/auth/social/social-accounts.js';
+import { Purger } from '../src/common/purge/purger.js';
+import { Queries } from '../src/database/queries.js';
+import { Transactions } from '../src/database/transactions.js';
+import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
+import { GitHub } from './support/social/github.js';
+import { Google } from './support/social/google.js';
+import { Visitor } from './support/social/visitor.js';
+import { STORES } from './support/stores.js';
+
+const PUBLIC_URL = 'https://api.example.com';
+const CALLBACK = `${PUBLIC_URL}/auth/social/google/callback/`;
+const FRONT_END = 'https://app.example.com/welcome?from=login';
+
+let google: Google;
+let github: GitHub;
+beforeAll(async () => {
+  google = await Google.start(CALLBACK);
+  github = await GitHub.start();
+});
+afterAll(() => Promise.all([google.stop(), github.stop()]));
+
+const start = (store: 'SQLite' | 'PostgreSQL', more: Record<string, string> = {}) =>
+  startApi(store, { ...google.settings, ...github.settings, PUBLIC_URL, ...more });
+
+/** Someone whom Google knows, with an e-mail of their own. */
+function person(login: string, more: object = {}): string {
+  google.people[login] = {
+    email: `${login}@example.com`,
+    email_verified: true,
+    name: 'Ada Lovelace',
+    ...more,
+  };
+  return login;
+}
+
+const atGitHub = (id: number, email: string, { verified = true, name = null as string | null } = {}) => {
+  github.person = { id, login: `octo${id}`, name, emails: [{ email, primary: true, verified }] };
+};
+
+describe.each(STORES)('social login on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await start(store);
+  });
+  afterEach(() => api.moveClock(0));
+  afterAll(() => api.stop());
+
+  const me = async ({ body }: Reply) => (await api.get('/auth/me/', bearer(body.access))).body;
+  const count = async (table: string) =>
+    (await api.app.get(Queries).one<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))!.n;
+  const verifyEmail = (email: string) =>
+    api.app
+      .get(Transactions)
+      .execute('UPDATE accounts SET is_email_verified = TRUE WHERE email = :email', { email });
+  const logIn = (provider: string, login?: string) => new Visitor(api).logIn(provider, login);
+
+  it('lists the providers that are configured', async () => {
+    expect((await api.get('/auth/social/')).body).toEqual({
+      data: [
+        { name: 'google', url: '/auth/social/google/' },
+        { name: 'github', url: '/auth/social/github/' },
+      ],
+    });
+  });
+
+  it('starts at the provider with PKCE, state and nonce, each time others', async () => {
+    const [first, second] = [await api.get('/auth/social/google/'), await api.get('/auth/social/google')];
+
+    expect(first).toHaveStatus(302);
+    expect(first.headers['cache-control']).toBe('no-store');
+    expect(first.headers['set-cookie']).toMatch(
+      /^social-login=[\w-]{22}\.\d+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/,
+    );
+    const [url, other] = [new URL(first.headers['location']!), new URL(second.headers['location']!)];
+    expect(url.origin + url.pathname).toBe(`${google.issuer}/auth`);
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      client_id: google.clientId,
+      response_type: 'code',
+      redirect_uri: CALLBACK,
+      scope: 'openid email profile',
+      state: expect.stringMatching(/^[\w-]{43}$/),
+      nonce: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge_method: 'S256',
+    });
+    for (const name of ['state', 'nonce', 'code_challenge']) {
+      expect(url.searchParams.get(name)).not.toBe(other.searchParams.get(name));
+    }
+    expect(url.searchParams.get('state')).not.toBe(url.searchParams.get('nonce'));
+  });
+
+  it('makes an account of someone new at Google, and finds it again by who they are', async () => {
+    person('new');
+    const first = await logIn('google', 'new');
+
+    expect(first).toHaveStatus(200);
+    expect(first.headers['cache-control']).toBe('no-store');
+    expect(first.body).toEqual({ access: expect.any(String), refresh: expect.any(String) });
+    const account = await me(first);
+    expect(account).toMatchObject({
+      email: 'new@example.com',
+      name: 'Ada Lovelace',
+      phone: '',
+      role: 'user',
+      is_active: true,
+      is_email_verified: true,
+    });
+    person('new', { email: 'moved@example.com', email_verified: false, name: 'Another' });
+    expect(await me(await logIn('google', 'new'))).toEqual(account);
+    expect(await api.post('/auth/refresh/', { refresh: first.body.refresh })).toHaveStatus(200);
+  });
+
+  it('makes an account of someone new at GitHub, and finds it again', async () => {
+    atGitHub(100, 'octo100@example.com', { name: 'The Octocat' });
+    const account = await me(await logIn('github'));
+
+    expect(account).toMatchObject({
+      email: 'octo100@example.com',
+      name: 'The Octocat',
+      is_email_verified: true,
+    });
+    atGitHub(100, 'elsewhere@example.com');
+    expect(await me(await logIn('github'))).toEqual(account);
+    atGitHub(101, 'octo101@example.com');
+    expect(await me(await logIn('github'))).toMatchObject({ name: 'octo101' });
+  });
+
+  it('takes the primary e-mail of those that GitHub knows', async () => {
+    atGitHub(110, 'primary@example.com');
+    github.person = {
+      ...github.person,
+      emails: [{ email: 'first@example.com', primary: false, verified: true }, ...github.person.emails],
+    };
+
+    expect(await me(await logIn('github'))).toMatchObject({ email: 'primary@example.com' });
+  });
+
+  it('is to one account from both providers, where each has verified the e-mail', async () => {
+    person('both');
+    atGitHub(120, 'BOTH@example.com');
+    const account = await me(await logIn('google', 'both'));
+    const accounts = await count('accounts');
+
+    expect(await me(await logIn('github'))).toEqual(account);
+    expect(await count('accounts')).toBe(accounts);
+  });
+
+  it('is to the account with a password, where we have verified its e-mail, too', async () => {
+    const { id } = await api.accounts.register('Owner@example.com');
+    await verifyEmail('Owner@example.com');
+
+    expect((await me(await logIn('google', person('owner')))).id).toBe(id);
+    await api.accounts.login('owner@example.com');
+  });
+
+  it.each([
+    ['we have not verified', true, false],
+    ['the provider has not verified', false, true],
+    ['neither has verified', false, false],
+  ])('is refused where %s an e-mail that is ours, and links nothing', async (what, theirs, ours) => {
+    const login = `taken-${what.split(' ')[0]}`;
+    await api.accounts.register(`${login}@example.com`);
+    if (ours) await verifyEmail(`${login}@example.com`);
+    person(login, { email_verified: theirs });
+    const [accounts, identities] = [await count('accounts'), await count('social_identities')];
+
+    expect(await logIn('google', login)).toBeError('CONFLICT');
+    atGitHub(200 + Number(theirs) * 2 + Number(ours), `${login}@example.com`, { verified: theirs });
+    expect(await logIn('github')).toBeError('CONFLICT');
+
+    expect([await count('accounts'), await count('social_identities')]).toEqual([accounts, identities]);
+    await api.accounts.login(`${login}@example.com`);
+  });
+
+  it.each([
+    ['no e-mail', { email: undefined }],
+    ['an e-mail that is none', { email: 'nobody' }],
+    ['an e-mail of another type', { email: 5 }],
+    ['an e-mail that it has not verified', { email_verified: false }],
+    ['an e-mail that it says "true" of', { email_verified: 'true' }],
+    ['an e-mail that it says nothing of', { email_verified: undefined }],
+  ])('is refused with %s, and makes nothing', async (_, more) => {
+    const accounts = await count('accounts');
+    person('odd', more);
+
+    expect(await logIn('google', 'odd')).toBeError('VALIDATION_ERROR', ['email']);
+    expect(await count('accounts')).toBe(accounts);
+  });
+
+  it('is refused without an e-mail at GitHub', async () => {
+    atGitHub(130, 'x@example.com');
+    github.person = { ...github.person, emails: [] };
+    expect(await logIn('github')).toBeError('VALIDATION_ERROR', ['email']);
+    atGitHub(131, 'unverified@example.com', { verified: false });
+    expect(await logIn('github')).toBeError('VALIDATION_ERROR', ['email']);
+  });
+
+  it.each([
+    ['a long one', '🙂'.repeat(200), '🙂'.repeat(150)],
+    ['none', undefined, 'nameless1'],
+    ['an empty one', '', 'nameless2'],
+    ['one that cannot be stored', 'a\0b', 'nameless3'],
+  ])('takes a name that fits, of %s', async (_, name, expected) => {
+    const login = expected.startsWith('nameless') ? expected : 'longname';
+    person(login, { name });
+
+    expect((await me(await logIn('google', login))).name).toBe(expected);
+  });
+
+  it('is refused to an account that is switched off', async () => {
+    person('off');
+    await logIn('google', 'off');
+    await api.accounts.admin().setActive('off@example.com', false);
+
+    expect(await logIn('google', 'off')).toBeError('UNAUTHENTICATED');
+    atGitHub(140, 'off@example.com');
+    expect(await logIn('github')).toBeError('UNAUTHENTICATED');
+  });
+
+  it('gives an account that no password is right for', async () => {
+    const reply = await logIn('google', person('bare'));
+    const login = (password: string) => api.post('/auth/login/', { email: 'bare@example.com', password });
+    const unknown = await api.post('/auth/login/', { email: 'nobody@example.com', password: 'x' });
+
+    for (const password of ['', PASSWORD, '\0', '$argon2id$']) {
+      expect((await login(password)).status).toBeGreaterThanOrEqual(401);
+    }
+    expect((await login(PASSWORD)).text).toBe(unknown.text);
+    const change = { old_password: '', new_password: 'a new password' };
+    expect(await api.post('/auth/change-password/', change, bearer(reply.body.access))).toHaveStatus(400);
+    const body = { email: 'bare@example.com', name: 'Eve', password: PASSWORD };
+    expect(await api.post('/auth/register/', body)).toBeError('CONFLICT');
+  });
+
+  it('of someone new by many at once makes one account', async () => {
+    person('race');
+    const visitors = Array.from({ length: 8 }, () => new Visitor(api));
+    const callbacks = await Promise.all(
+      visitors.map(async (visitor) => visitor.logInAt(await visitor.start('google'), 'race')),
+    );
+    const [accounts, identities] = [await count('accounts'), await count('social_identities')];
+
+    const replies = await Promise.all(visitors.map((visitor, n) => visitor.ask(callbacks[n]!)));
+
+    for (const reply of replies) expect(reply).toHaveStatus(200);
+    expect(new Set(await Promise.all(replies.map(async (reply) => (await me(reply)).id))).size).toBe(1);
+    expect(await count('accounts')).toBe(accounts + 1);
+    expect(await count('social_identities')).toBe(identities + 1);
+  });
+
+  it('of someone new by both providers, many times at the very same moment, makes one account', async () => {
+    const profile = { email: 'moment@example.com', emailVerified: true, name: 'Ada' };
+    const find = (n: number) =>
+      api.app
+        .get(SocialAccounts)
+        .find(n % 2 ? 'google' : 'github', { ...profile, subject: `moment${n % 4}` });
+
+    const accounts = await Promise.all(Array.from({ length: 12 }, (_, n) => find(n)));
+
+    expect(new Set(accounts.map(({ id }) => id)).size).toBe(1);
+  });
+
+  it('of someone new by both providers at once makes one account', async () => {
+    person('two-ways');
+    atGitHub(150, 'two-ways@example.com');
+    const [one, two] = [new Visitor(api), new Visitor(api)];
+    const callbacks = [
+      await one.logInAt(await one.start('google'), 'two-ways'),
+      await two.logInAt(await two.start('github'), ''),
+    ] as const;
+
+    const replies = await Promise.all([one.ask(callbacks[0]), two.ask(callbacks[1])]);
+
+    for (const reply of replies) expect(reply).toHaveStatus(200);
+    expect((await me(replies[0])).id).toBe((await me(replies[1])).id);
+  });
+
+  it('is one of the logins of the account', async () => {
+    const { body } = await logIn('google', person('listed'));
+
+    const { data } = (await api.get('/auth/sessions/', bearer(body.access))).body;
+    expect(data).toEqual([expect.objectContaining({ kind: 'token', current: true })]);
+  });
+});
+
+describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await start(store, { SOCIAL_LOGIN_REDIRECT: FRONT_END });
+  });
+  afterEach(() => api.moveClock(0));
+  afterAll(() => api.stop());
+
+  const exchange = (code: unknown) => api.post('/auth/social/exchange/', { code });
+
+  async function codeOf(login: string): Promise<string> {
+    const reply = await new Visitor(api).logIn('google', person(login));
+    return new URL(reply.headers['location']!).searchParams.get('code')!;
+  }
+
+  it('leads to the front end with a one-time code, and no token', async () => {
+    const reply = await new Visitor(api).logIn('google', person('front'));
+
+    expect(reply).toHaveStatus(302);
+    expect(reply.text).toBe('');
+    expect(reply.headers['location']).toMatch(
+      /^https:\/\/app\.example\.com\/welcome\?from=login&code=[\w-]{43}$/,
+    );
+    expect(reply.headers['referrer-policy']).toBe('no-referrer');
+    const tokens = await exchange(new URL(reply.headers['location']!).searchParams.get('code'));
+    expect(tokens).toHaveStatus(200);
+    expect(tokens.headers['cache-control']).toBe('no-store');
+    expect((await api.get('/auth/me/', bearer(tokens.body.access))).body.email).toBe('front@example.com');
+  });
+
+  it('leads nowhere else, whatever the browser brings', async () => {
+    const visitor = new Visitor(api);
+    const evil = 'https://evil.example/';
+    const more = ['redirect_uri', 'next', 'redirect', 'return_to', 'callback'].map(
+      (name) => `${name}=${evil}`,
+    );
+    const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', origin: evil, referer: evil };
+
+    const begun = await visitor.ask(`/auth/social/google/?${more.join('&')}`, headers);
+    const url = new URL(begun.headers['location']!);
+    expect(url.origin).toBe(google.issuer);
+    expect(url.searchParams.get('redirect_uri')).toBe(CALLBACK);
+    expect(url.href).not.toContain('evil');
+    const back = await visitor.logInAt(url.href, person('lured'));
+    const reply = await visitor.ask(`${back}&${more.join('&')}`, {
+      ...headers,
+      cookie: visitor.cookies(PUBLIC_URL),
+    });
+    expect(reply.headers['location']).toMatch(/^https:\/\/app\.example\.com\/welcome\?from=login&code=/);
+  });
+
+  it('has a code that is good once, of many attempts at once too', async () => {
+    const once = await codeOf('once');
+
+    const replies = await Promise.all(Array.from({ length: 8 }, () => exchange(once)));
+
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const reply of replies.filter(({ status }) => status !== 200)) {
+      expect(reply).toBeError('TOKEN_NOT_VALID');
+    }
+    expect(await exchange(once)).toBeError('TOKEN_NOT_VALID');
+  });
+
+  it('has a code that is good for a minute, is purged after it, and is stored as a hash', async () => {
+    const [late, early] = [await codeOf('late'), await codeOf('early')];
+    const rows = () => api.app.get(Queries).all('SELECT * FROM login_codes');
+    expect(await rows()).not.toEqual([]);
+    expect(JSON.stringify(await rows())).not.toContain(late);
+
+    api.moveClock(55_000);
+    expect(await exchange(early)).toHaveStatus(200);
+    api.moveClock(60_000);
+    expect(await exchange(late)).toBeError('TOKEN_NOT_VALID');
+    await api.app.get(Purger).purge();
+    expect(await rows()).toEqual([]);
+  });
+
+  it('has a code that is no good for an account that is switched off', async () => {
+    const good = await codeOf('leaver');
+    await api.accounts.admin().setActive('leaver@example.com', false);
+
+    expect(await exchange(good)).toBeError('TOKEN_NOT_VALID');
+  });
+
+  it('takes no other codes', async () => {
+    for (const none of ['', 'x', '\u{1F511}', 'x'.repeat(100_000)]) {
+      expect(await exchange(none)).toBeError('TOKEN_NOT_VALID');
+    }
+    for (const none of [undefined, null, 5, ['x'], 'a\0']) {
+      expect(await exchange(none)).toBeError('VALIDATION_ERROR', ['code']);
+    }
+  });
+});

@@ -1,0 +1,87 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { fastify, type FastifyInstance } from 'fastify';
+
+interface Person {
+  readonly id: number;
+  readonly login: string;
+  readonly name: string | null;
+  readonly emails: readonly { email: string; primary: boolean; verified: boolean }[];
+}
+
+/** GitHub's OAuth endpoints and the two of its API that a login asks, as its documentation describes them. */
+export class GitHub {
+  readonly clientId = 'our-github-id';
+  readonly clientSecret = 'the secret that GitHub knows us by';
+  /** Who sits in front of the browser. */
+  person: Person = { id: 1, login: 'octocat', name: null, emails: [] };
+  /** Answers its API with this. */
+  status = 200;
+  /** Answers its API with this in place of who it is. */
+  user: unknown;
+  url = '';
+  private readonly grants = new Map<string, { challenge: string; redirectUri: string }>();
+  private readonly server: FastifyInstance = fastify();
+
+  static async start(): Promise<GitHub> {
+    const github = new GitHub();
+    await github.listen();
+    return github;
+  }
+
+  get settings(): Record<string, string> {
+    return {
+      GITHUB_CLIENT_ID: this.clientId,
+      GITHUB_CLIENT_SECRET: this.clientSecret,
+      GITHUB_URL: this.url,
+      GITHUB_API_URL: `${this.url}/api/v3`,
+    };
+  }
+
+  async stop(): Promise<void> {
+    await this.server.close();
+  }
+
+  private async listen(): Promise<void> {
+    const { server } = this;
+    server.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_, body, done) =>
+      done(null, Object.fromEntries(new URLSearchParams(body as string))),
+    );
+    server.get('/login/oauth/authorize', ({ query }, reply) => {
+      const asked = query as Record<string, string>;
+      const code = randomUUID();
+      this.grants.set(code, { challenge: asked['code_challenge']!, redirectUri: asked['redirect_uri']! });
+      const url = new URL(asked['redirect_uri']!);
+      url.search = new URLSearchParams({ code, state: asked['state']! }).toString();
+      return reply.redirect(url.href);
+    });
+    server.post('/login/oauth/access_token', ({ body }) => this.exchange(body as Record<string, string>));
+    server.get('/api/v3/user', async ({ headers }, reply) => {
+      if (headers.authorization !== 'Bearer gho_token') return reply.status(401).send({});
+      const { emails: _, ...user } = this.person;
+      return reply.status(this.status).send(this.user ?? user);
+    });
+    server.get('/api/v3/user/emails', async () => this.person.emails);
+    await server.listen({ port: 0, host: '127.0.0.1' });
+    this.url = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}`;
+  }
+
+  /** GitHub answers refusals with 200. */
+  private exchange(sent: Record<string, string>): object {
+    const grant = this.grants.get(sent['code'] ?? '');
+    this.grants.delete(sent['code'] ?? '');
+    const challenge = createHash('sha256')
+      .update(sent['code_verifier'] ?? '')
+      .digest('base64url');
+    if (sent['client_id'] !== this.clientId || sent['client_secret'] !== this.clientSecret) {
+      return { error: 'incorrect_client_credentials', error_description: 'The client credentials are wrong' };
+    }
+    if (grant?.challenge !== challenge || grant.redirectUri !== sent['redirect_uri']) {
+      return {
+        error: 'bad_verification_code',
+        error_description: 'The code passed is incorrect or expired.',
+      };
+    }
+    return { access_token: 'gho_token', token_type: 'bearer', scope: 'read:user,user:email' };
+  }
+}

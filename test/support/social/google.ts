@@ -1,0 +1,116 @@
+import { createSign, generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Provider } from 'oidc-provider';
+import { decode } from '../forged-tokens.js';
+
+type Claims = Record<string, unknown>;
+
+const KEY_ID = 'signing';
+const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const otherKeys = generateKeyPairSync('rsa', { modulusLength: 2048 });
+
+const encode = (part: unknown) => Buffer.from(JSON.stringify(part)).toString('base64url');
+
+function sign(claims: Claims, key = keys.privateKey): string {
+  const text = `${encode({ alg: 'RS256', typ: 'JWT', kid: KEY_ID })}.${encode(claims)}`;
+  return `${text}.${createSign('sha256').update(text).sign(key).toString('base64url')}`;
+}
+
+/** Changes the ID tokens that go out, which are signed again. */
+export type Tampering = (claims: Claims) => Claims;
+
+/** A real OpenID provider, which takes Google's place. */
+export class Google {
+  readonly clientId = 'our-client-id';
+  readonly clientSecret = 'the secret that Google knows us by';
+  /** What it says of people, by the name that they log in with there. */
+  readonly people: Record<string, Claims> = {};
+  tampering: Tampering | undefined;
+  /** Signs with a key that it does not publish. */
+  forging = false;
+  /** Takes requests, and never answers. */
+  hanging = false;
+  readonly issuer: string;
+
+  private constructor(private readonly server: Server) {
+    this.issuer = `http://localhost:${(server.address() as AddressInfo).port}`;
+  }
+
+  /** @param claimsIn where it says who someone is: Google says it in the ID token */
+  static async start(
+    redirectUri: string,
+    { claimsIn = 'id token', port = 0 }: { claimsIn?: 'id token' | 'user info'; port?: number } = {},
+  ): Promise<Google> {
+    const server = createServer();
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+    const google = new Google(server);
+    const answer = google.provider(redirectUri, claimsIn === 'user info').callback();
+    server.on('request', (request, reply) => {
+      if (!google.hanging) void answer(request, reply);
+    });
+    return google;
+  }
+
+  get settings(): Record<string, string> {
+    return {
+      GOOGLE_CLIENT_ID: this.clientId,
+      GOOGLE_CLIENT_SECRET: this.clientSecret,
+      GOOGLE_ISSUER: this.issuer,
+    };
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private provider(redirectUri: string, conformIdTokenClaims: boolean): Provider {
+    const provider = quietly(
+      () =>
+        new Provider(this.issuer, {
+          clients: [
+            {
+              client_id: this.clientId,
+              client_secret: this.clientSecret,
+              redirect_uris: [redirectUri],
+              token_endpoint_auth_method: 'client_secret_post',
+            },
+          ],
+          claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
+          conformIdTokenClaims,
+          cookies: { keys: ['cookies of the tests'] },
+          jwks: {
+            keys: [{ ...keys.privateKey.export({ format: 'jwk' }), kid: KEY_ID, alg: 'RS256', use: 'sig' }],
+          },
+          ttl: { AccessToken: 600, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
+          pkce: { required: () => true },
+          findAccount: (_, login) => ({
+            accountId: login,
+            claims: () => ({ sub: login, ...this.people[login] }),
+          }),
+        }),
+    );
+    provider.use(async (context, next) => {
+      await next();
+      const body = context.body as { id_token?: string } | undefined;
+      if (context.path !== '/token' || body?.id_token === undefined) return;
+      const claims = decode(body.id_token.split('.')[1]!);
+      if (this.tampering) body.id_token = sign(this.tampering(claims));
+      if (this.forging) body.id_token = sign(claims, otherKeys.privateKey);
+    });
+    return provider;
+  }
+}
+
+/** It warns of being set up for trying out, which it is. */
+function quietly<T>(make: () => T): T {
+  const { warn, info } = console;
+  console.warn = console.info = () => undefined;
+  try {
+    return make();
+  } finally {
+    Object.assign(console, { warn, info });
+  }
+}

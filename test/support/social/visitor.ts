@@ -1,0 +1,82 @@
+import type { Reply } from '../api.js';
+
+/** The service, in this process or in one of its own. */
+interface Site {
+  readonly config: { readonly publicUrl: string };
+  get(path: string, headers: Record<string, string>): Promise<Reply>;
+}
+
+/** Someone with a browser: keeps cookies for each site, and goes where they are sent. */
+export class Visitor {
+  private readonly jars = new Map<string, Map<string, string>>();
+
+  constructor(private readonly api: Site) {}
+
+  /** The cookies that go to a site, as a header. */
+  cookies(origin: string): string {
+    return [...(this.jars.get(origin) ?? [])].map(([name, value]) => `${name}=${value}`).join('; ');
+  }
+
+  /** Starts a login. @returns where the service sends them */
+  async start(provider: string): Promise<string> {
+    const { status, headers, text } = await this.ask(`/auth/social/${provider}/`);
+    if (status !== 302) throw new Error(`The login did not start: ${status} ${text}`);
+    return headers['location']!;
+  }
+
+  /** Logs in at the provider, and allows what it asks. @returns where that sends them, back at the service */
+  async logInAt(address: string, login: string): Promise<string> {
+    let url = address;
+    for (let form: URLSearchParams | undefined; ;) {
+      const reply = await this.fetch(url, form);
+      const location = reply.headers.get('location');
+      const page = await reply.text();
+      if (location !== null) {
+        url = new URL(location, url).href;
+        if (url.startsWith(this.api.config.publicUrl)) return url;
+        form = undefined;
+        continue;
+      }
+      const action = /action="([^"]+)"/.exec(page)?.[1];
+      if (action === undefined) throw new Error(`The provider has no form: ${reply.status} ${page}`);
+      url = new URL(action, url).href;
+      form = new URLSearchParams({ prompt: page.includes('value="login"') ? 'login' : 'consent', login });
+    }
+  }
+
+  /** The whole way. @returns what the service answers at its end */
+  async logIn(provider: string, login = ''): Promise<Reply> {
+    return this.ask(await this.logInAt(await this.start(provider), login));
+  }
+
+  /** Asks the service, by its public address or a path of it. */
+  async ask(url: string, headers: Record<string, string> = {}): Promise<Reply> {
+    const { publicUrl } = this.api.config;
+    const { pathname, search } = new URL(url, publicUrl);
+    const reply = await this.api.get(pathname + search, { cookie: this.cookies(publicUrl), ...headers });
+    this.keep(publicUrl, [reply.headers['set-cookie'] ?? ''].flat());
+    return reply;
+  }
+
+  private async fetch(url: string, body: URLSearchParams | undefined): Promise<Response> {
+    const { origin } = new URL(url);
+    const reply = await fetch(url, {
+      headers: { cookie: this.cookies(origin) },
+      redirect: 'manual',
+      ...(body && { method: 'POST', body }),
+    });
+    this.keep(origin, reply.headers.getSetCookie());
+    return reply;
+  }
+
+  private keep(origin: string, setCookies: readonly string[]): void {
+    const jar = this.jars.get(origin) ?? new Map<string, string>();
+    this.jars.set(origin, jar);
+    for (const [, name, value, rest] of setCookies.flatMap((line) => [
+      ...line.matchAll(/^([^=]+)=([^;]*)(.*)$/g),
+    ])) {
+      if (/max-age=0|expires=Thu, 01 Jan 1970/i.test(rest!)) jar.delete(name!);
+      else jar.set(name!, value!);
+    }
+  }
+}

@@ -1,0 +1,351 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { hashPassword } from '../src/auth/passwords/argon2.js';
+import { Queries } from '../src/database/queries.js';
+import { Transactions } from '../src/database/transactions.js';
+import { bearer, PASSWORD, startApi, type TestApi, type Tokens } from './support/api.js';
+import { STORES } from './support/stores.js';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const DAY = 24 * 60 * MINUTE;
+
+const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
+
+describe.each(STORES)('tokens on %s', (store) => {
+  let api: TestApi;
+  let email: string;
+  let tokens: Tokens;
+  let count = 0;
+  beforeAll(async () => {
+    api = await startApi(store);
+  });
+  afterEach(() => api.moveClock(0));
+  afterAll(() => api.stop());
+
+  /** An account of its own, logged in. */
+  async function logIn(): Promise<Tokens> {
+    email = `account${++count}@example.com`;
+    await api.accounts.register(email);
+    return (tokens = await api.accounts.login(email));
+  }
+
+  const login = (fields: object) => api.post('/auth/login/', { email, password: PASSWORD, ...fields });
+  const refresh = (token: unknown) => api.post('/auth/refresh/', { refresh: token });
+  const verify = (token: unknown) => api.post('/auth/verify/', { token });
+  const logout = (token: unknown) => api.post('/auth/logout/', { refresh: token });
+  const me = (token: string) => api.get('/auth/me/', bearer(token));
+
+  describe('POST /auth/login/', () => {
+    it('gives tokens with the claims that are promised, and no others', async () => {
+      const before = Math.floor(Date.now() / 1000);
+      const { access, refresh: token } = await logIn();
+      const { body: account } = await me(access);
+
+      const claims = claimsOf(access);
+      expect(claims).toEqual({
+        token_type: 'access',
+        sub: String(account.id),
+        user_id: account.id,
+        sid: expect.any(String),
+        jti: expect.any(String),
+        iat: expect.any(Number),
+        exp: claims.iat + 30 * 60,
+        email,
+        name: 'Ada',
+        role: 'user',
+      });
+      expect(claims.iat).toBeGreaterThanOrEqual(before);
+      const { jti } = claimsOf(token);
+      expect(claimsOf(token)).toEqual({
+        token_type: 'refresh',
+        sub: String(account.id),
+        user_id: account.id,
+        sid: claims.sid,
+        jti,
+        iat: claims.iat,
+        exp: claims.iat + 7 * 24 * 3600,
+      });
+      expect(jti).not.toBe(claims.jti);
+      expect(JSON.parse(Buffer.from(access.split('.')[0]!, 'base64url').toString())).toEqual({
+        alg: 'HS256',
+        typ: 'JWT',
+      });
+    });
+
+    it('calls staff admin', async () => {
+      await logIn();
+      await api.accounts.admin().setStaff(email, true);
+
+      expect(claimsOf((await api.accounts.login(email)).access).role).toBe('admin');
+    });
+
+    it('takes the e-mail in any letter case', async () => {
+      await logIn();
+
+      const reply = await login({});
+      expect(reply.headers['cache-control']).toBe('no-store');
+      expect(await login({ email: ` ${email.toUpperCase()} ` })).toHaveStatus(200);
+    });
+
+    it('refuses an unknown e-mail, a wrong password and an inactive account in the same words', async () => {
+      await logIn();
+      const wrong = await login({ password: 'wrong password' });
+      const unknown = await login({ email: 'nobody@example.com' });
+      const noAddress = await login({ email: 'nobody' });
+      await api.accounts.admin().setActive(email, false);
+      const inactive = await login({});
+
+      for (const reply of [wrong, unknown, noAddress, inactive]) {
+        expect(reply).toBeError('UNAUTHENTICATED');
+        expect(reply.text).toBe(wrong.text);
+        expect({ ...reply.headers, 'x-request-id': '', date: '' }).toEqual({
+          ...wrong.headers,
+          'x-request-id': '',
+          date: '',
+        });
+      }
+    });
+
+    it.each([
+      ['nothing', {}, ['email', 'password']],
+      ['other types', { email: {}, password: 123456 }, ['email', 'password']],
+      ['NUL', { email: 'a\0@example.com', password: 'x\0' }, ['email', 'password']],
+    ])('refuses %s, and names the fields', async (_, body, fields) => {
+      expect(await api.post('/auth/login/', body)).toBeError('VALIDATION_ERROR', fields);
+    });
+
+    it('hashes the password anew when it was hashed with less work', async () => {
+      await logIn();
+      const weak = await hashPassword(PASSWORD, { m: 8192, t: 1, p: 1 });
+      const { id } = (await me(tokens.access)).body;
+      await api.app
+        .get(Transactions)
+        .execute('UPDATE accounts SET password_hash = :weak WHERE id = :id', { id, weak });
+
+      await Promise.all([api.accounts.login(email), api.accounts.login(email)]);
+
+      const row = await api.app
+        .get(Queries)
+        .one<{ password_hash: string }>('SELECT password_hash FROM accounts WHERE id = :id', { id });
+      expect(row!.password_hash).toMatch(/m=19456,t=2,p=1/);
+      await api.accounts.login(email);
+    });
+
+    it('keeps where each login came from, and no token', async () => {
+      await api.accounts.register('agent@example.com');
+      const agent = `Browser ${'x'.repeat(300)}`;
+      const reply = await api.post(
+        '/auth/login/',
+        { email: 'agent@example.com', password: PASSWORD },
+        { 'user-agent': agent },
+      );
+
+      const row = await api.app
+        .get(Queries)
+        .one('SELECT * FROM logins WHERE id = :id', { id: claimsOf(reply.body.refresh).sid });
+
+      expect(row).toMatchObject({ kind: 'token', address: '127.0.0.1', agent: agent.slice(0, 200) });
+      expect(JSON.stringify(row)).not.toContain(reply.body.refresh.split('.')[2]);
+    });
+  });
+
+  describe('an access token', () => {
+    it.each(['Bearer', 'bearer', 'BEARER'])('is taken with the scheme %s', async (scheme) => {
+      const { access } = await logIn();
+
+      expect(await api.get('/auth/me/', { authorization: `${scheme} ${access}` })).toHaveStatus(200);
+      expect(await api.get('/auth/me/', { authorization: ` ${scheme}   ${access} ` })).toHaveStatus(200);
+    });
+
+    it.each(['', 'Bearer', 'Bearer ', 'bearer   ', 'Basic YTpi', 'Token x', 'Bearerx y'])(
+      'is not what %j is: that counts as none',
+      async (authorization) => {
+        expect(await api.get('/auth/me/', { authorization })).toBeError('UNAUTHENTICATED');
+      },
+    );
+
+    it.each(['garbage', 'a b', 'a.b.c', ', '])('is not what Bearer %j is', async (token) => {
+      expect(await me(token)).toBeError('TOKEN_NOT_VALID');
+    });
+
+    it('lives 30 minutes, to the second', async () => {
+      const { access } = await logIn();
+      const end = claimsOf(access).exp * 1000 - Date.now();
+
+      api.moveClock(end - 2 * SECOND);
+      expect(await me(access)).toHaveStatus(200);
+      expect(await verify(access)).toHaveStatus(200);
+      api.moveClock(end);
+      expect(await me(access)).toBeError('TOKEN_NOT_VALID');
+      expect(await verify(access)).toBeError('TOKEN_NOT_VALID');
+    });
+
+    it('may be from a clock that is some seconds ahead, and not more', async () => {
+      const { access } = await logIn();
+
+      api.moveClock(-4 * SECOND);
+      expect(await me(access)).toHaveStatus(200);
+      api.moveClock(-7 * SECOND);
+      expect(await me(access)).toBeError('TOKEN_NOT_VALID');
+    });
+
+    it('ends at once when the account is switched off', async () => {
+      const { access } = await logIn();
+      await api.accounts.admin().setActive(email, false);
+
+      expect(await me(access)).toBeError('TOKEN_NOT_VALID');
+      expect(await verify(access)).toBeError('TOKEN_NOT_VALID');
+    });
+
+    it('stands for the account as it is now, not as the claims have it', async () => {
+      const { access } = await logIn();
+      await api.accounts.admin().setStaff(email, true);
+
+      expect((await me(access)).body).toMatchObject({ role: 'admin', is_staff: true });
+    });
+  });
+
+  describe('POST /auth/refresh/', () => {
+    it('gives new tokens of the same login, once', async () => {
+      const first = await logIn();
+
+      const reply = await refresh(first.refresh);
+
+      expect(reply).toHaveStatus(200);
+      expect(Object.keys(reply.body).toSorted()).toEqual(['access', 'refresh']);
+      expect(claimsOf(reply.body.refresh).sid).toBe(claimsOf(first.refresh).sid);
+      expect(claimsOf(reply.body.refresh).jti).not.toBe(claimsOf(first.refresh).jti);
+      expect(await me(reply.body.access)).toHaveStatus(200);
+      expect(await refresh(first.refresh)).toBeError('TOKEN_NOT_VALID');
+      expect(await refresh(reply.body.refresh)).toHaveStatus(200);
+    });
+
+    it('tells of changes of the account', async () => {
+      const { access, refresh: token } = await logIn();
+      await api.patch('/auth/me/', { name: 'Countess' }, bearer(access));
+
+      expect(claimsOf((await refresh(token)).body.access).name).toBe('Countess');
+    });
+
+    it('takes a token for 7 days, to the second', async () => {
+      const { refresh: token } = await logIn();
+      const end = claimsOf(token).exp * 1000 - Date.now();
+
+      api.moveClock(end - 2 * SECOND);
+      expect(await verify(token)).toHaveStatus(200);
+      api.moveClock(end);
+      expect(await verify(token)).toBeError('TOKEN_NOT_VALID');
+      expect(await refresh(token)).toBeError('TOKEN_NOT_VALID');
+      expect(await logout(token)).toBeError('TOKEN_NOT_VALID');
+    });
+
+    it('goes on for as long as it is used', async () => {
+      let { refresh: token } = await logIn();
+
+      for (const days of [6, 12, 18]) {
+        api.moveClock(days * DAY);
+        const reply = await refresh(token);
+        expect(reply).toHaveStatus(200);
+        token = reply.body.refresh;
+      }
+    });
+
+    it('is refused to an account that is switched off, also when it is on again', async () => {
+      const { refresh: token } = await logIn();
+      const admin = api.accounts.admin();
+
+      await admin.setActive(email, false);
+      expect(await refresh(token)).toBeError('TOKEN_NOT_VALID');
+      expect(await verify(token)).toBeError('TOKEN_NOT_VALID');
+      await admin.setActive(email, true);
+      expect(await refresh(token)).toBeError('TOKEN_NOT_VALID');
+      await api.accounts.login(email);
+    });
+
+    it.each([
+      ['nothing', undefined],
+      ['null', null],
+      ['a number', 5],
+      ['a list', ['x']],
+    ])('refuses %s as a wrong field, on each path', async (_, token) => {
+      expect(await refresh(token)).toBeError('VALIDATION_ERROR', ['refresh']);
+      expect(await logout(token)).toBeError('VALIDATION_ERROR', ['refresh']);
+      expect(await verify(token)).toBeError('VALIDATION_ERROR', ['token']);
+    });
+
+    it('takes an empty token for one that is not valid', async () => {
+      for (const reply of [await refresh(''), await logout(''), await verify('')]) {
+        expect(reply).toBeError('TOKEN_NOT_VALID');
+      }
+    });
+
+    it('does not look at the header', async () => {
+      const { refresh: token } = await logIn();
+
+      expect(await api.post('/auth/refresh/', { refresh: token }, bearer('garbage'))).toHaveStatus(200);
+    });
+  });
+
+  describe('POST /auth/verify/', () => {
+    it('knows both kinds of token, and whether a refresh token has been used', async () => {
+      const { access, refresh: token } = await logIn();
+
+      expect((await verify(access)).body).toEqual({});
+      expect(await verify(token)).toHaveStatus(200);
+      await refresh(token);
+      expect(await verify(token)).toBeError('TOKEN_NOT_VALID');
+    });
+  });
+
+  describe('POST /auth/logout/', () => {
+    it('ends the login: its refresh token is not good any more, for anything', async () => {
+      const { refresh: token } = await logIn();
+      const other = await api.accounts.login(email);
+
+      const reply = await logout(token);
+
+      expect(reply).toHaveStatus(200);
+      expect(reply.body).toEqual({ message: expect.any(String) });
+      expect(await refresh(token)).toBeError('TOKEN_NOT_VALID');
+      expect(await verify(token)).toBeError('TOKEN_NOT_VALID');
+      expect(await logout(token)).toBeError('TOKEN_NOT_VALID');
+      expect(await refresh(other.refresh)).toHaveStatus(200);
+    });
+
+    it('is refused to an access token, and to a token that was used', async () => {
+      const { access, refresh: token } = await logIn();
+      const next = (await refresh(token)).body.refresh;
+
+      expect(await logout(access)).toBeError('TOKEN_NOT_VALID');
+      expect(await logout(token)).toBeError('TOKEN_NOT_VALID');
+      expect(await verify(next)).toHaveStatus(200);
+    });
+  });
+
+  it('are all under /auth/, without a version', async () => {
+    for (const path of ['login', 'refresh', 'verify', 'logout', 'register', 'change-password']) {
+      expect(await api.post(`/v1/auth/${path}/`, {})).toBeError('NOT_FOUND');
+      expect(await api.get(`/auth/${path}/`)).toBeError('METHOD_NOT_ALLOWED');
+      expect((await api.post(`/auth/${path}`, {})).text).toBe((await api.post(`/auth/${path}/`, {})).text);
+    }
+  });
+});
+
+describe.each(STORES)('REFRESH_REUSE=revoke on %s', (store) => {
+  it('ends the whole login, descendants included, when a used token comes again', async () => {
+    const api = await startApi(store, { REFRESH_REUSE: 'revoke' });
+    await api.accounts.register('ada@example.com');
+    const first = await api.accounts.login('ada@example.com');
+    const other = await api.accounts.login('ada@example.com');
+    const refresh = (token: string) => api.post('/auth/refresh/', { refresh: token });
+    const second = (await refresh(first.refresh)).body;
+    const third = (await refresh(second.refresh)).body;
+
+    expect(await refresh(first.refresh)).toBeError('TOKEN_NOT_VALID');
+
+    expect(await refresh(third.refresh)).toBeError('TOKEN_NOT_VALID');
+    expect(await api.post('/auth/verify/', { token: third.refresh })).toBeError('TOKEN_NOT_VALID');
+    expect(await refresh(other.refresh)).toHaveStatus(200);
+    await api.stop();
+  });
+});
