@@ -2,8 +2,15 @@ import type { Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { InjectOptions } from 'fastify';
 import { createApp } from '../../src/app.factory.js';
+import { AccountAdmin } from '../../src/auth/accounts/account-admin.js';
+import { Logins } from '../../src/auth/logins/logins.js';
+import { Clock } from '../../src/common/clock/clock.js';
 import type { Config } from '../../src/config/config.js';
 import { loadConfig } from '../../src/config/load-config.js';
+import { Queries } from '../../src/database/queries.js';
+import { Transactions } from '../../src/database/transactions.js';
+import { insertPosts } from '../../src/posts/post-batch.js';
+import { holdAgainstReference } from './reference.js';
 import { createStore, type StoreName } from './stores.js';
 
 export interface Reply {
@@ -24,6 +31,30 @@ export interface Post {
   readonly updated_at: string;
 }
 
+export interface User {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+export interface Tokens {
+  readonly access: string;
+  readonly refresh: string;
+}
+
+/** A session by cookie, as the headers of a request. */
+export interface Session {
+  /** What a browser sends by itself, whoever has made the page. */
+  readonly cookie: { readonly cookie: string };
+  /** With what only a page of ours knows. */
+  readonly headers: { readonly cookie: string; readonly 'x-csrf-token': string };
+}
+
+/** What accounts of the tests log in with, unless a test says otherwise. */
+export const PASSWORD = 'correct horse';
+
 /** The real application on a database of its own; requests go through its whole pipeline. */
 export class TestApi {
   readonly posts = {
@@ -31,6 +62,52 @@ export class TestApi {
       (await this.post('/v1/posts', { title: 'A title', content: 'Some content', ...fields })).body.data,
     get: async (id: number): Promise<Post> => (await this.get(`/v1/posts/${id}`)).body.data,
     count: async (): Promise<number> => (await this.get('/v1/posts')).body.meta.total,
+    /** Posts of an author other than the one that REST knows, oldest first, a second apart. */
+    createBy: (authorId: number, titles: readonly string[]): Promise<void> =>
+      this.app.get(Transactions).run((manager) =>
+        insertPosts(
+          manager,
+          titles.map((title, n) => ({
+            title,
+            content: 'Some content',
+            status: 'draft',
+            authorId,
+            createdAt: new Date(Date.UTC(2026, 0, 1) + n * 1000),
+          })),
+        ),
+      ),
+  };
+
+  readonly users = {
+    create: async (fields: Partial<User> = {}): Promise<User> =>
+      (await this.post('/v2/users', { name: 'A name', ...fields })).body.data,
+    get: async (id: string | number): Promise<User> => (await this.get(`/v2/users/${id}`)).body.data,
+  };
+
+  readonly accounts = {
+    register: async (email: string, fields: object = {}): Promise<any> => {
+      const reply = await this.post('/auth/register/', { email, name: 'Ada', password: PASSWORD, ...fields });
+      if (reply.status !== 201) throw new Error(`${email} was not registered: ${reply.text}`);
+      return reply.body;
+    },
+    login: async (email: string, password = PASSWORD): Promise<Tokens> => {
+      const reply = await this.post('/auth/login/', { email, password });
+      if (reply.status !== 200) throw new Error(`${email} was not logged in: ${reply.text}`);
+      return reply.body;
+    },
+    /** Logs in as a browser does. */
+    session: async (email: string, password = PASSWORD): Promise<Session> => {
+      const reply = await this.post('/auth/session/', { email, password });
+      if (reply.status !== 200) throw new Error(`${email} was not logged in: ${reply.text}`);
+      return sessionOf(reply);
+    },
+    /** Takes the table away, as if it had never been migrated. */
+    drop: async (): Promise<void> => {
+      await this.app.get(Transactions).execute('ALTER TABLE accounts RENAME TO gone');
+    },
+    /** As the account command does it. */
+    admin: (): AccountAdmin =>
+      new AccountAdmin(this.app.get(Queries), this.app.get(Transactions), this.app.get(Logins)),
   };
 
   constructor(
@@ -41,9 +118,11 @@ export class TestApi {
 
   async send(options: InjectOptions): Promise<Reply> {
     const { statusCode, headers, payload } = await this.app.inject(options);
-    const isJson = String(headers['content-type']).startsWith('application/json');
+    const isJson = /^application\/(graphql-response\+)?json/.test(String(headers['content-type']));
     const body = payload === '' ? undefined : isJson ? JSON.parse(payload) : payload;
-    return { status: statusCode, headers: headers as Reply['headers'], body, text: payload };
+    const reply = { status: statusCode, headers: headers as Reply['headers'], body, text: payload };
+    holdAgainstReference(options.method ?? 'GET', options.url as string, reply);
+    return reply;
   }
 
   get(url: string, headers: Record<string, string> = {}): Promise<Reply> {
@@ -58,8 +137,21 @@ export class TestApi {
     return this.sendJson('PATCH', url, body, headers);
   }
 
+  put(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Reply> {
+    return this.sendJson('PUT', url, body, headers);
+  }
+
   delete(url: string, headers: Record<string, string> = {}): Promise<Reply> {
     return this.send({ method: 'DELETE', url, headers });
+  }
+
+  graphql(query: string, variables?: object, headers: Record<string, string> = {}): Promise<Reply> {
+    return this.post('/graphql', { query, ...(variables && { variables }) }, headers);
+  }
+
+  /** Moves the service's clock, instead of waiting: milliseconds from the present, backwards below 0. */
+  moveClock(milliseconds: number): void {
+    this.app.get(Clock).now = () => new Date(Date.now() + milliseconds);
   }
 
   /** Stops the application and leaves its database, for another one to open. */
@@ -74,7 +166,7 @@ export class TestApi {
   }
 
   private sendJson(
-    method: 'POST' | 'PATCH',
+    method: 'POST' | 'PUT' | 'PATCH',
     url: string,
     body: unknown,
     headers: Record<string, string>,
@@ -83,6 +175,13 @@ export class TestApi {
     return this.send({ method, url, headers: { 'content-type': 'application/json', ...headers }, payload });
   }
 }
+
+export function sessionOf({ headers, body }: Reply): Session {
+  const [cookie] = headers['set-cookie']!.split(';') as [string];
+  return { cookie: { cookie }, headers: { cookie, 'x-csrf-token': body.csrf_token } };
+}
+
+export const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
 export async function startApi(
   store: StoreName,

@@ -3,6 +3,9 @@ import { type ErrorCode, ERRORS } from '../../src/common/errors/errors.js';
 import type { Reply } from './api.js';
 import { killServices } from './service.js';
 
+const retriable = (code: ErrorCode) =>
+  [429, 503].includes(ERRORS[code].status) || code === 'IDEMPOTENCY_KEY_IN_USE';
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 afterAll(killServices);
@@ -31,8 +34,8 @@ expect.extend({
       fields &&
         JSON.stringify(details?.map((d: any) => d.field)) !== JSON.stringify(fields) &&
         'other details',
-      code === 'UNAUTHENTICATED' && reply.headers['www-authenticate'] !== 'Bearer' && 'WWW-Authenticate',
-      code === 'SERVICE_UNAVAILABLE' && !reply.headers['retry-after'] && 'no Retry-After',
+      ERRORS[code].status === 401 && reply.headers['www-authenticate'] !== 'Bearer' && 'WWW-Authenticate',
+      retriable(code) && !reply.headers['retry-after'] && 'no Retry-After',
     ].filter(Boolean);
     return {
       pass: faults.length === 0,

@@ -1,5 +1,6 @@
 import { Body, Controller, Module, Post } from '@nestjs/common';
 import { IsOptional } from 'class-validator';
+import { Public } from '../../src/auth/access.js';
 import { Text } from '../../src/common/validation/text.js';
 
 class ProbeInput {
@@ -12,6 +13,7 @@ class ProbeInput {
 }
 
 @Controller({ path: 'probes', version: '1' })
+@Public()
 class ProbeController {
   @Post()
   create(@Body() input: ProbeInput): ProbeInput {

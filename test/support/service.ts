@@ -21,8 +21,11 @@ export class Service {
   }
 
   /** Resolves when the service is ready. @throws Error with the output when it ends before that */
-  static async start(environment: Readonly<Record<string, string>>): Promise<Service> {
-    const child = spawn(process.execPath, ['dist/main.js'], {
+  static async start(
+    environment: Readonly<Record<string, string>>,
+    script = 'dist/main.js',
+  ): Promise<Service> {
+    const child = spawn(process.execPath, [script], {
       env: { PATH: process.env['PATH'], PORT: '0', DRAIN_DELAY_MS: '0', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -1,0 +1,66 @@
+import { RequestMethod } from '@nestjs/common';
+import { AppError, type ErrorCode, ERRORS, type FieldError } from '../common/errors/errors.js';
+import { MESSAGES } from '../common/openapi/messages.js';
+import { toInput } from '../common/validation/to-input.js';
+import type { Handler } from './handlers.js';
+
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details?: readonly FieldError[];
+}
+
+const SAFE = new Set([RequestMethod.GET, RequestMethod.HEAD]);
+
+/** Whether callers may or must say who they are. */
+export function securityOf({ access, method }: Handler): 'none' | 'by setting' | 'required' {
+  if (access === 'public' || (access === 'write' && SAFE.has(method))) return 'none';
+  return access === 'write' ? 'by setting' : 'required';
+}
+
+/** Every refusal of a handler: what it says itself, and what follows from how it is called. */
+export function refusalsOf(
+  handler: Handler,
+  { hasBody, hasId }: { hasBody: boolean; hasId: boolean },
+): Refusal[] {
+  const codes: ErrorCode[] = [];
+  if (hasId) codes.push('INVALID_ID');
+  if (hasBody) codes.push('PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
+  if (hasBody && !handler.anyContentType) codes.push('MALFORMED_REQUEST');
+  if (handler.idempotencyKey === 'required') codes.push('MISSING_IDEMPOTENCY_KEY');
+  if (handler.idempotencyKey !== 'none')
+    codes.push('INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED');
+  const security = securityOf(handler);
+  if (security !== 'none') codes.push('UNAUTHENTICATED', 'TOKEN_NOT_VALID');
+  if (security !== 'none' && !SAFE.has(handler.method)) codes.push('CSRF_FAILED');
+  if (security === 'by setting' || handler.access === 'staff') codes.push('FORBIDDEN');
+  codes.push('INTERNAL_ERROR', 'SERVICE_UNAVAILABLE');
+
+  const general = codes
+    .filter((code) => !(code in handler.refusals))
+    .map((code): Refusal => ({ code, message: messageOf(code, handler) }));
+  const own = Object.entries(handler.refusals).map(([code, message]): Refusal => ({
+    code: code as ErrorCode,
+    message,
+  }));
+  return [...own, ...validationRefusal(handler), ...general].toSorted(
+    (a, b) => ERRORS[a.code].status - ERRORS[b.code].status,
+  );
+}
+
+function messageOf(code: ErrorCode, { anyContentType }: Handler): string {
+  const isCompressed = code === 'UNSUPPORTED_MEDIA_TYPE' && anyContentType;
+  return isCompressed ? 'The body must not be compressed' : MESSAGES[code as keyof typeof MESSAGES];
+}
+
+/** What comes of no fields at all, by the very code that checks them. */
+function validationRefusal({ input, refusals, details: hasDetails }: Handler): Refusal[] {
+  if (!input || 'VALIDATION_ERROR' in refusals) return [];
+  try {
+    toInput(input, []);
+  } catch (error) {
+    const { code, message, details } = error as AppError;
+    return [{ code, message, ...(hasDetails && details.length > 0 && { details }) }];
+  }
+  return [];
+}

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { type ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+
+export const reference = JSON.parse(readFileSync('public/openapi.json', 'utf8'));
+
+export interface Operation {
+  readonly method: string;
+  /** As in the reference: `/v1/posts/{id}`. */
+  readonly path: string;
+  readonly operation: any;
+}
+
+export const operations: readonly Operation[] = Object.entries<any>(reference.paths).flatMap(([path, item]) =>
+  Object.entries<any>(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+);
+
+// Paths without parameters come first: `/v1/posts/cursor` is not a post.
+const routes = operations
+  .map((operation) => ({
+    ...operation,
+    pattern: new RegExp(`^${operation.path.replace(/\/$/, '').replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
+  }))
+  .toSorted((a, b) => a.path.split('{').length - b.path.split('{').length);
+
+/** Headers that are there when there is something to say. */
+const SOMETIMES = new Set(['Link', 'Idempotent-Replayed']);
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+formats.default(ajv);
+ajv.addSchema(reference, 'reference');
+const validators = new Map<string, ValidateFunction>();
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: any;
+}
+
+/** @throws Error when an operation answers otherwise than the reference says; paths that it does not have are let be */
+export function holdAgainstReference(method: string, url: string, { status, headers, body }: Answer): void {
+  const path = url.replace(/[?#].*/s, '');
+  const asked = method === 'HEAD' ? 'GET' : method;
+  const found = routes.find((route) => route.method === asked && route.pattern.test(path));
+  if (!found) return;
+
+  const name = `${asked} ${found.path} ${status}`;
+  const response = found.operation.responses[status];
+  if (!response) throw new Error(`${name} is not in the reference`);
+  for (const header of Object.keys(response.headers ?? {})) {
+    const isSometimes = SOMETIMES.has(header) || (status === 409 && header === 'Retry-After');
+    if (headers[header.toLowerCase()] === undefined && !isSometimes)
+      throw new Error(`${name} lacks ${header}`);
+  }
+  if (method === 'HEAD') return;
+  if (!response.content) {
+    if (body !== undefined) throw new Error(`${name} has a body, and none in the reference`);
+    return;
+  }
+  const type = String(headers['content-type']).split(';', 1)[0]!;
+  const content = response.content[type];
+  if (!content) throw new Error(`${name} is ${type}, which is not in the reference`);
+  if (type !== 'application/json') return;
+
+  const code = body?.error?.code;
+  if (code && !Object.hasOwn(content.examples ?? {}, code))
+    throw new Error(`${name} ${code} is not in the reference`);
+  const pointer = ['paths', found.path, asked.toLowerCase(), 'responses', status, 'content', type, 'schema'];
+  const validate = validatorAt(`reference#/${pointer.map(escape).join('/')}`);
+  if (!validate(body))
+    throw new Error(`${name} does not fit the reference: ${ajv.errorsText(validate.errors)}`);
+}
+
+function validatorAt(pointer: string): ValidateFunction {
+  let validate = validators.get(pointer);
+  if (!validate) validators.set(pointer, (validate = ajv.compile({ $ref: pointer })));
+  return validate;
+}
+
+const escape = (part: string | number): string =>
+  encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1'));
