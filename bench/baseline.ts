@@ -11,6 +11,7 @@ import fastify from 'fastify';
 import { Pool, types } from 'pg';
 import { pino } from 'pino';
 import { fold } from '../src/posts/fold.ts';
+import { graphqlStatements, serveGraphql } from './support/baseline-graphql.ts';
 
 type Values = Record<string, string | number | null>;
 type Row = Record<string, any>;
@@ -38,6 +39,7 @@ const SQL = {
       content = coalesce(:content, content), content_folded = coalesce(:contentFolded, content_folded),
       status = coalesce(:status, status), updated_at = ${FORWARD}
     WHERE id = :id RETURNING ${COLUMNS}`,
+  ...graphqlStatements(url !== undefined),
 };
 
 /** Object identifiers of PostgreSQL's types. */
@@ -84,7 +86,7 @@ function sqlite(folder: string) {
 
 const HEADERS = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'X-Request-ID, Location, Link, Retry-After',
+  'access-control-expose-headers': 'X-Request-ID, Location, Link, Retry-After, Idempotent-Replayed',
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'cross-origin',
@@ -236,6 +238,8 @@ app.patch<{ Params: { id: string }; Body?: Row }>('/v1/posts/:id', async (reques
   if (!data) return reply.code(404).send(refusal('NOT_FOUND', 'Post not found'));
   return { data };
 });
+
+serveGraphql(app, run);
 
 const address = await app.listen({ port: Number(process.env['PORT'] ?? 0), host: '127.0.0.1' });
 log.info(`Ready on ${address}, by hand`);

@@ -4,12 +4,14 @@
  *
  *     npm run bench [-- --rounds 7 --seconds 2 --store SQLite --only create]
  */
+import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { execFileSync } from 'node:child_process';
 import { startPostgres } from '../test/support/postgres-server.ts';
 import { createStore, STORES, type StoreName } from '../test/support/stores.ts';
 import { compareAnswers } from './support/compare-answers.ts';
 import { load, type Scenario } from './support/load.ts';
+import { UPDATE_USER, USER_WITH_POSTS, USERS } from './support/operations.ts';
 import { Server } from './support/server.ts';
 import { spread, table } from './support/statistics.ts';
 
@@ -36,12 +38,31 @@ const SCENARIOS: Scenario[] = [
     goal: { SQLite: 0.9, PostgreSQL: 0.9 },
   },
   {
+    // By hand it is created without looking at the key.
+    name: 'create with a key',
+    method: 'POST',
+    path: () => '/v1/posts',
+    headers: () => ({ 'idempotency-key': randomUUID() }),
+    body: () => JSON.stringify({ title: 'A new post', content: text }),
+  },
+  {
     name: 'update',
     method: 'PATCH',
     path: () => `/v1/posts/${anyId()}`,
     body: () => JSON.stringify({ title: `Title ${Math.random()}` }),
     goal: { SQLite: 0.9, PostgreSQL: 0.9 },
   },
+  ...Object.entries({
+    'GraphQL: ten users': USERS,
+    'GraphQL: a user, 20 posts': USER_WITH_POSTS,
+    'GraphQL: update a user': UPDATE_USER,
+  }).map(([name, operation]): Scenario => ({
+    name,
+    method: 'POST',
+    path: () => '/graphql',
+    body: () => JSON.stringify(operation),
+    goal: { SQLite: 0.7, PostgreSQL: 0.7 },
+  })),
 ];
 
 const { values } = parseArgs({
@@ -69,6 +90,13 @@ async function measure(store: StoreName): Promise<void> {
     env: { ...process.env, ...environment },
   });
   const service = await Server.start('dist/main.js', environment);
+  for (let n = 1; n <= 20; n++) {
+    await fetch(`${service.url}/v1/users`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: `User ${n}`, email: `user${n}@example.com` }),
+    });
+  }
   const baseline = await Server.start('bench/baseline.ts', environment, ['--no-warnings']);
   await compareAnswers(service.url, baseline.url);
 

@@ -1,4 +1,5 @@
 import { deepStrictEqual } from 'node:assert';
+import { UPDATE_USER, USER_WITH_POSTS, USERS } from './operations.ts';
 
 interface Request {
   readonly path: string;
@@ -18,6 +19,11 @@ const REQUESTS: readonly Request[] = [
   { path: '/v1/posts', method: 'POST', body: '{"title":"The same","content":"On both"}' },
   { path: '/v1/posts/3', method: 'PATCH', body: '{"title":"The same"}' },
   { path: '/v1/posts/3', method: 'PATCH', body: '{}' },
+  ...[USERS, USER_WITH_POSTS, UPDATE_USER].map((operation) => ({
+    path: '/graphql',
+    method: 'POST',
+    body: JSON.stringify(operation),
+  })),
 ];
 
 /** Refuses to compare the speed of two servers that do not give the same answers, headers included. */

@@ -6,6 +6,7 @@ export interface Scenario {
   /** Path of one request; called for each. */
   readonly path: () => string;
   readonly body?: () => string;
+  readonly headers?: () => Readonly<Record<string, string>>;
   /** The least ratio that the design asks for. */
   readonly goal?: { readonly SQLite?: number; readonly PostgreSQL?: number };
 }
@@ -15,7 +16,7 @@ const CONNECTIONS = 32;
 /** Loads a server for some seconds. @returns requests per second */
 export async function load(
   url: string,
-  { method = 'GET', path, body }: Scenario,
+  { method = 'GET', path, body, headers }: Scenario,
   seconds: number,
 ): Promise<number> {
   const result = await autocannon({
@@ -25,8 +26,12 @@ export async function load(
     requests: [
       {
         method,
-        ...(body && { headers: { 'content-type': 'application/json' } }),
-        setupRequest: (request) => ({ ...request, path: path(), ...(body && { body: body() }) }),
+        setupRequest: (request) => ({
+          ...request,
+          path: path(),
+          headers: { ...(body && { 'content-type': 'application/json' }), ...headers?.() },
+          ...(body && { body: body() }),
+        }),
       },
     ],
   });

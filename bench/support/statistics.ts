@@ -19,3 +19,9 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     '\n',
   );
 }
+
+/** @param share from 0 to 1: 0.99 gives the value that 99 % do not exceed */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)]!;
+}
