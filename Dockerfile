@@ -5,6 +5,8 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json nest-cli.json ./
 COPY src ./src
+COPY public ./public
+COPY tools ./tools
 # The image has the right Node.js already: that of the optional dependencies stays out.
 RUN npm run build && npm prune --omit=dev --omit=optional --no-audit --no-fund
 
@@ -14,6 +16,7 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+COPY --from=build /app/public ./public
 RUN install -d -o node -g node /data
 USER node
 VOLUME /data

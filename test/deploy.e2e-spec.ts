@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { Deployment } from 'kubernetes-models/apps/v1';
+import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
+import { Job } from 'kubernetes-models/batch/v1';
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
+import { ConfigMap, Service as KubernetesService } from 'kubernetes-models/v1';
+import { parseAllDocuments } from 'yaml';
+import { Service } from './support/service.js';
+import { createStore, type TestStore } from './support/stores.js';
+
+const KINDS = {
+  ConfigMap,
+  Deployment,
+  HorizontalPodAutoscaler,
+  Job,
+  PodDisruptionBudget,
+  Service: KubernetesService,
+};
+
+const FOLDER = 'deploy/kubernetes';
+const manifests: any[] = readdirSync(FOLDER).flatMap((file) =>
+  parseAllDocuments(readFileSync(`${FOLDER}/${file}`, 'utf8')).map((document) => document.toJS()),
+);
+const find = (kind: string) => manifests.find((manifest) => manifest.kind === kind);
+
+describe('The Kubernetes manifests', () => {
+  let store: TestStore | undefined;
+  afterAll(() => store?.remove());
+
+  it.each(manifests.map((manifest) => [manifest.kind as keyof typeof KINDS, manifest] as const))(
+    'have a %s that fits the schema of Kubernetes',
+    (kind, manifest) => {
+      expect(() => new KINDS[kind](manifest).validate()).not.toThrow();
+      expect(() => new KINDS[kind]({ ...manifest, metadata: { name: 5 } }).validate()).toThrow('name');
+    },
+  );
+
+  it('select the pods that the deployment makes, and only these', () => {
+    const { spec } = find('Deployment');
+    const { labels } = spec.template.metadata;
+
+    expect(spec.selector.matchLabels).toEqual(labels);
+    expect(find('Service').spec.selector).toEqual(labels);
+    expect(find('PodDisruptionBudget').spec.selector.matchLabels).toEqual(labels);
+    expect(find('Job').spec.template.metadata.labels).not.toEqual(labels);
+    expect(find('HorizontalPodAutoscaler').spec.scaleTargetRef).toEqual({
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      name: find('Deployment').metadata.name,
+    });
+  });
+
+  it('leave a stopping pod the time that it takes', () => {
+    const { DRAIN_DELAY_MS: delay } = find('ConfigMap').data;
+    const { terminationGracePeriodSeconds: grace, containers } = find('Deployment').spec.template.spec;
+    const { periodSeconds, failureThreshold } = containers[0].readinessProbe;
+
+    expect(Number(delay)).toBeGreaterThan(periodSeconds * failureThreshold * 1000);
+    expect(grace).toBeGreaterThan(10);
+  });
+
+  it('have settings that the service takes, and probes that it answers', async () => {
+    store = await createStore('PostgreSQL');
+    const [container] = find('Deployment').spec.template.spec.containers;
+    const settings = find('ConfigMap').data;
+    const production = { NODE_ENV: 'production', JWT_SECRET: 's'.repeat(32), ...store.environment };
+    const service = await Service.start({ ...production, ...settings, MIGRATE: 'auto' });
+    const statuses = await Promise.all(
+      ['startupProbe', 'livenessProbe', 'readinessProbe'].map(
+        async (probe) => (await service.fetch(container[probe].httpGet.path)).status,
+      ),
+    );
+    await service.end('SIGKILL');
+
+    expect(statuses).toEqual([200, 200, 200]);
+  });
+});
