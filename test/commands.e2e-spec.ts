@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { loadStore } from '../src/config/load-config.js';
+import { commandDataSource } from '../src/database/data-source.js';
 import { Service } from './support/service.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
 
@@ -13,7 +15,7 @@ describe.each(STORES)('commands on %s', (store) => {
   });
   afterEach(() => testStore.remove());
 
-  async function run(name: string, parameters: string[] = [], { input = '', interruptAfter = 0 } = {}) {
+  async function run(name: string, parameters: string[] = [], { input = '', interrupt = false } = {}) {
     const child = spawn(process.execPath, [`dist/commands/${name}.js`, ...parameters], {
       env: { PATH: process.env['PATH'], ...testStore.environment },
     });
@@ -22,7 +24,8 @@ describe.each(STORES)('commands on %s', (store) => {
     child.stderr.on('data', (chunk) => (output += chunk));
     child.stdin.on('error', () => undefined);
     child.stdin.end(input);
-    if (interruptAfter > 0) setTimeout(() => child.kill('SIGINT'), interruptAfter);
+    // Its progress shows that it is at work.
+    if (interrupt) child.stderr.once('data', () => child.kill('SIGINT'));
     const [code] = await once(child, 'close');
     return { code, output };
   }
@@ -94,11 +97,11 @@ describe.each(STORES)('commands on %s', (store) => {
   });
 
   it('import can be interrupted, and says how to go on', async () => {
-    const count = 60_000;
+    const count = 200_000;
     const file = join(testStore.environment['DATA_DIR']!, 'posts.ndjson');
     await writeFile(file, '{"title":"T","content":"Some content of a post"}\n'.repeat(count));
 
-    const { code, output } = await run('import', [file], { interruptAfter: 1200 });
+    const { code, output } = await run('import', [file], { interrupt: true });
 
     expect(code).toBe(130);
     const [, stored] = /([\d,]+) posts stored/.exec(output)!;
@@ -109,6 +112,36 @@ describe.each(STORES)('commands on %s', (store) => {
     await service.end();
     expect((await run('import', ['--skip', String(count - 5), file])).output).toContain('5 posts stored');
   });
+
+  it.each([
+    ['five hundred posts', 1, 700, 500],
+    ['eight million characters, which keeps it well below the longest string', 500_000, 30, 17],
+  ])(
+    'import says what it has stored, and how to go on, when the database refuses a batch: %s',
+    async (_, length, count, stored) => {
+      await run('migrate');
+      const source = await commandDataSource({ store: loadStore(testStore.environment) }).initialize();
+      await source.query('CREATE UNIQUE INDEX no_twins ON posts (title)');
+      const content = 'Some words. '.repeat(length).slice(0, length);
+      const lines = Array.from({ length: count }, (__, n) =>
+        JSON.stringify({ title: `Title ${n}`, content }),
+      );
+      const file = join(testStore.environment['DATA_DIR']!, 'twins.ndjson');
+      await writeFile(file, [...lines.slice(0, stored + 3), lines[0], ...lines.slice(stored + 3)].join('\n'));
+
+      const { code, output } = await run('import', [file]);
+
+      expect(output).toContain(`${stored} posts stored`);
+      expect(output).toContain(`go on with --skip ${stored}`);
+      expect(output).toMatch(/unique/i);
+      expect(code).toBe(1);
+
+      await source.query('DROP INDEX no_twins');
+      await source.destroy();
+      const { output: rest } = await run('import', ['--skip', String(stored), file]);
+      expect(rest).toContain(`${count + 1 - stored} posts stored`);
+    },
+  );
 
   it('seed makes up the same posts for the same number', async () => {
     expect((await run('seed', ['--posts', '2500'])).output).toContain('2,500 posts in');

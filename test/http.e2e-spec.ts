@@ -18,13 +18,17 @@ describe.each(STORES)('HTTP on %s', (store) => {
   });
   afterAll(() => api.stop());
 
-  /** Sends bytes as they are; for requests that no client library would send. */
-  async function raw(request: string, { end = true } = {}) {
+  /** Sends bytes as they are, for requests that no client library would send, and takes all that comes back. */
+  function exchange(request: string, { end = false } = {}): Promise<string> {
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => undefined);
     if (end) socket.end(request);
     else socket.write(request);
-    const answer = await text(socket);
+    return text(socket);
+  }
+
+  async function raw(request: string, { end = true } = {}) {
+    const answer = await exchange(request, { end });
     const [head = '', body = ''] = answer.split('\r\n\r\n', 2);
     const [, status, fields = ''] = /^HTTP\/1\.1 (\d+)[^\r]*\r\n([^]*)$/.exec(head) ?? [];
     const headers = Object.fromEntries(
@@ -174,6 +178,27 @@ describe.each(STORES)('HTTP on %s', (store) => {
       expect(await api.posts.count()).toBe(before + 1);
     });
 
+    it('do not take the place of any answer that is owed to requests before them', async () => {
+      const body = '{"title":"Pipelined","content":"C"}';
+      const request = `POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+      const before = await api.posts.count();
+
+      const answers = await exchange(`${request.repeat(5)}garbage\r\n\r\n`);
+
+      expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(Array(5).fill('HTTP/1.1 201'));
+      expect(await api.posts.count()).toBe(before + 5);
+    });
+
+    it('are refused behind the answers that are owed, when they end in the middle of a request', async () => {
+      const answers = await exchange(
+        'GET /v1/posts HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2) +
+          'POST /v1/posts HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nno length\r\n',
+      );
+
+      expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
+      expect(answers).toMatch(/MALFORMED_REQUEST[^]*$/);
+    });
+
     it('are refused once they have taken too long, and only once', async () => {
       const server = api.app.getHttpServer();
       const { requestTimeout, headersTimeout } = server;
@@ -262,7 +287,9 @@ describe.each(STORES)('HTTP on %s', (store) => {
         const { headers } = await api.get(url, { origin });
         expect(headers['access-control-allow-origin']).toBe('*');
         expect(headers).not.toHaveProperty('access-control-allow-credentials');
-        expect(headers['access-control-expose-headers']).toBe('X-Request-ID, Location, Link, Retry-After');
+        expect(headers['access-control-expose-headers']).toBe(
+          'X-Request-ID, Location, Link, Retry-After, Idempotent-Replayed',
+        );
       }
     });
 
