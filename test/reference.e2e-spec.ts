@@ -1,5 +1,10 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { type ErrorCode, ERRORS } from '../src/common/errors/errors.js';
@@ -23,6 +28,18 @@ describe('The reference', () => {
     expect((await api.get('/openapi.json')).body).toEqual(reference);
   });
 
+  it('is there as OpenAPI 3.0 as well', async () => {
+    const { body } = await api.get('/openapi-3.0.json');
+    const file = join(await mkdtemp(join(tmpdir(), 'openapi-')), 'openapi.json');
+    await writeFile(file, JSON.stringify(body));
+
+    // Rejects with all that does not fit the version.
+    await promisify(execFile)('node_modules/.bin/redocly', ['lint', '--config=redocly.yaml', file]);
+    expect(body.openapi).toBe('3.0.3');
+    expect(Object.keys(body.paths)).toEqual(Object.keys(reference.paths));
+    expect(body.components.schemas.CreatePostInput.properties.status).toMatchObject({ nullable: true });
+  });
+
   it('has every handler, with a summary', () => {
     const ids = new Set<string>(
       operations.map(({ operation }) => operation.operationId.replace(/_v\d+$/, '')),
@@ -33,9 +50,12 @@ describe('The reference', () => {
   });
 
   it('has an explanation for every code on the page of errors', () => {
-    const page = readFileSync('docs/http.md', 'utf8');
+    const page = readFileSync('docs/errors.md', 'utf8');
 
-    for (const code of Object.keys(ERRORS)) expect(page).toContain(`\`${code}\``);
+    for (const [code, { status }] of Object.entries(ERRORS)) {
+      // When it comes, and what to do.
+      expect(page).toMatch(new RegExp(`^\\| \`${code}\` +\\| ${status} +\\| [A-Z].+ \\| [A-Z].+ \\|$`, 'm'));
+    }
   });
 
   (hasBrowser ? describe : describe.skip)('in a browser', () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { ERRORS, type ErrorCode } from '../common/errors/errors.js';
@@ -8,12 +9,15 @@ type Json = Record<string, any>;
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
-/** The reference of the REST API as OpenAPI 3.1, made from the controllers and completed by what holds for all. */
+/**
+ * The reference of the REST API as OpenAPI 3.1, made from the controllers and completed by what holds for all.
+ * It reads `docs/errors.md`, so it is for the checkout, not for the service.
+ */
 export function buildDocument(app: INestApplication): OpenAPIObject {
   const base = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Posts API')
-    .setDescription('Posts and users, and accounts to log in with. GraphQL is at `/graphql`.')
+    .setDescription(describe(readFileSync('docs/errors.md', 'utf8')))
     .setVersion('1')
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addServer('/')
@@ -37,6 +41,15 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
   Object.assign((document['components'].schemas ??= {}), { Error: ERROR });
   return document as OpenAPIObject;
 }
+
+/** @param errors the page of errors, which opens when one wants to see it */
+const describe = (errors: string): string => `\
+Posts, users and orders, and accounts to log in with. GraphQL is at \`/graphql\`.
+
+<details><summary>Errors: every code, when it comes, and what to do</summary>
+
+${errors.replace(/^# .*\n+/, '')}
+</details>`;
 
 /** A token, or a session cookie with its CSRF token. */
 const CREDENTIALS = [{ bearer: [] }, { session: [], csrf: [] }];

@@ -1,11 +1,13 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
+import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyInstance } from 'fastify';
 import { readPublic, servePage } from '../common/http/browser-pages.js';
+import { toOpenApi30 } from './to-openapi-3-0.js';
 
 /**
- * Serves the reference of the REST API: `/openapi.json`, as it was made from the code and committed, and
- * `/docs`, which shows it.
+ * Serves the reference of the REST API: `/openapi.json`, as it was made from the code and committed, the same
+ * as `/openapi-3.0.json`, and `/docs`, which shows it.
  */
 @Module({})
 export class ReferenceModule implements OnModuleInit {
@@ -14,7 +16,13 @@ export class ReferenceModule implements OnModuleInit {
   onModuleInit(): void {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
     const document = readPublic('openapi.json');
-    fastify.get('/openapi.json', (_, reply) => reply.type('application/json; charset=utf-8').send(document));
+    const texts = {
+      '/openapi.json': document,
+      '/openapi-3.0.json': JSON.stringify(toOpenApi30(JSON.parse(document) as OpenAPIObject)),
+    };
+    for (const [path, text] of Object.entries(texts)) {
+      fastify.get(path, (_, reply) => reply.type('application/json; charset=utf-8').send(text));
+    }
 
     const sendPage = servePage(fastify, 'docs', '/docs/');
     fastify.get('/docs', (_, reply) => sendPage(reply));

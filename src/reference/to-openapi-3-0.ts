@@ -1,0 +1,31 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+
+type Json = Record<string, any>;
+
+/**
+ * The same document for tools that do not read OpenAPI 3.1 yet. Of all in which the two differ, it is
+ * `examples`, `const` and the type `null` that schemas here make use of.
+ */
+export const toOpenApi30 = (document: OpenAPIObject): OpenAPIObject => ({
+  ...(convert(document) as OpenAPIObject),
+  openapi: '3.0.3',
+});
+
+function convert(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(convert);
+  if (typeof value !== 'object' || value === null) return value;
+
+  const { examples, const: constant, type, ...others } = value as Json;
+  return {
+    ...typed(type),
+    ...Object.fromEntries(Object.entries(others).map(([key, child]) => [key, convert(child)])),
+    // Those of a response have names, and are the same in both versions.
+    ...(Array.isArray(examples) ? { example: examples[0] } : examples && { examples }),
+    ...(constant !== undefined && { enum: [constant] }),
+  };
+}
+
+function typed(type: unknown): Json {
+  if (!Array.isArray(type)) return type === undefined ? {} : { type: convert(type) };
+  return { type: type.find((name) => name !== 'null'), nullable: true };
+}
