@@ -106,10 +106,18 @@ describe('Limits of GraphQL', () => {
 
   it('costs no time to refuse what grows without end', async () => {
     const doubling = many(60, (n) => `fragment F${n} on User { ...F${n + 1} ...F${n + 1} }`);
+    // It passes by its shape; reckoned for each way through it, its cost would take hours.
+    const ways = many(8, (n) => {
+      const [type, field] = n % 2 === 0 ? ['User', 'posts'] : ['Post', 'author'];
+      return `fragment W${n} on ${type} { ${`${field} { ...W${n + 1} } `.repeat(20)} }`;
+    });
     const circle = '{ users { ...A } } fragment A on User { posts { author { ...A } } }';
 
     expect(await run(`{ users { ...F0 } } ${doubling} fragment F60 on User { id }`)).toEqual(
       tooComplex(expect.stringContaining('repetitions')),
+    );
+    expect(await run(`{ users { ...W0 } } ${ways} fragment W8 on User { id }`)).toEqual(
+      tooComplex(expect.stringContaining('objects')),
     );
     expect((await run(circle)).errors[0].message).toContain('Cannot spread fragment "A" within itself');
     expect((await run('{'.repeat(100_000))).errors[0].extensions.code).toBe('QUERY_TOO_COMPLEX');

@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DataSource, type EntityManager } from 'typeorm';
 import { Queries } from '../src/database/queries.js';
 import { Transactions } from '../src/database/transactions.js';
+import { Order } from '../src/orders/order.entity.js';
 import { startApi, type TestApi } from './support/api.js';
 import { statementsOf } from './support/statements.js';
 import { STORES } from './support/stores.js';
@@ -165,35 +167,106 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
     await expectAlive();
   });
 
-  it('refuses what comes after its end, and lets no other have it', async () => {
-    let late: Promise<number> | undefined;
-    const slow = async () => {
-      await sleep(20);
-      return insert('late');
+  it.each<[string, () => Promise<unknown>]>([
+    ['a refused statement', () => transactions.execute('INSERT INTO no_such_table VALUES (1)')],
+    [
+      'a refused statement of a manager',
+      () => transactions.run((manager) => manager.query('INSERT INTO no_such_table VALUES (1)')),
+    ],
+    [
+      'a part that gave up',
+      () => transactions.run(async () => Promise.reject(new Stop(`after ${await insert('part')}`))),
+    ],
+  ])('does not succeed by overlooking %s', async (_, part) => {
+    const work = async () => {
+      await insert('a');
+      await part().catch(() => 'never mind');
+      return 'value';
     };
+
+    await expect(transactions.run(work)).rejects.toThrow(/no_such_table|after/);
+    await expect(transactions.lazily(work, ends())).rejects.toThrow(/no_such_table|after/);
+    expect(await payloads()).toEqual([]);
+    await expectAlive();
+  });
+
+  it('does not succeed by overlooking a statement of its own manager', async () => {
+    const work = async (manager: EntityManager) => {
+      await manager.query(`INSERT INTO orders (status, payload, created_at) VALUES ('', 'a', '2026-01-01')`);
+      await manager.query('INSERT INTO no_such_table VALUES (1)').catch(() => 'never mind');
+    };
+
+    await expect(transactions.run(work)).rejects.toThrow(/no_such_table/);
+    expect(await payloads()).toEqual([]);
+    await expectAlive();
+  });
+
+  it('reads what it has written, by its only connection', async () => {
+    const orders = api.app.get(DataSource).getRepository(Order);
+    const read = async () => [
+      await payloads(),
+      (await orders.find({ order: { id: 'ASC' } })).map(({ payload }) => payload),
+      await orders.count(),
+    ];
+
+    const inside = await transactions.lazily(async () => {
+      const before = await read();
+      await insert('a');
+      return [before, await read()];
+    }, ends());
+
+    expect(inside).toEqual([
+      [[], [], 0],
+      [['begin', 'a'], ['begin', 'a'], 2],
+    ]);
+    expect(await read()).toEqual([['begin', 'a', 'end'], ['begin', 'a', 'end'], 3]);
+    await clear();
+  });
+
+  it('ends with what has begun in it, whoever waits for that', async () => {
+    await transactions.run(async () => {
+      void insert('a');
+      void transactions.run(() => sleep(20).then(() => insert('b')));
+    });
+
+    expect(await payloads()).toEqual(['a', 'b']);
+    await clear();
+  });
+
+  it('has no part in what comes after its end', async () => {
+    let late: Promise<unknown> | undefined;
+    const slow = () => sleep(20).then(() => insert('late'));
 
     await transactions.lazily(async () => {
       await insert('a');
       late = slow();
-      late.catch(() => undefined);
     }, ends());
     await transactions
       .run(async () => {
+        await insert('b');
         await sleep(40);
         throw new Stop();
       })
       .catch(() => undefined);
+    await late;
 
-    await expect(late).rejects.toThrow(/after the end of the unit of work/);
-    await expect(
-      transactions.run(async () => {
-        late = slow();
-        late.catch(() => undefined);
-      }),
-    ).resolves.toBeUndefined();
-    await expect(late).rejects.toThrow(/after the end of the unit of work/);
-    expect(await payloads()).toEqual(['begin', 'a', 'end']);
+    expect(await payloads()).toEqual(['begin', 'a', 'end', 'late']);
     await clear();
+  });
+
+  it('refuses its manager after its end', async () => {
+    let manager: EntityManager | undefined;
+    await transactions.run(async (own) => {
+      manager = own;
+    });
+
+    const late = transactions.run(async () => {
+      await insert('b');
+      await elsewhere(async () => manager!.query('DELETE FROM orders'));
+    });
+    await expect(late).rejects.toThrow(/after the end of the unit of work|already released/);
+    expect(await payloads()).toEqual([]);
+    await expectAlive();
   });
 
   it('starts anew when it collides with another, and gives up in the end', async () => {
@@ -246,4 +319,20 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
     expect(rest).toHaveLength(80);
     await clear();
   });
+});
+
+/** PostgreSQL has each write on a connection of its own. */
+describe('A unit of work on SQLite', () => {
+  it('keeps others waiting for no longer than a write may take', async () => {
+    const api = await startApi('SQLite');
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const endless = api.app.get(Transactions).run(() => released);
+
+    const order = () => api.post('/v1/orders', {}, { 'idempotency-key': 'key' });
+    expect(await order()).toBeError('SERVICE_UNAVAILABLE');
+    release();
+    await endless;
+    expect(await order()).toHaveStatus(201);
+    await api.stop();
+  }, 20_000);
 });

@@ -34,6 +34,29 @@ describe.each(STORES)('views on %s', (store) => {
     await api.stop();
   });
 
+  it('are no part of the unit of work in which somebody reads', async () => {
+    let api = await startApi(store);
+    const [first, second] = [await api.posts.create(), await api.posts.create()];
+    const { promise: failed, reject: fail } = Promise.withResolvers<never>();
+    const counter = api.app.get(ViewCounter);
+    const unit = api.app.get(Transactions).run(async (manager) => {
+      await manager.query('UPDATE posts SET views = views');
+      counter.count(first.id);
+      await failed;
+    });
+    // Longer than counts gather.
+    setTimeout(() => fail(new Error('Taken back')), 3200);
+    await expect(unit).rejects.toThrow('Taken back');
+    await api.posts.get(first.id);
+    await api.posts.get(second.id);
+
+    api = await api.restart();
+
+    const { data } = (await api.get('/v1/posts?sort_by=views')).body;
+    expect(data.map(({ id }: Post) => id)).toEqual([first.id, second.id]);
+    await api.stop();
+  }, 20_000);
+
   it('are all written when the process stops while it is writing', async () => {
     let api = await startApi(store);
     const count = 1000;

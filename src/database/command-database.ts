@@ -18,14 +18,10 @@ export interface CommandDatabase {
 /** @param source of `commandDataSource`, open */
 export function commandDatabase({ store }: Pick<Config, 'store'>, source: DataSource): CommandDatabase {
   if (store.kind === 'sqlite') {
-    return {
-      queries: new SqliteQueries(new SqliteConnection(source)),
-      transactions: new SqliteTransactions(source),
-    };
+    const transactions = new SqliteTransactions(source);
+    return { transactions, queries: new SqliteQueries(new SqliteConnection(source), transactions) };
   }
   const connection = new PostgresConnection(poolOf(source), store.preparedStatements);
-  return {
-    queries: new PostgresQueries(connection, connection),
-    transactions: new PostgresTransactions(source, connection),
-  };
+  const transactions = new PostgresTransactions(source, connection);
+  return { transactions, queries: new PostgresQueries(connection, connection, transactions) };
 }

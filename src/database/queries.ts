@@ -1,25 +1,37 @@
 import type { Dialect } from './dialect.js';
-
-/** Values for the `:name` placeholders of a statement. */
-export type Parameters = Readonly<Record<string, string | number | null>>;
+import type { Parameters } from './parameters.js';
+import type { Transactions } from './transactions.js';
 
 /**
  * Reads by SQL, for the paths where the repository is too slow: each statement is prepared once, and its
  * rows are plain objects with integers as numbers and timestamps as RFC 3339 text. Statements are kept by
- * their text, so a text is made of fixed parts, never of values.
+ * their text, so a text is made of fixed parts, never of values. Within a unit of work that has written, it
+ * reads what that has written.
  */
 export abstract class Queries {
   abstract readonly dialect: Dialect;
 
-  abstract all<Row>(sql: string, parameters?: Parameters): Promise<Row[]>;
+  constructor(private readonly transactions: Transactions) {}
+
+  all<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+    if (this.transactions.queryRunner) return this.transactions.execute<Row>(sql, parameters);
+    return this.read<Row>(sql, parameters);
+  }
 
   /** As `all`, for what may take seconds: it gets the time where that keeps no one else waiting. */
   search<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
-    return this.all<Row>(sql, parameters);
+    if (this.transactions.queryRunner) return this.transactions.execute<Row>(sql, parameters);
+    return this.readPatiently<Row>(sql, parameters);
   }
 
   async one<Row>(sql: string, parameters?: Parameters): Promise<Row | undefined> {
     const [row] = await this.all<Row>(sql, parameters);
     return row;
+  }
+
+  protected abstract read<Row>(sql: string, parameters?: Parameters): Promise<Row[]>;
+
+  protected readPatiently<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+    return this.read<Row>(sql, parameters);
   }
 }

@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EntityManager } from 'typeorm';
+import type { EntityManager, QueryRunner } from 'typeorm';
 import { isCollision } from './failures.js';
-import type { Parameters } from './queries.js';
+import type { Parameters } from './parameters.js';
 import { UnitOfWork } from './unit-of-work.js';
 
 /** How long a write is tried before it is given up, waiting for its turn included, in milliseconds. */
-const DEADLINE = 4000;
+export const DEADLINE = 4000;
 
 /** What a unit of work that begins late does besides, in the same transaction. Both write by `execute`. */
 interface Ends<T> {
@@ -18,23 +18,28 @@ interface Ends<T> {
 
 /** The only way to write. What it has resolved is on disk, and outlives the process and the power. */
 export abstract class Transactions {
-  private readonly current = new AsyncLocalStorage<UnitOfWork>();
+  private readonly units = new AsyncLocalStorage<UnitOfWork>();
+
+  /** The connection of the transaction that is under way, if one is; it is not given back by `release`. */
+  get queryRunner(): QueryRunner | undefined {
+    return this.units.getStore()?.queryRunner;
+  }
 
   /**
-   * Runs a unit of work: all of it happens, or none. The work must write through the manager that it is
-   * given, and may run more than once when it collides with another, so it does nothing else. Within
-   * another unit of work it is a part of that one.
+   * Runs a unit of work: all of it happens, or none. The work writes through the manager that it is given,
+   * and may run more than once when it collides with another, so it does nothing else. Within another unit
+   * of work it is a part of that one, which cannot succeed any more if this part fails.
    */
   run<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    const outer = this.current.getStore();
-    return outer ? outer.join().then(work) : this.begin((manager) => this.within(manager, work));
+    const outer = this.current();
+    return outer ? outer.join(work) : this.begin((manager) => this.within(manager, work));
   }
 
   /** Runs one writing statement, which is a transaction by itself, and gives its `RETURNING` rows. */
   execute<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
-    const outer = this.current.getStore();
+    const outer = this.current();
     if (!outer) return this.executeAlone<Row>(sql, parameters);
-    return outer.join().then((manager) => this.executeWithin<Row>(manager, sql, parameters));
+    return outer.join((manager) => this.executeWithin<Row>(manager, sql, parameters));
   }
 
   /**
@@ -77,23 +82,28 @@ export abstract class Transactions {
     });
 
     try {
-      outcome.resolve(await this.current.run(unit, work));
+      outcome.resolve(await this.during(unit, work));
     } catch (error) {
       if (!transaction) throw error;
       outcome.reject(error);
-    } finally {
-      unit.end();
     }
     return (transaction ??= begin());
   }
 
-  private async within<T>(manager: EntityManager, work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    const unit = new UnitOfWork(async () => manager);
-    try {
-      return await this.current.run(unit, () => work(manager));
-    } finally {
-      unit.end();
-    }
+  /** The unit that calls belong to. What still works when its unit is over, does so on its own. */
+  private current(): UnitOfWork | undefined {
+    const unit = this.units.getStore();
+    return unit?.isUnderWay ? unit : undefined;
+  }
+
+  private within<T>(manager: EntityManager, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    const unit: UnitOfWork = new UnitOfWork(async () => guarded);
+    const guarded = unit.guard(manager);
+    return this.during(unit, () => work(guarded));
+  }
+
+  private during<T>(unit: UnitOfWork, work: () => Promise<T>): Promise<T> {
+    return this.units.run(unit, () => unit.complete(work));
   }
 
   /** @param mayRetry asked when the work has collided; if not, the collision is thrown */

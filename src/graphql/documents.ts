@@ -17,8 +17,8 @@ import { type Cost, costOf, type Variables } from './limits/cost.js';
 import { checkShape } from './limits/document-limits.js';
 import { tooComplex } from './limits/too-complex.js';
 
-/** Characters of the documents that are kept, altogether. */
-const CACHE_SIZE = 2_000_000;
+/** Tokens of the documents that are kept, altogether; each takes some 400 bytes, so that is 20 MB. */
+const CACHE_SIZE = 50_000;
 
 /** A document that may be executed. */
 class CheckedDocument {
@@ -45,7 +45,7 @@ class CheckedDocument {
 export class Documents {
   private readonly checked = new LRUCache<string, CheckedDocument>({
     maxSize: CACHE_SIZE,
-    sizeCalculation: (_, text) => text.length + 1,
+    sizeCalculation: ({ document }) => document.tokenCount!,
   });
 
   constructor(

@@ -17,7 +17,7 @@ export async function answerOf(
   reply: FastifyReply,
   handle: () => unknown,
 ): Promise<Answer> {
-  const before = { ...reply.getHeaders() };
+  const before = reply.getHeaders();
   const body = toText(request, reply, await handle());
   const headers = Object.entries(reply.getHeaders()).filter(([name, value]) => before[name] !== value);
   return { status: reply.statusCode, headers: Object.fromEntries(headers), body };
@@ -29,9 +29,15 @@ export function giveAgain(reply: FastifyReply, { status, headers, body }: Answer
   return body ?? undefined;
 }
 
-/** A refusal does not say where something is that was taken back. */
-export function takeBackHeaders(reply: FastifyReply, before: ReturnType<FastifyReply['getHeaders']>): void {
-  for (const name of Object.keys(reply.getHeaders())) if (!(name in before)) reply.removeHeader(name);
+/** A reply as it was before it was handled: what an attempt sets that is taken back must not show. */
+export function remember(reply: FastifyReply): { restore: () => void } {
+  const { statusCode } = reply;
+  const before = reply.getHeaders();
+  const restore = () => {
+    for (const name of Object.keys(reply.getHeaders())) if (!(name in before)) reply.removeHeader(name);
+    reply.status(statusCode).headers(before);
+  };
+  return { restore };
 }
 
 function toText(request: FastifyRequest, reply: FastifyReply, value: unknown): string | null {

@@ -14,7 +14,7 @@ const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
  * @throws AppError `INVALID_IDEMPOTENCY_KEY`
  */
 export function parseKey(header: string): string | undefined {
-  const key = header.replaceAll(/^[ \t]+|[ \t]+$/g, '');
+  const key = header.trim();
   if (key === '') return undefined;
   if (key.length > MAX_LENGTH || !VISIBLE_ASCII.test(key)) {
     throw new AppError(

@@ -6,7 +6,7 @@ import { rememberHandling } from './handling.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { KEY_REQUIRED, missingKey, parseKey } from './idempotency-key.js';
 import { Identities } from './identities.js';
-import { answerOf, giveAgain, takeBackHeaders } from './answer.js';
+import { answerOf, giveAgain, remember } from './answer.js';
 
 /**
  * Looks at the key and its record, after the guard that says who calls and before the body is checked; what
@@ -40,14 +40,15 @@ export class IdempotencyGuard implements CanActivate {
     const kept = await this.idempotency.find(id, fingerprint);
     rememberHandling(request, async (handle) => {
       if (kept) return giveAgain(reply, kept);
-      const before = reply.getHeaders();
+      const { restore } = remember(reply);
       try {
-        const { answer, isReplayed } = await this.idempotency.once(id, fingerprint, () =>
-          answerOf(request, reply, handle),
-        );
+        const { answer, isReplayed } = await this.idempotency.once(id, fingerprint, () => {
+          restore();
+          return answerOf(request, reply, handle);
+        });
         return isReplayed ? giveAgain(reply, answer) : (answer.body ?? undefined);
       } catch (error) {
-        takeBackHeaders(reply, before);
+        restore();
         throw error;
       }
     });

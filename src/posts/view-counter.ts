@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Transactions } from '../database/transactions.js';
 
@@ -13,6 +14,8 @@ const BATCH = 200;
  */
 @Injectable()
 export class ViewCounter implements OnApplicationShutdown {
+  /** Whoever reads first may do so in a unit of work, which counts are no part of. */
+  private readonly outside = AsyncLocalStorage.snapshot();
   private readonly logger = new Logger(ViewCounter.name);
   private pending = new Map<number, number>();
   private timer: NodeJS.Timeout | undefined;
@@ -31,9 +34,11 @@ export class ViewCounter implements OnApplicationShutdown {
   }
 
   private schedule(): void {
-    this.timer ??= setTimeout(() => {
-      this.flushing = this.flush();
-    }, DELAY).unref();
+    this.timer ??= this.outside(() =>
+      setTimeout(() => {
+        this.flushing = this.flush();
+      }, DELAY).unref(),
+    );
   }
 
   /** Counts that could not be written are kept for the next time. */

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import type { DataSource } from 'typeorm';
-import type { Parameters } from '../queries.js';
+import type { Parameters } from '../parameters.js';
 
 interface Compiled {
   /** Absent where statements are not to be prepared. */

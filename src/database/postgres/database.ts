@@ -3,6 +3,7 @@ import type { DataSource, EntitySchema, MixedList } from 'typeorm';
 import type { PostgresStore } from '../../config/config.js';
 import { Database } from '../database.js';
 import { DatabaseError } from '../database.error.js';
+import { readWithin } from '../read-within.js';
 import { PostgresConnection, poolOf } from './connection.js';
 import { postgresDataSource, searchPool } from './data-source.js';
 import { PostgresQueries } from './queries.js';
@@ -20,8 +21,10 @@ export class PostgresDatabase extends Database {
   ) {
     super();
     const connection = new PostgresConnection(poolOf(source), preparedStatements);
-    this.queries = new PostgresQueries(connection, new PostgresConnection(searches, preparedStatements));
+    const patient = new PostgresConnection(searches, preparedStatements);
     this.transactions = new PostgresTransactions(source, connection);
+    this.queries = new PostgresQueries(connection, patient, this.transactions);
+    readWithin(this.transactions, source);
   }
 
   static async open(

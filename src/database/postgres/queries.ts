@@ -1,5 +1,7 @@
 import { POSTGRES } from '../dialect.js';
-import { type Parameters, Queries } from '../queries.js';
+import type { Parameters } from '../parameters.js';
+import { Queries } from '../queries.js';
+import type { Transactions } from '../transactions.js';
 import type { PostgresConnection } from './connection.js';
 
 export class PostgresQueries extends Queries {
@@ -8,15 +10,16 @@ export class PostgresQueries extends Queries {
   constructor(
     private readonly connection: PostgresConnection,
     private readonly searches: PostgresConnection,
+    transactions: Transactions,
   ) {
-    super();
+    super(transactions);
   }
 
-  all<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+  protected read<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
     return this.connection.all<Row>(sql, parameters);
   }
 
-  override search<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+  protected override readPatiently<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
     return this.searches.all<Row>(sql, parameters);
   }
 }

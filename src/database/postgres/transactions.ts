@@ -1,5 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import type { Parameters } from '../queries.js';
+import type { Parameters } from '../parameters.js';
 import { retryCollisions, Transactions } from '../transactions.js';
 import type { PostgresConnection } from './connection.js';
 

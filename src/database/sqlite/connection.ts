@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { DataSource } from 'typeorm';
-import type { Parameters } from '../queries.js';
+import type { Parameters } from '../parameters.js';
 
 /** The driver's own connection behind a data source, with its statements prepared once. */
 export class SqliteConnection {

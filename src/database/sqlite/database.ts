@@ -3,6 +3,7 @@ import type { DataSource, EntitySchema, MixedList } from 'typeorm';
 import type { SqliteStore } from '../../config/config.js';
 import { Database } from '../database.js';
 import { DatabaseError } from '../database.error.js';
+import { readWithin } from '../read-within.js';
 import { SqliteConnection } from './connection.js';
 import { databaseFile, sqliteDataSource } from './data-source.js';
 import { FileLock } from './file-lock.js';
@@ -20,8 +21,9 @@ export class SqliteDatabase extends Database {
     private readonly lock: FileLock,
   ) {
     super();
-    this.queries = new SqliteQueries(new SqliteConnection(source));
     this.transactions = new SqliteTransactions(writer);
+    this.queries = new SqliteQueries(new SqliteConnection(source), this.transactions);
+    readWithin(this.transactions, source);
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import type { Parameters } from '../queries.js';
-import { retryCollisions, Transactions } from '../transactions.js';
+import type { Parameters } from '../parameters.js';
+import { DEADLINE, retryCollisions, Transactions } from '../transactions.js';
 import { SqliteConnection } from './connection.js';
 
 /**
@@ -33,11 +33,21 @@ export class SqliteTransactions extends Transactions {
   private enqueue<T>(work: () => Promise<T>, mayRetry?: () => boolean): Promise<T> {
     const start = Date.now();
     const attempt = () => retryCollisions(work, { start, mayRetry });
+    const turn = this.queue;
     // Where nobody is before it, a statement is run at once.
-    const done = this.waiting === 0 ? attempt() : this.queue.then(attempt);
+    const done = this.waiting === 0 ? attempt() : inTime(turn).then(attempt);
     this.waiting++;
     const finish = () => this.waiting--;
-    this.queue = done.then(finish, finish);
+    this.queue = turn.then(() => done).then(finish, finish);
     return done;
   }
+}
+
+/** @throws Error as SQLite itself does, when others write for longer than a write is tried */
+async function inTime(turn: Promise<unknown>): Promise<void> {
+  const timeout = Promise.withResolvers<void>();
+  const timer = setTimeout(() => {
+    timeout.reject(Object.assign(new Error('Others are still writing'), { code: 'SQLITE_BUSY' }));
+  }, DEADLINE);
+  await Promise.race([turn, timeout.promise]).finally(() => clearTimeout(timer));
 }
