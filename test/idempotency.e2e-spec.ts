@@ -298,6 +298,21 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     await own.stop();
   });
 
+  it('replays what was said after a collision, and nothing that was said before it', async () => {
+    const [before, key] = [await orders(), withKey()];
+    const first = await api.post('/v1/repeats/colliding', {}, key);
+
+    expect(first).toHaveStatus(201);
+    expect(first.headers).toMatchObject({
+      location: '/somewhere',
+      'content-type': 'application/json; charset=utf-8',
+    });
+    expect(first.headers).not.toHaveProperty('x-only-the');
+    expect(first.headers).not.toHaveProperty('x-list');
+    expectReplay(await api.post('/v1/repeats/colliding', {}, key), first);
+    expect(await orders()).toBe(before + 1);
+  });
+
   it('is kept over a restart', async () => {
     let own = await startApi(store);
     const first = await own.post('/v1/orders', { a: 1 }, withKey('k'));

@@ -21,6 +21,8 @@ export class Held {
 @Controller({ path: 'repeats', version: '1' })
 @Public()
 class RepeatController {
+  private collisions = 0;
+
   constructor(private readonly transactions: Transactions) {}
 
   /** Writes twice at the same time, and then once more. */
@@ -68,6 +70,18 @@ class RepeatController {
       this.transactions.execute('ALTER TABLE idempotency_records RENAME COLUMN status TO gone'),
     );
     return {};
+  }
+
+  /** Collides with another request the first time, having said something of its answer. */
+  @Post('colliding')
+  @Idempotent()
+  async colliding(@Res({ passthrough: true }) reply: FastifyReply): Promise<object> {
+    this.collisions++;
+    if (this.collisions === 1) reply.status(202).header('x-only-the', 'first').header('x-list', 'b');
+    reply.header('location', '/somewhere').type('application/json');
+    const id = await this.order();
+    if (this.collisions === 1) throw Object.assign(new Error('Collided'), { code: '40001' });
+    return { id };
   }
 
   @Post('held')
