@@ -27,7 +27,15 @@ const LIST_LENGTH = 10;
 
 type Estimate = number | ((of: { args: Record<string, unknown>; childComplexity: number }) => number);
 
-const NOTHING: Cost = () => 0;
+/** One reckoning: a fragment that is spread again and again is reckoned once, or time would double each time. */
+interface Reckoning {
+  readonly variables: Variables;
+  readonly fragments: Map<string, number>;
+}
+
+type Part = (reckoning: Reckoning) => number;
+
+const NOTHING: Part = () => 0;
 
 /**
  * Works out the cost of a valid operation: each object counts one, the lengths of lists multiply what hangs
@@ -47,7 +55,7 @@ export function costOf(
 
 class CostCompiler {
   private readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  private readonly compiled = new Map<string, Cost>();
+  private readonly compiled = new Map<string, Part>();
   private readonly defaults: Variables;
 
   constructor(
@@ -69,10 +77,10 @@ class CostCompiler {
       this.operation.selectionSet,
       this.schema.getRootType(this.operation.operation) ?? undefined,
     );
-    return (variables) => cost({ ...this.defaults, ...variables });
+    return (variables) => cost({ variables: { ...this.defaults, ...variables }, fragments: new Map() });
   }
 
-  private ofSelections({ selections }: SelectionSetNode, parent: GraphQLNamedType | undefined): Cost {
+  private ofSelections({ selections }: SelectionSetNode, parent: GraphQLNamedType | undefined): Part {
     const costs = selections
       .map((selection) => {
         if (selection.kind === Kind.FIELD) return this.ofField(selection, parent);
@@ -82,33 +90,38 @@ class CostCompiler {
       })
       .filter((cost) => cost !== NOTHING);
     if (costs.length === 0) return NOTHING;
-    return (variables) => costs.reduce((sum, cost) => sum + cost(variables), 0);
+    return (reckoning) => costs.reduce((sum, cost) => sum + cost(reckoning), 0);
   }
 
-  private ofFragment(name: string): Cost {
+  private ofFragment(name: string): Part {
     const known = this.compiled.get(name);
     if (known) return known;
     const { selectionSet, typeCondition } = this.fragments.get(name)!;
     const cost = this.ofSelections(selectionSet, this.type(typeCondition.name.value));
-    this.compiled.set(name, cost);
-    return cost;
+    const once: Part = (reckoning) => {
+      let sum = reckoning.fragments.get(name);
+      if (sum === undefined) reckoning.fragments.set(name, (sum = cost(reckoning)));
+      return sum;
+    };
+    this.compiled.set(name, once);
+    return once;
   }
 
-  private ofField(node: FieldNode, parent: GraphQLNamedType | undefined): Cost {
+  private ofField(node: FieldNode, parent: GraphQLNamedType | undefined): Part {
     const field =
       isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[node.name.value] : undefined;
     if (!field) return NOTHING;
     const type = getNamedType(field.type);
     const child = node.selectionSet ? this.ofSelections(node.selectionSet, type) : NOTHING;
     const estimate = field.extensions['complexity'] as Estimate | undefined;
-    if (typeof estimate === 'number') return (variables) => estimate + child(variables);
+    if (typeof estimate === 'number') return (reckoning) => estimate + child(reckoning);
     if (estimate) {
       const args = argumentsOf(field, node);
-      return (variables) => estimate({ args: args(variables), childComplexity: child(variables) });
+      return (reckoning) => estimate({ args: args(reckoning.variables), childComplexity: child(reckoning) });
     }
     if (!isCompositeType(type)) return NOTHING;
     const length = isListType(getNullableType(field.type)) ? LIST_LENGTH : 1;
-    return (variables) => length * (1 + child(variables));
+    return (reckoning) => length * (1 + child(reckoning));
   }
 
   private type(name: string): GraphQLNamedType | undefined {
