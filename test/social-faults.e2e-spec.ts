@@ -23,6 +23,7 @@ afterEach(() => {
   google.tampering = undefined;
   google.forging = false;
   google.hanging = false;
+  google.delay = 0;
   github.status = 200;
   github.user = undefined;
 });
@@ -220,7 +221,9 @@ describe('a provider', () => {
     const api = await startApi('SQLite', google.settings);
 
     expect((await api.get('/auth/social/')).body.data.map(({ name }: any) => name)).toEqual(['google']);
-    expect(await api.get('/auth/social/github/')).toBeError('SERVICE_UNAVAILABLE');
+    const start = await api.get('/auth/social/github/');
+    expect(start).toBeError('SERVICE_UNAVAILABLE');
+    expect(start.headers).not.toHaveProperty('set-cookie');
     expect(await api.get('/auth/social/github/callback/?code=x&state=y')).toBeError('SERVICE_UNAVAILABLE');
     await api.stop();
   });
@@ -254,6 +257,17 @@ describe('a provider', () => {
     expect(beginning).toBeError('SERVICE_UNAVAILABLE');
     await Promise.all([api.stop(), fresh.stop()]);
   });
+
+  it('that is slow again and again is given up as if it did not answer once', async () => {
+    const api = await startApi('SQLite', settings());
+    const visitor = new Visitor(api);
+    const callback = await visitor.logInAt(await visitor.start('google'), 'ada');
+    // Its tokens and then its keys: each in time, both together too late.
+    google.delay = 3000;
+
+    expect(await visitor.ask(callback)).toBeError('SERVICE_UNAVAILABLE');
+    await api.stop();
+  }, 20_000);
 
   it('that is another than the settings say is not believed', async () => {
     const api = await startApi('SQLite', {

@@ -13,6 +13,7 @@ import { Config } from '../../config/config.js';
 import type { SocialClient, SocialProviderName } from '../../config/social-providers.js';
 import type { LoginFlow } from './login-flows.js';
 import { providers } from './providers/index.js';
+import { TIMEOUT } from './providers/open-id.js';
 import type { SocialProfile, SocialProvider } from './providers/social-provider.js';
 
 /** What a provider, or who passes for it, has said cannot be believed. All else means that it is not well. */
@@ -51,9 +52,15 @@ export class ProviderClients {
     return client;
   }
 
-  /** Where someone shows the provider who they are. @throws AppError as {@link connect} */
-  async authorizationUrl(name: string, { state, nonce, codeVerifier }: LoginFlow): Promise<string> {
+  /**
+   * Where someone shows the provider who they are.
+   *
+   * @param start called once it is clear that they can
+   * @throws AppError as {@link connect}
+   */
+  async authorizationUrl(name: string, start: () => LoginFlow): Promise<string> {
     const { provider, configuration } = await this.connect(name);
+    const { state, nonce, codeVerifier } = start();
     const url = buildAuthorizationUrl(configuration, {
       redirect_uri: this.redirectUri(name),
       scope: provider.scope,
@@ -77,18 +84,21 @@ export class ProviderClients {
     query: Readonly<Record<string, string>>,
     { state, nonce, codeVerifier }: LoginFlow,
   ): Promise<SocialProfile> {
-    const { provider, client, configuration } = await this.connect(name);
     const url = new URL(this.redirectUri(name));
     url.search = new URLSearchParams(query).toString();
-    try {
+    const ask = async () => {
+      const { provider, client, configuration } = await this.connect(name);
       const tokens = await authorizationCodeGrant(configuration, url, {
         pkceCodeVerifier: codeVerifier,
         expectedState: state,
         ...(provider.openId && { expectedNonce: nonce, idTokenExpected: true }),
       });
-      return await provider.identify(configuration, tokens, client);
+      return provider.identify(configuration, tokens, client);
+    };
+    try {
+      return await inTime(ask());
     } catch (error) {
-      throw this.refusal(name, error);
+      throw error instanceof AppError ? error : this.refusal(name, error);
     }
   }
 
@@ -133,6 +143,13 @@ export class ProviderClients {
   private redirectUri(name: string): string {
     return `${this.config.publicUrl}/auth/social/${name}/callback/`;
   }
+}
+
+/** Somebody waits for it: several requests to a provider may not take longer than one. */
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error('Too slow')), TIMEOUT * 1000);
+  return Promise.race([answer, timeout]).finally(() => clearTimeout(timer));
 }
 
 /** Words of the libraries, which hold no values: a parser's would quote what it could not read. */

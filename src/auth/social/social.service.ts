@@ -48,7 +48,7 @@ export class SocialService {
   /** @throws AppError as {@link ProviderClients.authorizationUrl} */
   async start(provider: string, reply: FastifyReply): Promise<Redirection> {
     return {
-      url: await this.clients.authorizationUrl(provider, this.flows.start(provider, reply)),
+      url: await this.clients.authorizationUrl(provider, () => this.flows.start(provider, reply)),
       statusCode: 302,
     };
   }

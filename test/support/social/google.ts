@@ -32,6 +32,8 @@ export class Google {
   forging = false;
   /** Takes requests, and never answers. */
   hanging = false;
+  /** Before each answer, in milliseconds. */
+  delay = 0;
   readonly issuer: string;
 
   private constructor(private readonly server: Server) {
@@ -48,7 +50,7 @@ export class Google {
     const google = new Google(server);
     const answer = google.provider(redirectUri, claimsIn === 'user info').callback();
     server.on('request', (request, reply) => {
-      if (!google.hanging) void answer(request, reply);
+      if (!google.hanging) setTimeout(() => void answer(request, reply), google.delay);
     });
     return google;
   }
