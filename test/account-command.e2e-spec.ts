@@ -110,7 +110,7 @@ describe.each(STORES)('the account command on %s', (store) => {
     const { refresh } = await api.accounts.login('old@example.com');
 
     const purged = (logins: number, failures: number) =>
-      `logins: ${logins} purged\nlogin_failures: ${failures} purged\nlogin_codes: 0 purged\n`;
+      `logins: ${logins} purged\nlogin_failures: ${failures} purged\nlogin_codes: 0 purged\nidempotency_records: 0 purged\n`;
     expect((await run(['purge'])).output).toBe(purged(3, 1));
     expect((await run(['purge'])).output).toBe(purged(0, 0));
     expect(await api.post('/auth/verify/', { token: refresh })).toHaveStatus(200);

@@ -8,6 +8,7 @@ import { PasswordPolicy } from '../auth/passwords/password-policy.js';
 import { Passwords } from '../auth/passwords/passwords.js';
 import { Logins } from '../auth/logins/logins.js';
 import { Clock } from '../common/clock/clock.js';
+import { RECORDS_TABLE } from '../idempotency/idempotency.module.js';
 import { Purger } from '../common/purge/purger.js';
 import { toInput } from '../common/validation/to-input.js';
 import { loadPasswordPolicy } from '../config/load-config.js';
@@ -77,7 +78,7 @@ class AccountCommand {
 
   private async purge(): Promise<void> {
     const purger = new Purger(this.database.transactions, this.clock);
-    for (const table of EXPIRING_TABLES) purger.register(table);
+    for (const table of [...EXPIRING_TABLES, RECORDS_TABLE]) purger.register(table);
     for (const [table, count] of await purger.purge()) console.log(`${table}: ${count} purged`);
   }
 }
