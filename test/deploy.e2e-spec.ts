@@ -24,6 +24,16 @@ const manifests: any[] = readdirSync(FOLDER).flatMap((file) =>
 );
 const find = (kind: string) => manifests.find((manifest) => manifest.kind === kind);
 
+describe('The compose file', () => {
+  it('hands on every setting of .env, but for what it settles itself', () => {
+    const [{ services }] = parseAllDocuments(readFileSync('compose.yaml', 'utf8')).map((text) => text.toJS());
+
+    expect(services.api.env_file).toBe('.env');
+    expect(Object.keys(services.api.environment)).toEqual(['HOST', 'PORT', 'DATABASE_URL', 'JWT_SECRET']);
+    expect(services.api.ports).toEqual([`127.0.0.1:\${PORT:-3000}:${services.api.environment.PORT}`]);
+  });
+});
+
 describe('The Kubernetes manifests', () => {
   let store: TestStore | undefined;
   afterAll(() => store?.remove());
