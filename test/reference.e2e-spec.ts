@@ -95,7 +95,7 @@ const PROVOCATIONS: Partial<Record<ErrorCode, (api: TestApi, operation: Operatio
     const absent = path
       .replace('{id}', path.includes('{pid}') ? '1' : '999999999')
       .replace('{pid}', '999999999');
-    return send(api, method, absent, operation.requestBody && { name: 'A name', title: 'T', content: 'C' });
+    return send(api, method, absent, operation.requestBody && validBody(operation));
   },
   INVALID_CURSOR: (api, { path }) => api.get(`${path}?cursor=x`),
   MALFORMED_REQUEST: (api, { method, path }) => send(api, method, one(path), '{'),
@@ -109,15 +109,9 @@ const PROVOCATIONS: Partial<Record<ErrorCode, (api: TestApi, operation: Operatio
   MISSING_IDEMPOTENCY_KEY: (api, { method, path }) => send(api, method, path, {}, { 'idempotency-key': '' }),
   INVALID_IDEMPOTENCY_KEY: (api, { method, path }) =>
     send(api, method, path, {}, { 'idempotency-key': 'a b' }),
-  IDEMPOTENCY_KEY_REUSED: async (api, { method, path }) => {
+  IDEMPOTENCY_KEY_REUSED: async (api, { method, path, operation }) => {
     const key = { 'idempotency-key': `${method} ${path}`.replaceAll(' ', '') };
-    const body = {
-      title: 'T',
-      content: 'C',
-      name: 'N',
-      email: 'reused@example.com',
-      password: 'correct horse',
-    };
+    const body = validBody(operation);
     await send(api, method, path, body, key);
     return send(api, method, path, { ...body, more: 1 }, key);
   },
@@ -134,6 +128,23 @@ const ANONYMOUS: typeof PROVOCATIONS = {
 const BY_COOKIE = (cookie: () => string): typeof PROVOCATIONS => ({
   CSRF_FAILED: (api, { method, path }) => send(api, method, one(path), {}, { cookie: cookie() }),
 });
+
+/** What an operation takes, by its schema. */
+function validBody(operation: Operation['operation']): object {
+  const { $ref = '' } = operation.requestBody.content['application/json'].schema;
+  const { properties = {} } = reference.components.schemas[$ref.split('/').at(-1)] ?? {};
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [name, validValue(name, schema)]),
+  );
+}
+
+function validValue(name: string, { type, enum: words, minimum }: any): unknown {
+  if (words) return words[0];
+  if (name === 'email') return 'reused@example.com';
+  if (name === 'phone') return '+44 20 7946 0000';
+  if ([type].flat().includes('string')) return 'Some words';
+  return minimum ?? 1;
+}
 
 const one = (path: string) => path.replaceAll(/\{\w+\}/g, '1');
 

@@ -13,6 +13,9 @@ const TEMPLATES = 'tools/module-template';
 const RESERVED =
   /^(admin|auth|cursor|docs|graphql|health|me|migrations|open-?api|types?|news|class|enum|function|import|index|interface|null|order|queries|query|string|true|void)$/;
 
+/** What `npm run contracts` writes. */
+const CONTRACTS = ['schema.gql', 'public/openapi.json', 'examples/client/api.d.ts'];
+
 class Refusal extends Error {}
 
 interface Names {
@@ -47,7 +50,8 @@ function main(): void {
     '.dependency-cruiser.json',
   ]);
   execFileSync('npm', ['run', '--silent', 'contracts'], { stdio: ['ignore', 'inherit', 'inherit'] });
-  console.log('schema.gql and public/openapi.json say so. Next: npm run check, and npm start');
+  for (const file of CONTRACTS) console.log(`${'changed'.padEnd(8)}${file}`);
+  console.log('\nNext: npm run check, and npm start. docs/extending.md goes on from here.');
 }
 
 /** English as far as it is regular; `--singular` says it for the rest. */
@@ -67,7 +71,9 @@ function check({ files, file }: Names): void {
     if (RESERVED.test(name)) throw new Refusal(`"${name}" means something else already`);
   }
   if (files === file)
-    throw new Refusal(`"${files}" does not look like a plural; name the other one by --singular`);
+    throw new Refusal(
+      `"${files}" does not look like a plural; say what one is: npm run make:module -- ${files} --singular …`,
+    );
   if (files.length > 40) throw new Refusal(`"${files}" is too long: 40 letters at most`);
   const taken = [`src/${files}`, `test/${files}.e2e-spec.ts`].find(existsSync);
   if (taken) throw new Refusal(`"${files}" is taken: there is ${taken} already`);
@@ -118,7 +124,9 @@ const targets = ({ files, file }: Names, stamp: string): [template: string, targ
 function register({ files }: Names, { Names: name, stamp }: Record<string, string>): void {
   edit('src/app.module.ts', (text) =>
     text
-      .replace(/(?=\n\/\*\*)/, `import { ${name}Module } from './${files}/${files}.module.js';\n`)
+      .replace(IMPORTS, (imports) =>
+        insertSorted(imports, `import { ${name}Module } from './${files}/${files}.module.js';`),
+      )
       .replace(/(\n +)(AuthModule,)/, `$1${name}Module,$1$2`),
   );
   edit('src/database/migrations/index.ts', (text) =>
@@ -129,6 +137,17 @@ function register({ files }: Names, { Names: name, stamp }: Record<string, strin
   edit('.dependency-cruiser.json', (text) =>
     text.replaceAll(/\(([^()]*\bposts\b[^()]*)\)/g, `($1|${files})`),
   );
+}
+
+/** The imports of a file from its own project, which are in the order of their paths. */
+const IMPORTS = /(import .* from '\.\/.*';\n)+/;
+
+function insertSorted(imports: string, line: string): string {
+  const path = (text: string) => text.slice(text.indexOf(' from '));
+  return [...imports.trimEnd().split('\n'), line]
+    .toSorted((a, b) => (path(a) < path(b) ? -1 : 1))
+    .map((text) => `${text}\n`)
+    .join('');
 }
 
 function edit(file: string, change: (text: string) => string): void {
