@@ -27,7 +27,7 @@ describe('the typed client', () => {
 
     expect(stdout.split('\n')).toEqual([
       'Created post 1, and the same again: 1',
-      'Walked through 1 posts, down to "Notes"',
+      'Walked through 1 posts, up to "Notes"',
       'Still Ada, with tokens that were refreshed on the way',
       '',
     ]);

@@ -2,8 +2,8 @@
  * A typed client of the API, made from its reference: it makes an account, creates a post safely, walks
  * through all posts, and refreshes its tokens when the access token has expired.
  *
- *     npm start                              # in one terminal
- *     node examples/client/example.ts        # in another; the address is an optional parameter
+ *     npm start               # in one terminal
+ *     npm run example         # in another; -- http://… where the service is elsewhere
  *
  * `api.d.ts` comes out of `openapi-typescript public/openapi.json --default-non-nullable false`.
  */
@@ -59,7 +59,7 @@ const create = () =>
 const [first, again] = [await create(), await create()];
 console.log(`Created post ${first.data?.data.id}, and the same again: ${again.data?.data.id}`);
 
-/** Newest first, page by page, however many are created meanwhile. */
+/** In the order of their ids, page by page; those that are created meanwhile come at the end. */
 async function* allPosts() {
   let cursor: string | null | undefined = '';
   while (cursor !== null && cursor !== undefined) {
@@ -73,12 +73,12 @@ const postsAfter = (cursor: string) =>
   api.GET('/v1/posts/cursor', { params: { query: { cursor, limit: 100 } } });
 
 let count = 0;
-let oldest = '';
+let newest = '';
 for await (const { title } of allPosts()) {
   count += 1;
-  oldest = title;
+  newest = title;
 }
-console.log(`Walked through ${count} posts, down to "${oldest}"`);
+console.log(`Walked through ${count} posts, up to "${newest}"`);
 
 tokens.access = 'expired';
 const me = await api.GET('/auth/me/');
