@@ -42,7 +42,8 @@ function announce({ production, writeAccess, workers, store }: Config, logger: L
   }
   const data =
     store.kind === 'sqlite' ? `SQLite in ${store.directory}` : `PostgreSQL at ${describeAddress(store.url)}`;
-  logger.log(`Ready on ${url}, data in ${data}${workers > 1 ? `, ${workers} workers` : ''}`, 'Service');
+  const processes = workers > 1 ? `, ${workers} workers` : '';
+  logger.log(`Ready on ${url}, data in ${data}${processes}, reference at /docs`, 'Service');
 }
 
 function describeAddress(url: string): string {

@@ -221,6 +221,11 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
     ]);
     expect(await read()).toEqual([['begin', 'a', 'end'], ['begin', 'a', 'end'], 3]);
     await clear();
+    expect(await transactions.run(async () => [await read(), await insert('b').then(read)])).toEqual([
+      [[], [], 0],
+      [['b'], ['b'], 1],
+    ]);
+    await clear();
   });
 
   it('ends with what has begun in it, whoever waits for that', async () => {

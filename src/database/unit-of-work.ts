@@ -18,7 +18,7 @@ export class UnitOfWork {
     return !this.isOver;
   }
 
-  /** The connection of the transaction, for what reads; `undefined` before its first write. */
+  /** The connection of the transaction, for what reads; `undefined` where that has not begun. */
   get queryRunner(): QueryRunner | undefined {
     return this.isOver ? undefined : this.lent;
   }
@@ -53,7 +53,9 @@ export class UnitOfWork {
         throw new Error('A statement came after the end of the unit of work that it belongs to');
       return this.part(() => runner.query(...parameters));
     };
-    return manager.dataSource.createEntityManager(derive(runner, { query }));
+    const guarded = derive(runner, { query });
+    this.lent = lend(guarded);
+    return manager.dataSource.createEntityManager(guarded);
   }
 
   private async settle(): Promise<void> {
