@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import type { DataSource } from 'typeorm';
-import type { Parameters } from '../parameters.js';
+import { type Parameters, PLACEHOLDER } from '../parameters.js';
 
 interface Compiled {
   /** Absent where statements are not to be prepared. */
@@ -42,7 +42,7 @@ export class PostgresConnection {
 /** Turns `:name` into `$1`; a cast (`::text`) is left alone. */
 function compile(sql: string, name: string | undefined): Compiled {
   const parameters: string[] = [];
-  const text = sql.replaceAll(/(?<!:):([a-z]\w*)/gi, (_, parameter: string) => {
+  const text = sql.replaceAll(PLACEHOLDER, (_, parameter: string) => {
     if (!parameters.includes(parameter)) parameters.push(parameter);
     return `$${parameters.indexOf(parameter) + 1}`;
   });
