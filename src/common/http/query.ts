@@ -7,6 +7,7 @@ const UNDECODABLE = '\uD800';
 /** Query parameters by name, decoded; of a repeated one the first value counts. Never throws. */
 export function parseQuery(query: string): Record<string, string> {
   const values: Record<string, string> = Object.create(null);
+  if (query === '') return values;
   for (const parameter of query.split('&')) {
     const [name, value] = splitParameter(parameter);
     if (name !== '') values[name] ??= decode(value);
@@ -15,22 +16,27 @@ export function parseQuery(query: string): Record<string, string> {
 }
 
 /**
- * The query with one parameter set to another value and the rest as it was, to the letter.
- *
- * @param value text that needs no encoding but for `=`, `+` and `/`
+ * What stands before and after the value of one parameter, once it is set: the rest of the query as it was,
+ * to the letter.
  */
-export function withParameter(query: string, name: string, value: string): string {
+export function aroundParameter(query: string, name: string): [before: string, after: string] {
   const isNamed = (part: string) => splitParameter(part)[0] === name;
   const parts = query.split('&').filter((part) => part !== '');
   const place = parts.findIndex(isNamed);
   const before = parts.slice(0, place === -1 ? parts.length : place);
   const after = parts.slice(before.length + 1).filter((part) => !isNamed(part));
-  return [...before, `${name}=${encodeURIComponent(value)}`, ...after].join('&');
+  return [[...before, `${name}=`].join('&'), after.map((part) => `&${part}`).join('')];
+}
+
+/** A text before and after the first place of a separator; all of it is before, if that is nowhere. */
+export function splitOnce(text: string, separator: string): [before: string, after: string] {
+  const place = text.indexOf(separator);
+  return place === -1 ? [text, ''] : [text.slice(0, place), text.slice(place + separator.length)];
 }
 
 function splitParameter(parameter: string): [name: string, encodedValue: string] {
-  const end = parameter.indexOf('=');
-  return end === -1 ? [decode(parameter), ''] : [decode(parameter.slice(0, end)), parameter.slice(end + 1)];
+  const [name, value] = splitOnce(parameter, '=');
+  return [decode(name), value];
 }
 
 function decode(text: string): string {

@@ -1,5 +1,5 @@
-import { withParameter } from '../http/query.js';
-import type { CursorPage, Page } from './page.js';
+import { aroundParameter, splitOnce } from '../http/query.js';
+import { CursorPage, type Page } from './page.js';
 
 /** A longer address is not repeated in headers: proxies refuse answers whose headers are too large. */
 const MAX_URL_LENGTH = 2048;
@@ -10,25 +10,29 @@ const MAX_URL_LENGTH = 2048;
  */
 export function pageLinks(url: string, page: Page<unknown> | CursorPage<unknown>): string | undefined {
   if (url.length > MAX_URL_LENGTH) return undefined;
-  const [path = '', query = ''] = url.split(/\?(.*)/s, 2);
-  const link = (parameter: string, value: string | number, relation: string) => {
-    const reference = `${path}?${withParameter(query, parameter, String(value))}`;
-    return `<${encodeReference(reference)}>; rel="${relation}"`;
-  };
-
-  if ('next_cursor' in page) return page.next_cursor && link('cursor', page.next_cursor, 'next');
+  if (page instanceof CursorPage) {
+    return page.next_cursor && linksOf(url, 'cursor')(page.next_cursor, 'next');
+  }
 
   const { total, limit, page: asked, has_next } = page.meta;
   const current = typeof asked === 'number' ? asked : Infinity;
   const last = Math.max(1, Math.ceil(total / limit));
-  return [
-    link('page', 1, 'first'),
-    current > 1 && link('page', Math.min(current - 1, last), 'prev'),
-    has_next && link('page', current + 1, 'next'),
-    link('page', last, 'last'),
-  ]
-    .filter(Boolean)
-    .join(', ');
+  const link = linksOf(url, 'page');
+  const links = [link(1, 'first')];
+  if (current > 1) links.push(link(Math.min(current - 1, last), 'prev'));
+  if (has_next) links.push(link(current + 1, 'next'));
+  links.push(link(last, 'last'));
+  return links.join(', ');
+}
+
+/** What writes a link to the same address with another value of one parameter. */
+function linksOf(url: string, parameter: string) {
+  const [path, query] = splitOnce(url, '?');
+  const [before, after] = aroundParameter(query, parameter);
+  const start = encodeReference(`${path}?${before}`);
+  const end = encodeReference(after);
+  return (value: string | number, relation: string) =>
+    `<${start}${encodeURIComponent(value)}${end}>; rel="${relation}"`;
 }
 
 /** Node lets characters into an address that may not stand in a header, or that would end the reference. */

@@ -6,13 +6,16 @@ import { parseInt64 } from './int64.js';
 /** Stands for every id that is valid but that no row can have, as ids start at 1. */
 export const NO_ROW = 0;
 
+/** What nearly every id looks like. It is a safe integer without the detour over a bigint. */
+const SAFE_DIGITS = /^\d{1,15}$/;
+
 /**
  * The id in the path, as a safe integer. It is looked at before the body is (a pipe would come too late).
  *
  * @throws AppError `INVALID_ID` unless it is a signed 64-bit decimal integer.
  */
 export const Id = createParamDecorator((name: string | undefined, context: ExecutionContext): number => {
-  const { params } = context.switchToHttp().getRequest<FastifyRequest<{ Params: Record<string, string> }>>();
+  const { params } = context.getArgByIndex<FastifyRequest<{ Params: Record<string, string> }>>(0);
   const id = toId(params[name ?? 'id'] ?? '');
   if (id === undefined) throw new AppError('INVALID_ID', 'The id must be a 64-bit decimal integer');
   return id;
@@ -20,6 +23,7 @@ export const Id = createParamDecorator((name: string | undefined, context: Execu
 
 /** An id as a safe integer, {@link NO_ROW} where no row can have it; `undefined` for what is no id at all. */
 export function toId(text: string): number | undefined {
+  if (SAFE_DIGITS.test(text)) return Number(text);
   const id = parseInt64(text);
   if (id === undefined) return undefined;
   const exact = Number(id);
