@@ -34,9 +34,16 @@ const bodyTexts = new WeakMap<FastifyRequest, string>();
 /** The JSON that was sent, to the letter; `undefined` without a body. For routes that keep it. */
 export const bodyTextOf = (request: FastifyRequest): string | undefined => bodyTexts.get(request);
 
-/** A hook for `onRoute`. */
-export function limitBody(route: RouteOptions): void {
-  if (route.config?.bodyLimit !== undefined) route.bodyLimit = route.config.bodyLimit;
+/** A hook for `onRoute`: what a route says of its body, said to Fastify. */
+export function setUpBody(route: RouteOptions): void {
+  const { anyContentType, bodyLimit } = route.config ?? {};
+  if (bodyLimit !== undefined) route.bodyLimit = bodyLimit;
+  if (anyContentType) {
+    route.onRequest = ({ headers }, _reply, done) => {
+      headers['content-type'] = 'application/json';
+      done();
+    };
+  }
 }
 
 /**
@@ -51,9 +58,8 @@ export class UnreadableBody {
 export function readJsonBodies(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
 
-  fastify.addHook('onRequest', ({ routeOptions, headers }, _reply, done) => {
+  fastify.addHook('onRequest', ({ headers }, _reply, done) => {
     const { 'content-encoding': encoding = 'identity' } = headers;
-    if (routeOptions.config.anyContentType) headers['content-type'] = 'application/json';
     // RFC 9110, section 8.4
     if (encoding === 'identity') done();
     else done(new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must not be compressed'));

@@ -6,7 +6,7 @@ import { Config } from '../../config/config.js';
 import { AppError } from '../errors/errors.js';
 import { Drain } from '../lifecycle/drain.js';
 import { rootLogger } from '../logging/create-logger.js';
-import { limitBody, readJsonBodies } from './json-body.js';
+import { readJsonBodies, setUpBody } from './json-body.js';
 import { serializeJsonText } from './json-text.js';
 import { logRequests } from './request-log.js';
 import { setResourceHeaders } from './resource-headers.js';
@@ -47,7 +47,7 @@ export function registerHttp(app: NestFastifyApplication): void {
     }
   });
 
-  fastify.addHook('onRoute', limitBody);
+  fastify.addHook('onRoute', setUpBody);
   fastify.addHook('onRoute', serializeJsonText);
 
   // Plugins load after the routes. CORS needs that, as its preflight route takes Nest's error handler; and

@@ -9,12 +9,14 @@ export function logRequests(fastify: FastifyInstance, logger: Logger): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     // The one event that comes in any case: when all is sent, and when the client has gone before that.
     reply.raw.on('close', () => {
+      const isSent = reply.raw.writableFinished;
       logger.info({
         requestId: request.id,
         clientRequestId: request.headers['x-request-id']?.slice(0, 200),
         method: request.method,
-        route: request.is404 ? undefined : request.routeOptions.url,
-        ...(reply.raw.writableFinished ? { status: reply.statusCode } : { aborted: true }),
+        route: request.routeOptions.url,
+        status: isSent ? reply.statusCode : undefined,
+        aborted: isSent ? undefined : true,
         milliseconds: Math.round(reply.elapsedTime * 100) / 100,
       });
     });
