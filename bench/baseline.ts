@@ -6,83 +6,11 @@
  *     DATABASE_URL=… | DATA_DIR=… PORT=… node bench/baseline.ts
  */
 import { randomUUID } from 'node:crypto';
-import Database from 'better-sqlite3';
 import fastify from 'fastify';
-import { Pool, types } from 'pg';
 import { pino } from 'pino';
 import { fold } from '../src/posts/fold.ts';
-import { graphqlStatements, serveGraphql } from './support/baseline-graphql.ts';
-
-type Values = Record<string, string | number | null>;
-type Row = Record<string, any>;
-
-const url = process.env['DATABASE_URL'];
-
-const COLUMNS = 'id, title, content, author_id, status, created_at, updated_at';
-const NEWEST = 'ORDER BY created_at DESC, id DESC LIMIT :limit OFFSET :offset';
-const TOTAL = 'SELECT CAST(coalesce(sum(total), 0) AS bigint) AS total FROM post_totals WHERE scope IN';
-const FORWARD = url
-  ? "greatest(:now::timestamptz, updated_at + interval '1 millisecond')"
-  : "max(:now, strftime('%Y-%m-%dT%H:%M:%fZ', updated_at, '+0.001 seconds'))";
-
-const SQL = {
-  one: `SELECT ${COLUMNS} FROM posts WHERE id = :id`,
-  list: `SELECT ${COLUMNS} FROM posts ${NEWEST}`,
-  total: `${TOTAL} ('status=draft', 'status=published')`,
-  listDrafts: `SELECT ${COLUMNS} FROM posts WHERE status = :status ${NEWEST}`,
-  totalDrafts: `${TOTAL} ('status=draft')`,
-  walk: `SELECT ${COLUMNS} FROM posts WHERE id > :after ORDER BY id LIMIT :limit`,
-  create: `INSERT INTO posts
-      (title, content, title_folded, content_folded, author_id, status, created_at, updated_at)
-    VALUES (:title, :content, :titleFolded, :contentFolded, 1, :status, :now, :now) RETURNING ${COLUMNS}`,
-  update: `UPDATE posts SET title = coalesce(:title, title), title_folded = coalesce(:titleFolded, title_folded),
-      content = coalesce(:content, content), content_folded = coalesce(:contentFolded, content_folded),
-      status = coalesce(:status, status), updated_at = ${FORWARD}
-    WHERE id = :id RETURNING ${COLUMNS}`,
-  ...graphqlStatements(url !== undefined),
-};
-
-/** Object identifiers of PostgreSQL's types. */
-const INT8 = 20;
-const TIMESTAMPTZ = 1184;
-
-const run = url ? await postgres(url) : sqlite(process.env['DATA_DIR']!);
-
-async function postgres(connectionString: string) {
-  const readable = {
-    getTypeParser: (type: number, format?: any) => {
-      if (type === INT8) return Number;
-      if (type === TIMESTAMPTZ) return (text: string) => new Date(text).toISOString();
-      return types.getTypeParser(type, format);
-    },
-  };
-  const pool = new Pool({ connectionString, max: 10, types: readable });
-  const prepared = Object.fromEntries(
-    Object.entries(SQL).map(([name, sql]) => {
-      const names: string[] = [];
-      const text = sql.replaceAll(/(?<!:):([a-z]\w*)/gi, (_, parameter: string) => {
-        if (!names.includes(parameter)) names.push(parameter);
-        return `$${names.indexOf(parameter) + 1}`;
-      });
-      return [name, { name, text, names }];
-    }),
-  );
-  return async (name: keyof typeof SQL, values: Values): Promise<Row[]> => {
-    const { text, names } = prepared[name]!;
-    return (await pool.query({ name, text, values: names.map((parameter) => values[parameter]) })).rows;
-  };
-}
-
-function sqlite(folder: string) {
-  const database = new Database(`${folder}/database.sqlite`);
-  database.pragma('journal_mode = WAL');
-  database.pragma('synchronous = FULL');
-  database.pragma('foreign_keys = ON');
-  const prepared = Object.fromEntries(
-    Object.entries(SQL).map(([name, sql]) => [name, database.prepare(sql)]),
-  );
-  return (name: keyof typeof SQL, values: Values): Row[] => prepared[name]!.all(values) as Row[];
-}
+import { type Row, run } from './support/baseline-database.ts';
+import { serveGraphql } from './support/baseline-graphql.ts';
 
 const HEADERS = {
   'access-control-allow-origin': '*',
@@ -102,22 +30,39 @@ const HEADERS = {
 };
 
 const log = pino({ base: null });
-const app = fastify({ genReqId: () => randomUUID(), routerOptions: { ignoreTrailingSlash: true } });
+const app = fastify({
+  genReqId: () => randomUUID(),
+  requestTimeout: 30_000,
+  connectionTimeout: 120_000,
+  keepAliveTimeout: 72_000,
+  http: { connectionsCheckingInterval: 1000, headersTimeout: 15_000, requireHostHeader: false },
+  routerOptions: { ignoreTrailingSlash: true },
+});
 
 app.addHook('onRequest', (request, reply, done) => {
   reply.headers(HEADERS);
   reply.header('x-request-id', request.id);
-  done();
-});
-app.addHook('onResponse', (request, reply, done) => {
-  log.info({
-    requestId: request.id,
-    method: request.method,
-    route: request.routeOptions.url,
-    status: reply.statusCode,
-    milliseconds: Math.round(reply.elapsedTime * 100) / 100,
+  // Also when the client goes away before the answer is sent.
+  reply.raw.on('close', () => {
+    const isSent = reply.raw.writableFinished;
+    log.info({
+      requestId: request.id,
+      clientRequestId: request.headers['x-request-id']?.slice(0, 200),
+      method: request.method,
+      route: request.routeOptions.url,
+      status: isSent ? reply.statusCode : undefined,
+      aborted: isSent ? undefined : true,
+      milliseconds: Math.round(reply.elapsedTime * 100) / 100,
+    });
   });
-  done();
+  const { host, 'content-encoding': encoding = 'identity' } = request.headers;
+  if (host === undefined && request.raw.httpVersion === '1.1') {
+    reply.code(400).send(refusal('MALFORMED_REQUEST', 'The Host header is missing'));
+  } else if (encoding !== 'identity') {
+    reply.code(415).send(refusal('UNSUPPORTED_MEDIA_TYPE', 'The body must not be compressed'));
+  } else {
+    done();
+  }
 });
 app.removeAllContentTypeParsers();
 app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => {
@@ -147,6 +92,10 @@ function limitOf(text?: string): number {
 app.get('/health', () => ({ status: 'ok' }));
 
 const reads = new Map<number, number>();
+setInterval(() => {
+  if (reads.size > 0) void run('countReads', { reads: JSON.stringify([...reads]) });
+  reads.clear();
+}, 3000);
 
 app.get<{ Params: { id: string } }>('/v1/posts/:id', async (request, reply) => {
   const id = idOf(request.params.id);
