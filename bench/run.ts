@@ -1,8 +1,8 @@
 /**
  * Holds the service against a server written by hand (`baseline.ts`) on the same data: both are loaded in
- * turn, round after round, and what counts is the ratio within a round, since machines have moods.
+ * turn, in many short rounds, and what counts is the ratio within a round, since machines have moods.
  *
- *     npm run bench [-- --rounds 7 --seconds 2 --store SQLite --only create]
+ *     npm run bench [-- --rounds 25 --seconds 1 --store SQLite --only create]
  */
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -16,6 +16,9 @@ import { Server } from './support/server.ts';
 import { spread, table } from './support/statistics.ts';
 
 const POSTS = 1000;
+
+/** Seconds until the code of a path is compiled. */
+const WARM_UP = 3;
 
 const anyId = () => 1 + Math.floor(Math.random() * POSTS);
 const text = 'Some words of a content that is about as long as a short paragraph. '.repeat(8);
@@ -67,8 +70,8 @@ const SCENARIOS: Scenario[] = [
 
 const { values } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '7' },
-    seconds: { type: 'string', default: '2' },
+    rounds: { type: 'string', default: '25' },
+    seconds: { type: 'string', default: '1' },
     store: { type: 'string' },
     only: { type: 'string' },
   },
@@ -104,8 +107,7 @@ async function measure(store: StoreName): Promise<void> {
   for (const scenario of SCENARIOS.filter(({ name }) => !values.only || name.includes(values.only))) {
     const ours: number[] = [];
     const theirs: number[] = [];
-    await load(service.url, scenario, 1);
-    await load(baseline.url, scenario, 1);
+    for (const server of [service, baseline]) await load(server.url, scenario, WARM_UP);
     for (let round = 1; round <= rounds; round++) {
       process.stderr.write(`\r\x1b[2K${store}, ${scenario.name}: round ${round} of ${rounds}`);
       ours.push(await load(service.url, scenario, seconds));
