@@ -8,6 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { getIntrospectionQuery } from 'graphql';
 import { startPostgres } from '../test/support/postgres-server.ts';
 import { createStore } from '../test/support/stores.ts';
 import { load, type Scenario } from './support/load.ts';
@@ -29,6 +30,13 @@ const SCENARIOS: Scenario[] = [
   { name: 'health', path: () => '/health' },
   { name: 'one post', path: () => `/v1/posts/${1 + Math.floor(Math.random() * POSTS)}` },
   { name: 'list, page 1', path: () => '/v1/posts' },
+  {
+    // Work of the service alone, which is what more processes share; the rest leaves them little of two cores.
+    name: 'GraphQL: introspection',
+    method: 'POST',
+    path: () => '/graphql',
+    body: () => JSON.stringify({ query: getIntrospectionQuery() }),
+  },
 ];
 
 const postgres = await startPostgres();
