@@ -13,9 +13,8 @@ export function compactHeap(): void {
   const collect = runInNewContext('gc') as Collect;
   setFlagsFromString('--no-expose-gc');
   collect({ execution: 'sync', type: 'major', flavor: 'last-resort' });
-  // The young generation is at its smallest now; by doubling it would be long in growing back under load.
+  // The young generation is at its smallest now. It shall grow back at once, and what is alive while it does
+  // shall not be taken for long-lived: see decision 20.
   setFlagsFromString('--semi-space-growth-factor=16');
-  // While it grows, V8 may take what each request leaves behind for what lives long, and from then on put it
-  // straight into the old generation: twice the work, in some starts and not in others.
   setFlagsFromString('--no-allocation-site-pretenuring');
 }
