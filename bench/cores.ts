@@ -26,6 +26,8 @@ const rounds = Number(values.rounds);
 const seconds = Number(values.seconds);
 const POSTS = 1000;
 
+const INTROSPECTION = JSON.stringify({ query: getIntrospectionQuery() });
+
 const SCENARIOS: Scenario[] = [
   { name: 'health', path: () => '/health' },
   { name: 'one post', path: () => `/v1/posts/${1 + Math.floor(Math.random() * POSTS)}` },
@@ -35,7 +37,7 @@ const SCENARIOS: Scenario[] = [
     name: 'GraphQL: introspection',
     method: 'POST',
     path: () => '/graphql',
-    body: () => JSON.stringify({ query: getIntrospectionQuery() }),
+    body: () => INTROSPECTION,
   },
 ];
 

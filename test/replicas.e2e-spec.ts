@@ -110,7 +110,7 @@ describe('WEB_CONCURRENCY', () => {
     const done = new AbortController();
     const clients = Array.from({ length: 16 }, (_, n) => client(service.url, n % 2 === 0, done.signal));
 
-    for (let round = 1; round <= 2; round++) {
+    for (let round = 1; round <= 3; round++) {
       const old = workersOf(service);
       service.process.kill('SIGHUP');
       await until(
@@ -124,7 +124,7 @@ describe('WEB_CONCURRENCY', () => {
     expect(outcomes.length).toBeGreaterThan(1000);
     expect(await service.end()).toMatchObject({ code: 0 });
     await store.remove();
-  });
+  }, 120_000);
 
   it('keeps the workers that it has at SIGHUP when a new one does not start', async () => {
     const store = await createStore('PostgreSQL');

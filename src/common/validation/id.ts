@@ -15,7 +15,7 @@ const SAFE_DIGITS = /^\d{1,15}$/;
  * @throws AppError `INVALID_ID` unless it is a signed 64-bit decimal integer.
  */
 export const Id = createParamDecorator((name: string | undefined, context: ExecutionContext): number => {
-  const { params } = context.getArgByIndex<FastifyRequest<{ Params: Record<string, string> }>>(0);
+  const { params } = context.switchToHttp().getRequest<FastifyRequest<{ Params: Record<string, string> }>>();
   const id = toId(params[name ?? 'id'] ?? '');
   if (id === undefined) throw new AppError('INVALID_ID', 'The id must be a 64-bit decimal integer');
   return id;
