@@ -1,23 +1,47 @@
-import { type Type, VersioningType } from '@nestjs/common';
+import { type NestApplicationOptions, type Type, VersioningType } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import { createFastifyAdapter } from './common/http/fastify-adapter.js';
 import { registerHttp } from './common/http/register-http.js';
 import { createLogger } from './common/logging/create-logger.js';
-import { bindInputPipe } from './common/validation/bind-input-pipe.js';
 import type { Config } from './config/config.js';
 
+export interface AppOptions {
+  /** Modules beside those of `AppModule`; tests bring routes of their own. */
+  readonly modules?: readonly Type[];
+  /** Called before `init()`, for what Nest and Fastify want to know by then: WebSocket adapters, plugins, middleware. */
+  readonly configure?: (app: NestFastifyApplication) => void | Promise<void>;
+}
+
 /** The application, initialised and not listening yet: the one way to build it, for main and for every test. */
-export async function createApp(config: Config, more: readonly Type[] = []): Promise<NestFastifyApplication> {
+export async function createApp(
+  config: Config,
+  { modules = [], configure }: AppOptions = {},
+): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.with(config, more),
+    AppModule.with(config, modules),
     createFastifyAdapter(config),
-    { logger: createLogger(config), bodyParser: false, abortOnError: false },
+    appOptions(config),
   );
+  return initApp(app, configure);
+}
+
+/** Options of `NestFactory.create()`, and of `createNestApplication()` of a testing module. */
+export const appOptions = (config: Config): NestApplicationOptions => ({
+  logger: createLogger(config),
+  bodyParser: false,
+  abortOnError: false,
+});
+
+/** Everything between creating the application and using it. */
+export async function initApp(
+  app: NestFastifyApplication,
+  configure?: AppOptions['configure'],
+): Promise<NestFastifyApplication> {
   app.enableVersioning({ type: VersioningType.URI });
   registerHttp(app);
-  bindInputPipe(app);
+  await configure?.(app);
   await app.init();
   await app.getHttpAdapter().getInstance().ready();
   return app;

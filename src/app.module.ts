@@ -1,9 +1,10 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
-import { APP_FILTER } from '@nestjs/core';
+import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { AuthModule } from './auth/auth.module.js';
 import { CommonModule } from './common/common.module.js';
 import { ErrorFilter } from './common/errors/error.filter.js';
 import { LifecycleModule } from './common/lifecycle/lifecycle.module.js';
+import { InputPipe } from './common/validation/input.pipe.js';
 import type { Config } from './config/config.js';
 import { ConfigModule } from './config/config.module.js';
 import { DatabaseModule } from './database/database.module.js';
@@ -17,9 +18,9 @@ import { UsersModule } from './users/users.module.js';
 
 /**
  * The table of contents. A request passes, in this order: the Fastify hooks of `common/http` (identity,
- * security headers, CORS, 404 and 405, body), the guard of `auth`, the guard of `idempotency` where the
- * route is idempotent, the pipe of `common/validation` where there is a body, its handler; whatever fails
- * on the way ends in the filter below.
+ * security headers, CORS, 404 and 405, body), the guard of `auth`, the interceptors of its route (such as that
+ * of `idempotency`), the pipe of `common/validation`, its handler; whatever fails on the way ends in the filter
+ * below.
  */
 @Module({
   imports: [
@@ -35,7 +36,10 @@ import { UsersModule } from './users/users.module.js';
     GraphqlModule,
     ReferenceModule,
   ],
-  providers: [{ provide: APP_FILTER, useClass: ErrorFilter }],
+  providers: [
+    { provide: APP_PIPE, useClass: InputPipe },
+    { provide: APP_FILTER, useClass: ErrorFilter },
+  ],
 })
 export class AppModule {
   /** @param more modules beside those above; tests bring routes of their own */

@@ -119,7 +119,11 @@ describe.each([
     const other =
       replicas === 1
         ? api
-        : new TestApi(await createApp(api.config, [RepeatModule]), api.config, async () => undefined);
+        : new TestApi(
+            await createApp(api.config, { modules: [RepeatModule] }),
+            api.config,
+            async () => undefined,
+          );
     const first = api.post('/v1/repeats/held', {}, withKey('k'));
     await Held.current.written.promise;
 

@@ -24,7 +24,7 @@ describe('The reference', () => {
   afterAll(() => api.stop());
 
   it('is the one that is committed, and served', async () => {
-    expect(JSON.parse(JSON.stringify(buildDocument(api.app)))).toEqual(reference);
+    expect(JSON.parse(JSON.stringify(await buildDocument(api.app)))).toEqual(reference);
     expect((await api.get('/openapi.json')).body).toEqual(reference);
   });
 

@@ -10,7 +10,7 @@ import { Logins } from '../auth/logins/logins.js';
 import { Clock } from '../common/clock/clock.js';
 import { RECORDS_TABLE } from '../idempotency/idempotency.module.js';
 import { Purger } from '../common/purge/purger.js';
-import { toInput } from '../common/validation/to-input.js';
+import { checkInput } from '../common/validation/input.pipe.js';
 import { loadPasswordPolicy } from '../config/load-config.js';
 import type { CommandDatabase } from '../database/command-database.js';
 import { askFor, askForPassword } from './support/ask.js';
@@ -49,7 +49,7 @@ class AccountCommand {
   }
 
   private async createSuperuser({ email, name, phone }: Flags): Promise<void> {
-    const input = toInput(RegisterInput, {
+    const input = await checkInput(RegisterInput, {
       email: email ?? (await askFor('E-mail', '--email')),
       name: name ?? (await askFor('Name', '--name')),
       phone: phone ?? '',

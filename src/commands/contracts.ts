@@ -11,6 +11,6 @@ import { describeSchema } from '../graphql/describe-schema.js';
 const folder = await mkdtemp(join(tmpdir(), 'contracts-'));
 const app = await createApp(loadConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent' }));
 await writeFile('schema.gql', describeSchema(app));
-await writeFile('public/openapi.json', `${JSON.stringify(buildDocument(app), null, 2)}\n`);
+await writeFile('public/openapi.json', `${JSON.stringify(await buildDocument(app), null, 2)}\n`);
 await app.close();
 await rm(folder, { recursive: true });

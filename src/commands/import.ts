@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { DataSource } from 'typeorm';
 import { AppError } from '../common/errors/errors.js';
-import { toInput } from '../common/validation/to-input.js';
+import { checkInput } from '../common/validation/input.pipe.js';
 import { retryCollisions } from '../database/transactions.js';
 import { insertPosts, type NewPost } from '../posts/post-batch.js';
 import { CreatePostInput } from '../posts/post.input.js';
@@ -47,7 +47,7 @@ class Import {
     try {
       for await (const candidate of candidates) {
         if (++this.seen <= this.skip) continue;
-        this.take(candidate);
+        await this.take(candidate);
         if (this.batch.length === BATCH.posts || this.characters >= BATCH.characters) await this.store();
         progress.show(candidate.position, this.stored);
         if (this.stopped) break;
@@ -62,10 +62,10 @@ class Import {
     return this.stopped ? 130 : this.refusals.size > 0 ? 2 : 0;
   }
 
-  private take({ where, fields, fault }: Candidate): void {
+  private async take({ where, fields, fault }: Candidate): Promise<void> {
     try {
       if (fault !== undefined) throw new AppError('VALIDATION_ERROR', fault);
-      const { title, content, status } = toInput(CreatePostInput, fields);
+      const { title, content, status } = await checkInput(CreatePostInput, fields as object);
       this.batch.push({ title, content, status: status || 'draft', authorId: 1, createdAt: new Date() });
       this.characters += title.length + content.length;
     } catch (error) {

@@ -45,8 +45,8 @@ export class GraphqlHandler {
       outcome = await this.run(params, { request, user: principal?.account ?? null });
       if (isModern && outcome.data === undefined) reply.status(ERRORS.MALFORMED_REQUEST.status);
     } catch (error) {
-      const { code, headers } = toAppError(error);
-      reply.status(ERRORS[code].status).headers(headers);
+      const { status, headers, defaultHeaders } = toAppError(error);
+      reply.status(status).headers({ ...defaultHeaders, ...headers });
       outcome = { errors: [error] };
     }
     if (!outcome.errors) return JSON.stringify(outcome);

@@ -1,5 +1,4 @@
 import { AppError } from '../common/errors/errors.js';
-import { UnreadableBody } from '../common/http/json-body.js';
 
 /** The parameters of a request (GraphQL over HTTP, section 5.1), `extensions` aside, which means nothing here. */
 export interface GraphqlRequest {
@@ -10,7 +9,6 @@ export interface GraphqlRequest {
 
 /** @throws AppError `MALFORMED_REQUEST` when the body is not a well-formed request */
 export function readGraphqlRequest(body: unknown): GraphqlRequest {
-  if (body instanceof UnreadableBody) throw body.refusal;
   if (Array.isArray(body)) throw malformed('Operations are not taken in batches, send one at a time');
   if (!isMap(body)) throw malformed('The body must be a JSON object with the operation in "query"');
   const { query, operationName, variables, extensions } = body;

@@ -1,7 +1,12 @@
 import { AppError } from '../common/errors/errors.js';
 
-/** Metadata: whether a handler refuses requests without a key. */
-export const KEY_REQUIRED = Symbol('idempotency key required');
+export interface IdempotentOptions {
+  /** Whether a request without a key is an error. */
+  readonly required?: boolean;
+}
+
+/** Metadata key of {@link IdempotentOptions}. */
+export const IDEMPOTENT = Symbol('idempotent');
 
 const MAX_LENGTH = 255;
 

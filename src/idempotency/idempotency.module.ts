@@ -1,16 +1,31 @@
-import { Global, Module } from '@nestjs/common';
+import { Global, Module, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance } from 'fastify';
 import { Purger } from '../common/purge/purger.js';
 import { IdempotencyService } from './idempotency.service.js';
-import { Identities } from './identities.js';
+import { IdempotencyScope } from './idempotency-scope.js';
+import { completePendingResponses } from './pending-response.js';
 
 /** Where answers are kept, and purged from. */
 export const RECORDS_TABLE = 'idempotency_records';
 
 /** Requests that are safe to repeat. It knows no feature: these decorate their handlers. */
 @Global()
-@Module({ providers: [IdempotencyService, Identities], exports: [IdempotencyService, Identities] })
-export class IdempotencyModule {
-  constructor(purger: Purger) {
+@Module({
+  providers: [IdempotencyService, IdempotencyScope],
+  exports: [IdempotencyService, IdempotencyScope],
+})
+export class IdempotencyModule implements OnModuleInit {
+  constructor(
+    purger: Purger,
+    private readonly host: HttpAdapterHost,
+  ) {
     purger.register(RECORDS_TABLE);
+  }
+
+  onModuleInit(): void {
+    // An application context has no server.
+    const fastify = this.host.httpAdapter?.getInstance<FastifyInstance>();
+    if (fastify) completePendingResponses(fastify);
   }
 }

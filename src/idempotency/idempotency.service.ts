@@ -3,7 +3,7 @@ import { Clock } from '../common/clock/clock.js';
 import { AppError } from '../common/errors/errors.js';
 import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
-import type { Answer } from './answer.js';
+import type { StoredResponse } from './stored-response.js';
 
 /** How long an answer is kept, in milliseconds: 24 hours. */
 const LIFETIME = 24 * 60 * 60_000;
@@ -17,6 +17,12 @@ interface Row {
 
 /** Thrown where another request has the record, to take back what this one has done. */
 const TAKEN = Symbol('taken');
+
+/** What came of a request, or of the one with the same key that was faster. */
+export interface Outcome {
+  readonly response: StoredResponse;
+  readonly isReplayed: boolean;
+}
 
 /** Handles a request once, and gives its answer again when it comes again. */
 @Injectable()
@@ -36,7 +42,7 @@ export class IdempotencyService {
    * @throws AppError `IDEMPOTENCY_KEY_IN_USE` while another request is at it, `IDEMPOTENCY_KEY_REUSED` when
    * the record is that of another body
    */
-  async find(id: string, fingerprint: string): Promise<Answer | undefined> {
+  async find(id: string, fingerprint: string): Promise<StoredResponse | undefined> {
     this.refuseInFlight(id);
     const row = await this.queries.one<Row>(
       'SELECT fingerprint, status, headers, body FROM idempotency_records WHERE id = :id AND expires_at > :now',
@@ -55,19 +61,15 @@ export class IdempotencyService {
    * @param handle what it writes by `Transactions` commits together with the record, or not at all
    * @throws AppError as {@link find}; and whatever `handle` throws, which is not recorded
    */
-  async once(
-    id: string,
-    fingerprint: string,
-    handle: () => Promise<Answer>,
-  ): Promise<{ answer: Answer; isReplayed: boolean }> {
+  async once(id: string, fingerprint: string, handle: () => Promise<StoredResponse>): Promise<Outcome> {
     this.refuseInFlight(id);
     this.inFlight.add(id);
     try {
-      const answer = await this.transactions.lazily(handle, {
+      const response = await this.transactions.lazily(handle, {
         atBegin: () => this.claim(id, fingerprint),
         atEnd: (made) => this.save(id, made),
       });
-      return { answer, isReplayed: false };
+      return { response, isReplayed: false };
     } catch (error) {
       if (error !== TAKEN) throw error;
     } finally {
@@ -75,7 +77,7 @@ export class IdempotencyService {
     }
     const theirs = await this.find(id, fingerprint);
     if (!theirs) throw keyInUse();
-    return { answer: theirs, isReplayed: true };
+    return { response: theirs, isReplayed: true };
   }
 
   private refuseInFlight(id: string): void {
@@ -104,7 +106,7 @@ export class IdempotencyService {
     if (claimed.length === 0) throw TAKEN;
   }
 
-  private async save(id: string, { status, headers, body }: Answer): Promise<void> {
+  private async save(id: string, { status, headers, body }: StoredResponse): Promise<void> {
     await this.transactions.execute(
       'UPDATE idempotency_records SET status = :status, headers = :headers, body = :body WHERE id = :id',
       { id, status, headers: JSON.stringify(headers), body },

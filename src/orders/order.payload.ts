@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../common/errors/errors.js';
-import { bodyTextOf, UnreadableBody } from '../common/http/json-body.js';
+import { bodyTextOf } from '../common/http/json-body.js';
 import { isStorable } from '../common/validation/text.js';
 
 /**
@@ -12,7 +12,6 @@ import { isStorable } from '../common/validation/text.js';
 export const Payload = createParamDecorator((_: unknown, context: ExecutionContext): string => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
   const { body = {} } = request;
-  if (body instanceof UnreadableBody) throw body.refusal;
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new AppError('VALIDATION_ERROR', 'The body must be a JSON object');
   }

@@ -1,10 +1,11 @@
 import { Controller, Get, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { WriteAccess } from '../auth/write-access.js';
-import { Created } from '../common/http/created.js';
+import { Created } from '../common/responses/created.js';
 import { AnyContentType } from '../common/http/json-body.js';
 import { CarriesJsonText } from '../common/http/json-text.js';
-import { AnswersData, AnswersPage, Refuses } from '../common/openapi/answers.js';
+import type { QueryParameters } from '../common/http/query.js';
+import { AnswersCreated, AnswersData, AnswersPage, Refuses } from '../common/openapi/answers.js';
 import { PageQuery } from '../common/openapi/queries.js';
 import type { Page } from '../common/pagination/page.js';
 import { PageRequest } from '../common/pagination/page-request.js';
@@ -28,16 +29,16 @@ export class OrdersController {
   @PageQuery()
   @AnswersPage(OrderView)
   @CarriesJsonText()
-  async list(@Query() query: Record<string, string>): Promise<Page<OrderView>> {
+  async list(@Query() query: QueryParameters): Promise<Page<OrderView>> {
     return (await this.orders.list(PageRequest.from(query))).map(toOrderView);
   }
 
   @Post()
   @ApiOperation({ summary: 'Makes an order, once for each key' })
   @ApiBody({ schema: ANY_OBJECT, required: false })
-  @AnswersData(OrderView)
+  @AnswersCreated(OrderView)
   @Refuses({ VALIDATION_ERROR: 'The body must be a JSON object' })
-  @AnyContentType({ bodyLimit: PAYLOAD_LIMIT, keepBodyText: true })
+  @AnyContentType({ bodyLimit: PAYLOAD_LIMIT, keepBodyText: true, carriesJsonText: true })
   @Idempotent({ required: true })
   async create(@Payload() payload: string): Promise<Created<OrderView>> {
     return new Created('/v1/orders', toOrderView(await this.orders.create(payload)));

@@ -1,10 +1,9 @@
+import { firstValue, type QueryParameters } from '../common/http/query.js';
 import { decodeCursor } from '../common/pagination/cursor.js';
 import { limitFrom, PageRequest } from '../common/pagination/page-request.js';
 import { isStorable } from '../common/validation/text.js';
 import { fold } from './fold.js';
 import { POST_STATUSES, type PostStatus } from './post.entity.js';
-
-type Query = Readonly<Record<string, string>>;
 
 const SORT_COLUMNS = ['created_at', 'title', 'views'] as const;
 
@@ -21,11 +20,12 @@ export interface ListPosts {
 }
 
 /** @param authorId whose posts alone are listed */
-export function listPosts(query: Query, authorId?: number): ListPosts {
+export function listPosts(query: QueryParameters, authorId?: number): ListPosts {
+  const sortBy = firstValue(query, 'sort_by');
   return {
     filter: filterFrom(query, authorId),
-    sortBy: SORT_COLUMNS.find((column) => column === query['sort_by']) ?? 'created_at',
-    direction: query['sort_dir']?.toUpperCase() === 'ASC' ? 'ASC' : 'DESC',
+    sortBy: SORT_COLUMNS.find((column) => column === sortBy) ?? 'created_at',
+    direction: firstValue(query, 'sort_dir')?.toUpperCase() === 'ASC' ? 'ASC' : 'DESC',
     page: PageRequest.from(query),
   };
 }
@@ -38,11 +38,17 @@ export interface WalkPosts {
 }
 
 /** @throws AppError `INVALID_CURSOR` */
-export function walkPosts(query: Query): WalkPosts {
-  return { filter: filterFrom(query), afterId: decodeCursor(query['cursor']), limit: limitFrom(query) };
+export function walkPosts(query: QueryParameters): WalkPosts {
+  return {
+    filter: filterFrom(query),
+    afterId: decodeCursor(firstValue(query, 'cursor')),
+    limit: limitFrom(query),
+  };
 }
 
-function filterFrom({ status: asked, q }: Query, authorId?: number): PostFilter {
+function filterFrom(query: QueryParameters, authorId?: number): PostFilter {
+  const asked = firstValue(query, 'status');
+  const q = firstValue(query, 'q');
   const status = POST_STATUSES.find((known) => known === asked);
   if ((asked && !status) || (q && !isStorable(q))) return 'none';
   return {

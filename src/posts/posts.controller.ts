@@ -3,10 +3,12 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { WriteAccess } from '../auth/write-access.js';
 import { WithoutDetails } from '../common/errors/without-details.js';
-import { Created } from '../common/http/created.js';
+import { Created } from '../common/responses/created.js';
 import { AnyContentType } from '../common/http/json-body.js';
+import type { QueryParameters } from '../common/http/query.js';
 import {
   AnswersCursorPage,
+  AnswersCreated,
   AnswersData,
   AnswersPageOrCursorPage,
   Refuses,
@@ -36,7 +38,7 @@ export class PostsController {
   @CursorQuery()
   @AnswersPageOrCursorPage(PostView)
   @Refuses('INVALID_CURSOR')
-  list(@Query() query: Record<string, string>): Promise<Page<PostView> | CursorPage<PostView>> {
+  list(@Query() query: QueryParameters): Promise<Page<PostView> | CursorPage<PostView>> {
     return 'cursor' in query ? this.posts.walk(walkPosts(query)) : this.posts.list(listPosts(query));
   }
 
@@ -47,7 +49,7 @@ export class PostsController {
   @FilterQuery()
   @AnswersCursorPage(PostView)
   @Refuses('INVALID_CURSOR')
-  async walk(@Query() query: Record<string, string>): Promise<CursorPage<PostView>> {
+  async walk(@Query() query: QueryParameters): Promise<CursorPage<PostView>> {
     return this.posts.walk(walkPosts(query));
   }
 
@@ -55,7 +57,7 @@ export class PostsController {
   @AnyContentType()
   @Idempotent()
   @ApiOperation({ summary: 'Creates a post' })
-  @AnswersData(PostView)
+  @AnswersCreated(PostView)
   async create(@Body() input: CreatePostInput): Promise<Created<PostView>> {
     return new Created('/v1/posts', await this.posts.create(input));
   }

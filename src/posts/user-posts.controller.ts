@@ -2,6 +2,7 @@ import { Controller, Get, Query, Req } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { WriteAccess } from '../auth/write-access.js';
+import type { QueryParameters } from '../common/http/query.js';
 import { AnswersData, AnswersPage, Refuses } from '../common/openapi/answers.js';
 import { PageQuery } from '../common/openapi/queries.js';
 import type { Page } from '../common/pagination/page.js';
@@ -29,7 +30,7 @@ export class UserPostsController {
   @SortQuery()
   @AnswersPage(PostView)
   @Refuses({ NOT_FOUND: 'User not found' })
-  async list(@Id() id: number, @Query() query: Record<string, string>): Promise<Page<PostView>> {
+  async list(@Id() id: number, @Query() query: QueryParameters): Promise<Page<PostView>> {
     const author = await this.users.findOne(id);
     return this.posts.list(listPosts(query, author.id));
   }

@@ -13,7 +13,7 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
  * The reference of the REST API as OpenAPI 3.1, made from the controllers and completed by what holds for all.
  * It reads `docs/errors.md`, so it is for the checkout, not for the service.
  */
-export function buildDocument(app: INestApplication): OpenAPIObject {
+export async function buildDocument(app: INestApplication): Promise<OpenAPIObject> {
   const base = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Posts API')
@@ -39,7 +39,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
   for (const [path, item] of Object.entries(document['paths'] as Json)) {
     for (const method of METHODS.filter((name) => name in item)) {
       const operation = item[method] as Json;
-      complete(operation, path, handlers.get(operation['operationId'].replace(/_v\d+$/, ''))!);
+      await complete(operation, path, handlers.get(operation['operationId'].replace(/_v\d+$/, ''))!);
     }
   }
   Object.assign((document['components'] ??= {}), { headers: HEADERS });
@@ -62,7 +62,7 @@ const CREDENTIALS = [{ bearer: [] }, { session: [], csrf: [] }];
 /** Account paths are written with the slash at their end; all paths answer with and without. */
 const documentedPath = (path: string): string => (path.startsWith('/auth/') ? `${path}/` : path);
 
-function complete(operation: Json, path: string, handler: Handler): void {
+async function complete(operation: Json, path: string, handler: Handler): Promise<void> {
   const declared = new Set((operation['parameters'] ?? []).map(({ name }: Json) => name));
   // What no handler has declared is read by `@Id()`.
   const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).filter((name) => !declared.has(name));
@@ -79,7 +79,7 @@ function complete(operation: Json, path: string, handler: Handler): void {
   for (const status of [200, 201, 204]) delete others[status];
   operation['responses'] = { [handler.status]: withHeaders(success, handler.status, handler), ...others };
   const byStatus = Object.groupBy(
-    refusalsOf(handler, { hasBody: 'requestBody' in operation, hasId: ids.length > 0 }),
+    await refusalsOf(handler, { hasBody: 'requestBody' in operation, hasId: ids.length > 0 }),
     ({ code }) => ERRORS[code].status,
   );
   for (const [status, refusals] of Object.entries(byStatus)) {

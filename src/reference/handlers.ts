@@ -10,7 +10,7 @@ import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
 import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants.js';
 import { type Access, ACCESS } from '../auth/access.js';
 import { WITHOUT_DETAILS } from '../common/errors/without-details.js';
-import { KEY_REQUIRED } from '../idempotency/idempotent.js';
+import { IDEMPOTENT, type IdempotentOptions } from '../idempotency/idempotency-key.js';
 import { REFUSALS, type Refusals } from '../common/openapi/answers.js';
 
 /** What the code says of a handler beside its path, its parameters and its answer. */
@@ -59,7 +59,7 @@ function describe(reflector: Reflector, type: Type, name: string): Handler {
   );
   const success = method === RequestMethod.POST ? HttpStatus.CREATED : HttpStatus.OK;
   const isRedirection = reflector.get<unknown>(REDIRECT_METADATA, handler) !== undefined;
-  const keyRequired = reflector.get<boolean | undefined>(KEY_REQUIRED, handler);
+  const idempotent = reflector.get<IdempotentOptions | undefined>(IDEMPOTENT, handler);
   return {
     method,
     status: isRedirection
@@ -68,7 +68,7 @@ function describe(reflector: Reflector, type: Type, name: string): Handler {
     access: reflector.getAllAndOverride<Access | undefined>(ACCESS, [handler, type]),
     anyContentType: config?.anyContentType === true,
     input: bodyType(type, name),
-    idempotencyKey: keyRequired === undefined ? 'none' : keyRequired ? 'required' : 'optional',
+    idempotencyKey: idempotent === undefined ? 'none' : idempotent.required ? 'required' : 'optional',
     details: !reflector.getAllAndOverride<boolean | undefined>(WITHOUT_DETAILS, [handler, type]),
     refusals: { ...reflector.get<Refusals>(REFUSALS, type), ...reflector.get<Refusals>(REFUSALS, handler) },
   };

@@ -14,7 +14,9 @@ export class ReferenceModule implements OnModuleInit {
   constructor(private readonly host: HttpAdapterHost) {}
 
   onModuleInit(): void {
-    const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
+    // An application context has no server.
+    const fastify = this.host.httpAdapter?.getInstance<FastifyInstance>();
+    if (!fastify) return;
     const document = readPublic('openapi.json');
     const texts = {
       '/openapi.json': document,

@@ -1,7 +1,7 @@
 import { RequestMethod } from '@nestjs/common';
 import { AppError, type ErrorCode, ERRORS, type FieldError } from '../common/errors/errors.js';
 import { MESSAGES } from '../common/openapi/messages.js';
-import { toInput } from '../common/validation/to-input.js';
+import { checkInput } from '../common/validation/input.pipe.js';
 import type { Handler } from './handlers.js';
 
 export interface Refusal {
@@ -19,10 +19,10 @@ export function securityOf({ access, method }: Handler): 'none' | 'by setting' |
 }
 
 /** Every refusal of a handler: what it says itself, and what follows from how it is called. */
-export function refusalsOf(
+export async function refusalsOf(
   handler: Handler,
   { hasBody, hasId }: { hasBody: boolean; hasId: boolean },
-): Refusal[] {
+): Promise<Refusal[]> {
   const codes: ErrorCode[] = [];
   if (hasId) codes.push('INVALID_ID');
   if (hasBody) codes.push('PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
@@ -43,7 +43,7 @@ export function refusalsOf(
     code: code as ErrorCode,
     message,
   }));
-  return [...own, ...validationRefusal(handler), ...general].toSorted(
+  return [...own, ...(await validationRefusal(handler)), ...general].toSorted(
     (a, b) => ERRORS[a.code].status - ERRORS[b.code].status,
   );
 }
@@ -54,10 +54,10 @@ function messageOf(code: ErrorCode, { anyContentType }: Handler): string {
 }
 
 /** What comes of no fields at all, by the very code that checks them. */
-function validationRefusal({ input, refusals, details: hasDetails }: Handler): Refusal[] {
+async function validationRefusal({ input, refusals, details: hasDetails }: Handler): Promise<Refusal[]> {
   if (!input || 'VALIDATION_ERROR' in refusals) return [];
   try {
-    toInput(input, []);
+    await checkInput(input, []);
   } catch (error) {
     const { code, message, details } = error as AppError;
     return [{ code, message, ...(hasDetails && details.length > 0 && { details }) }];

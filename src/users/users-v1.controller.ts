@@ -11,10 +11,13 @@ import {
   Put,
   Query,
   Res,
+  UseInterceptors,
 } from '@nestjs/common';
 import { ApiExtraModels, ApiOperation, ApiProduces, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { WriteAccess } from '../auth/write-access.js';
+import type { QueryParameters } from '../common/http/query.js';
+import { ResourceHeadersInterceptor } from '../common/responses/resource-headers.interceptor.js';
 import { varyOn } from '../common/http/vary.js';
 import { Answers, AnswersWith, Refuses } from '../common/openapi/answers.js';
 import { PageQuery } from '../common/openapi/queries.js';
@@ -31,7 +34,7 @@ const PAGE_DEFAULTS = { limit: 100, maxLimit: 100 };
 
 /** A page of which version 1 shows the users alone; the way to the others is in `Link`. */
 class UserListV1 extends Page<UserListItem> {
-  toJSON(): { users: readonly UserListItem[] } {
+  override toJSON(): { users: readonly UserListItem[] } {
     return { users: this.data };
   }
 }
@@ -54,7 +57,8 @@ export class UsersV1Controller {
   @ApiOperation({ summary: 'Lists users' })
   @PageQuery(100)
   @AnswersWith(USER_LIST_V1)
-  async list(@Query() query: Record<string, string>): Promise<UserListV1> {
+  @UseInterceptors(ResourceHeadersInterceptor)
+  async list(@Query() query: QueryParameters): Promise<UserListV1> {
     const { data, meta } = await this.users.list(PageRequest.from(query, PAGE_DEFAULTS));
     return new UserListV1(data.map(toListItem), meta);
   }

@@ -1,8 +1,9 @@
 import { Body, Controller, Delete, Get, HttpCode, HttpStatus, Patch, Post, Put, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { WriteAccess } from '../auth/write-access.js';
-import { Created } from '../common/http/created.js';
-import { AnswersData, AnswersPage, Refuses } from '../common/openapi/answers.js';
+import { Created } from '../common/responses/created.js';
+import type { QueryParameters } from '../common/http/query.js';
+import { AnswersCreated, AnswersData, AnswersPage, Refuses } from '../common/openapi/answers.js';
 import { PageQuery } from '../common/openapi/queries.js';
 import type { Page } from '../common/pagination/page.js';
 import { PageRequest } from '../common/pagination/page-request.js';
@@ -22,7 +23,7 @@ export class UsersV2Controller {
   @ApiOperation({ summary: 'Lists users' })
   @PageQuery()
   @AnswersPage(UserListItem)
-  async list(@Query() query: Record<string, string>): Promise<Page<UserListItem>> {
+  async list(@Query() query: QueryParameters): Promise<Page<UserListItem>> {
     const page = await this.users.list(PageRequest.from(query));
     return page.map(toListItem);
   }
@@ -30,7 +31,7 @@ export class UsersV2Controller {
   @Post()
   @Idempotent()
   @ApiOperation({ summary: 'Creates a user' })
-  @AnswersData(UserViewV2)
+  @AnswersCreated(UserViewV2)
   async create(@Body() input: CreateUserInput): Promise<Created<UserViewV2>> {
     return new Created('/v2/users', toViewV2(await this.users.create(input)));
   }

@@ -190,5 +190,5 @@ export async function startApi(
 ): Promise<TestApi> {
   const { environment, ...testStore } = await createStore(store);
   const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment, ...settings });
-  return new TestApi(await createApp(config, modules), config, () => testStore.remove());
+  return new TestApi(await createApp(config, { modules }), config, () => testStore.remove());
 }

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Clock } from '../../common/clock/clock.js';
 import { AppError } from '../../common/errors/errors.js';
+import { firstValue, type QueryParameters } from '../../common/http/query.js';
 import { Config } from '../../config/config.js';
 import { Cookie } from '../cookie.js';
 import { deriveKey } from '../derive-key.js';
@@ -56,7 +57,7 @@ export class LoginFlows {
     this.cookie.clear(reply);
     const expires = Number(COOKIE.exec(value)?.[1] ?? 0);
     const flow = this.flow(provider, value);
-    const state = Buffer.from((request.query as Record<string, string>)['state'] ?? '');
+    const state = Buffer.from(firstValue(request.query as QueryParameters, 'state') ?? '');
     const expected = Buffer.from(flow.state);
     const isOurs = state.length === expected.length && timingSafeEqual(state, expected);
     if (isOurs && expires > this.clock.now().getTime() / 1000) return flow;

@@ -9,6 +9,7 @@ import {
   ResponseBodyError,
 } from 'openid-client';
 import { AppError } from '../../common/errors/errors.js';
+import { firstValue, type QueryParameters } from '../../common/http/query.js';
 import { Config } from '../../config/config.js';
 import type { SocialClient, SocialProviderName } from '../../config/social-providers.js';
 import type { LoginFlow } from './login-flows.js';
@@ -81,11 +82,13 @@ export class ProviderClients {
    */
   async profile(
     name: string,
-    query: Readonly<Record<string, string>>,
+    query: QueryParameters,
     { state, nonce, codeVerifier }: LoginFlow,
   ): Promise<SocialProfile> {
     const url = new URL(this.redirectUri(name));
-    url.search = new URLSearchParams(query).toString();
+    for (const parameter of Object.keys(query)) {
+      url.searchParams.set(parameter, firstValue(query, parameter)!);
+    }
     const ask = async () => {
       const { provider, client, configuration } = await this.connect(name);
       const tokens = await authorizationCodeGrant(configuration, url, {

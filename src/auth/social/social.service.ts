@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { QueryParameters } from '../../common/http/query.js';
 import { Config } from '../../config/config.js';
 import { AccountsService } from '../accounts/accounts.service.js';
 import { type ClientInfo, clientOf } from '../client.js';
@@ -64,7 +65,7 @@ export class SocialService {
   ): Promise<TokenPair | undefined> {
     this.clients.requireConfigured(provider);
     const flow = this.flows.finish(provider, request, reply);
-    const profile = await this.clients.profile(provider, request.query as Record<string, string>, flow);
+    const profile = await this.clients.profile(provider, request.query as QueryParameters, flow);
     const account = await this.socialAccounts.find(provider, profile);
     const { redirect } = this.config.social;
     if (redirect === undefined) return this.tokens.open(account, clientOf(request));

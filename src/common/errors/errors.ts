@@ -17,6 +17,7 @@ export const ERRORS = {
   METHOD_NOT_ALLOWED: { status: 405 },
   CONFLICT: { status: 409, graphql: 'CONFLICT' },
   IDEMPOTENCY_KEY_IN_USE: { status: 409, graphql: 'CONFLICT', headers: { 'retry-after': '1' } },
+  PRECONDITION_FAILED: { status: 412 },
   PAYLOAD_TOO_LARGE: { status: 413 },
   UNSUPPORTED_MEDIA_TYPE: { status: 415 },
   VALIDATION_ERROR: { status: 422, graphql: 'BAD_USER_INPUT' },
@@ -45,23 +46,32 @@ export interface FieldError {
 
 interface AppErrorOptions extends ErrorOptions {
   readonly details?: readonly FieldError[];
-  /** Headers of this very answer, beside those of the code. */
+  /** Headers of this response; they win over those of the code. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Only for an exception of Nest that has a status of its own, such as 418. */
+  readonly status?: number;
 }
 
-/** A refusal that the client is told of: its code from the table, and one sentence. */
+/** An error that the client sees: its code from the table, and one sentence that says what is wrong. */
 export class AppError extends Error {
   override readonly name = 'AppError';
+  readonly status: number;
   readonly details: readonly FieldError[];
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     readonly code: ErrorCode,
     message: string,
-    { details = [], headers = {}, ...options }: AppErrorOptions = {},
+    { details = [], headers = {}, status = ERRORS[code].status, ...options }: AppErrorOptions = {},
   ) {
     super(message, options);
+    this.status = status;
     this.details = details;
-    this.headers = { ...(ERRORS[code] as ErrorKind).headers, ...headers };
+    this.headers = headers;
+  }
+
+  /** Headers that every response with this code has, unless something else has set them. */
+  get defaultHeaders(): Readonly<Record<string, string>> {
+    return (ERRORS[this.code] as ErrorKind).headers ?? {};
   }
 }

@@ -1,5 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { BadRequestException, ConflictException, HttpException, NotFoundException } from '@nestjs/common';
+import {
+  BadRequestException,
+  ConflictException,
+  GoneException,
+  HttpException,
+  NotFoundException,
+  PreconditionFailedException,
+} from '@nestjs/common';
 import { QueryFailedError } from 'typeorm';
 import { AppError, type ErrorCode, ERRORS } from './errors.js';
 import { toAppError } from './to-app-error.js';
@@ -18,8 +25,25 @@ describe('toAppError', () => {
     [new BadRequestException('Bad'), 'MALFORMED_REQUEST', 'Bad'],
     [new ConflictException('Taken'), 'CONFLICT', 'Taken'],
     [new HttpException('Teapot', 418), 'MALFORMED_REQUEST', 'Teapot'],
-  ])('names an exception of Nest by its status: %s', (thrown, code, message) => {
-    expect(toAppError(thrown)).toMatchObject({ code, message });
+    [new GoneException('Gone'), 'MALFORMED_REQUEST', 'Gone'],
+    [new PreconditionFailedException('Changed'), 'PRECONDITION_FAILED', 'Changed'],
+    [new BadRequestException(['a is bad', 'b is bad']), 'MALFORMED_REQUEST', 'a is bad; b is bad'],
+    [new HttpException({ reason: 'a body of its own' }, 409), 'CONFLICT', 'Http Exception'],
+  ])('gives an exception of Nest a code, and keeps its status and its text: %s', (thrown, code, message) => {
+    expect(toAppError(thrown)).toMatchObject({ code, message, status: thrown.getStatus() });
+  });
+
+  it.each([500, 502, 504])('masks an exception of Nest with status %i, and keeps the status', (status) => {
+    const error = toAppError(new HttpException('secret', status));
+
+    expect(error).toMatchObject({ code: 'INTERNAL_ERROR', status });
+    expect(error.message).not.toContain('secret');
+  });
+
+  it.each([404, 429])('takes an error of an HTTP client with status %i for our own fault', (statusCode) => {
+    const upstream = Object.assign(new Error('secret'), { statusCode });
+
+    expect(toAppError(upstream)).toMatchObject({ code: 'INTERNAL_ERROR', status: 500 });
   });
 
   it('takes a request that was cut short for what it is, not for a lost database', () => {
@@ -31,8 +55,6 @@ describe('toAppError', () => {
   it.each([
     new Error('secret'),
     new TypeError('secret'),
-    new HttpException('secret', 500),
-    new HttpException('secret', 502),
     new QueryFailedError('SELECT secret', [], new Error('relation "secret" does not exist')),
     'secret',
     undefined,
@@ -65,14 +87,17 @@ describe('toAppError', () => {
   it.each(Object.entries(ERRORS).filter(([, { status }]) => status === 401))(
     'challenges the client with %s (RFC 9110, section 15.5.2)',
     (code) => {
-      expect(new AppError(code as ErrorCode, 'x').headers).toHaveProperty('www-authenticate', 'Bearer');
+      expect(new AppError(code as ErrorCode, 'x').defaultHeaders).toHaveProperty(
+        'www-authenticate',
+        'Bearer',
+      );
     },
   );
 
   it.each(Object.entries(ERRORS).filter(([, { status }]) => status === 429 || status === 503))(
     'says with %s when to come back',
     (code) => {
-      expect(new AppError(code as ErrorCode, 'x').headers).toHaveProperty('retry-after');
+      expect(new AppError(code as ErrorCode, 'x').defaultHeaders).toHaveProperty('retry-after');
     },
   );
 });

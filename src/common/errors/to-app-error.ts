@@ -1,43 +1,76 @@
 import { HttpException } from '@nestjs/common';
 import { isOutage } from '../../database/failures.js';
-import { AppError, type ErrorCode, ERRORS } from './errors.js';
+import { AppError, type ErrorCode } from './errors.js';
 
-/** The first code of the table that has a status: what an error that names only a status is called. */
-const CODE_OF_STATUS = new Map(
-  (Object.entries(ERRORS) as [ErrorCode, { status: number }][])
-    .toReversed()
-    .map(([code, { status }]) => [status, code]),
-);
+/** The code of an exception that has only a status. */
+const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
+  401: 'UNAUTHENTICATED',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  405: 'METHOD_NOT_ALLOWED',
+  409: 'CONFLICT',
+  412: 'PRECONDITION_FAILED',
+  413: 'PAYLOAD_TOO_LARGE',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
+  422: 'VALIDATION_ERROR',
+  429: 'RATE_LIMITED',
+  503: 'SERVICE_UNAVAILABLE',
+};
 
-/** Fastify's own sentences speak of its inside; these speak to the client. */
+/** Fastify's own sentences describe its internals; these are written for the client. */
 const SENTENCES: Partial<Record<ErrorCode, string>> = {
   PAYLOAD_TOO_LARGE: 'The body is larger than this path accepts',
   UNSUPPORTED_MEDIA_TYPE: 'The body must be JSON, and say so in its Content-Type',
 };
 
 /**
- * What the client is told of a failure, whatever was thrown: an error of ours as it is, an exception of
- * Nest or Fastify by its status, a database that cannot serve as 503, and all else as one masked 500.
+ * Turns whatever was thrown into the error that the client sees: an `AppError` as it is, an exception of Nest
+ * with its own status, an error of Fastify by its status, a database that cannot serve as 503, and everything
+ * else as a masked 500. An error of another library is never the client's fault, whatever `statusCode` it has.
  */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
-
-  const status = statusOf(thrown);
-  if (status >= 400 && status < 500) {
-    const code = CODE_OF_STATUS.get(status) ?? 'MALFORMED_REQUEST';
-    return new AppError(code, SENTENCES[code] ?? (thrown as Error).message, { cause: thrown });
-  }
-  if (status === ERRORS.SERVICE_UNAVAILABLE.status || isOutage(thrown)) {
-    return new AppError('SERVICE_UNAVAILABLE', 'This cannot be answered for now, please retry', {
-      cause: thrown,
-    });
-  }
-  return new AppError('INTERNAL_ERROR', 'Something went wrong on our side', { cause: thrown });
+  if (thrown instanceof HttpException) return fromHttpException(thrown);
+  if (isFastifyError(thrown)) return fromStatus(thrown.statusCode, thrown.message, thrown);
+  if (isOutage(thrown)) return fromStatus(503, '', thrown);
+  return fromStatus(500, '', thrown);
 }
 
-/** The status that an error carries: an exception of Nest, an error of Fastify, or a request cut short. */
-function statusOf(thrown: unknown): number {
-  if (thrown instanceof HttpException) return thrown.getStatus();
-  const { statusCode } = (thrown instanceof Error ? thrown : {}) as { statusCode?: unknown };
-  return typeof statusCode === 'number' ? statusCode : 500;
+function fromHttpException(exception: HttpException): AppError {
+  const { cause } = exception;
+  // Nest hands over an error of Fastify as an exception with that cause.
+  const message = isFastifyError(cause) ? cause.message : textOf(exception);
+  return fromStatus(exception.getStatus(), message, isFastifyError(cause) ? cause : exception);
+}
+
+function fromStatus(status: number, message: string, cause: unknown): AppError {
+  if (status >= 400 && status < 500) {
+    const code = CODE_OF_STATUS[status] ?? 'MALFORMED_REQUEST';
+    const sentence = isFastifyError(cause) ? SENTENCES[code] : undefined;
+    return new AppError(code, sentence ?? message, { status, cause });
+  }
+  if (status === 503) {
+    return new AppError('SERVICE_UNAVAILABLE', 'This cannot be answered for now, please retry', { cause });
+  }
+  const isServerError = status > 500 && status < 600;
+  return new AppError('INTERNAL_ERROR', 'Something went wrong on our side', {
+    cause,
+    ...(isServerError && { status }),
+  });
+}
+
+/** The text of an exception; `ValidationPipe` and others put a list of texts into their response. */
+function textOf(exception: HttpException): string {
+  const response = exception.getResponse();
+  const message = typeof response === 'object' && 'message' in response ? response.message : response;
+  if (Array.isArray(message)) return message.join('; ');
+  return typeof message === 'string' ? message : exception.message;
+}
+
+/** Fastify's errors, and the error of a connection that was closed while its body was being read. */
+function isFastifyError(error: unknown): error is Error & { readonly statusCode: number } {
+  if (!(error instanceof Error)) return false;
+  const { statusCode, code } = error as { statusCode?: unknown; code?: unknown };
+  if (typeof statusCode !== 'number') return false;
+  return error.name === 'FastifyError' || (code === 'ECONNRESET' && error.message === 'aborted');
 }

@@ -17,6 +17,8 @@ interface BodyOptions {
   readonly bodyLimit?: number;
   /** Whether {@link bodyTextOf} is asked for. */
   readonly keepBodyText?: boolean;
+  /** Whether the response contains {@link JsonText}. */
+  readonly carriesJsonText?: boolean;
 }
 
 /** `application/json` and the `+json` suffix (RFC 6839), with or without parameters. */
@@ -47,11 +49,21 @@ export function setUpBody(route: RouteOptions): void {
 }
 
 /**
- * Stands for a body that could not be read. The refusal waits for the input pipe, so that who calls and
- * which id is meant are looked at first.
+ * Stands for a body that could not be read: whoever looks into it gets the error, whatever they ask for. So
+ * the caller and the id are checked before the body, and no handler takes an unreadable body for an empty one.
  */
 export class UnreadableBody {
-  constructor(readonly refusal: AppError) {}
+  /** @param refusal thrown by every access to a member */
+  constructor(refusal: AppError) {
+    return new Proxy(this, {
+      get: () => {
+        throw refusal;
+      },
+      ownKeys: () => {
+        throw refusal;
+      },
+    });
+  }
 }
 
 /** JSON is the only thing that is ever read from a body; Fastify answers every other type with 415. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { aroundParameter, parseQuery } from './query.js';
+import { aroundParameter, firstValue, parseQuery } from './query.js';
 
 describe('parseQuery', () => {
   it.each([
@@ -7,7 +7,8 @@ describe('parseQuery', () => {
     ['&&=x', {}],
     ['a', { a: '' }],
     ['a=', { a: '' }],
-    ['a=1&b=2&a=3', { a: '1', b: '2' }],
+    ['a=1&b=2&a=3', { a: ['1', '3'], b: '2' }],
+    ['a=1&a=&%61=3', { a: ['1', '', '3'] }],
     ['a=1=2', { a: '1=2' }],
     ['a=x+y%20z%2B', { a: 'x y z+' }],
     ['a=100%', { a: '100%' }],
@@ -21,6 +22,17 @@ describe('parseQuery', () => {
     ['__proto__=1', Object.fromEntries([['__proto__', '1']])],
   ])('reads %j', (query, values) => {
     expect({ ...parseQuery(query) }).toEqual(values);
+  });
+});
+
+describe('firstValue', () => {
+  it.each([
+    ['page=1', '1'],
+    ['page=1&page=2', '1'],
+    ['page=&page=2', ''],
+    ['page[]=1', undefined],
+  ])('takes the first value of %j', (query, value) => {
+    expect(firstValue(parseQuery(query), 'page')).toBe(value);
   });
 });
 

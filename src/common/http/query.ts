@@ -4,15 +4,29 @@
  */
 const UNDECODABLE = '\uD800';
 
-/** Query parameters by name, decoded; of a repeated one the first value counts. Never throws. */
-export function parseQuery(query: string): Record<string, string> {
-  const values: Record<string, string> = Object.create(null);
+/** Query parameters by name, decoded; a parameter that is repeated has all of its values, in their order. */
+export type QueryParameters = Readonly<Record<string, string | string[]>>;
+
+/** Reads the query of a URL. Never throws. */
+export function parseQuery(query: string): Record<string, string | string[]> {
+  const values: Record<string, string | string[]> = Object.create(null);
   if (query === '') return values;
   for (const parameter of query.split('&')) {
-    const [name, value] = splitParameter(parameter);
-    if (name !== '') values[name] ??= decode(value);
+    const [name, encoded] = splitParameter(parameter);
+    if (name === '') continue;
+    const value = decode(encoded);
+    const known = values[name];
+    if (known === undefined) values[name] = value;
+    else if (typeof known === 'string') values[name] = [known, value];
+    else known.push(value);
   }
   return values;
+}
+
+/** A parameter with a single value: the first one counts. */
+export function firstValue(query: QueryParameters, name: string): string | undefined {
+  const value = query[name];
+  return Array.isArray(value) ? value[0] : value;
 }
 
 /**

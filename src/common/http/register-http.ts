@@ -9,7 +9,6 @@ import { rootLogger } from '../logging/create-logger.js';
 import { readJsonBodies, setUpBody } from './json-body.js';
 import { serializeJsonText } from './json-text.js';
 import { logRequests } from './request-log.js';
-import { setResourceHeaders } from './resource-headers.js';
 import { refuseUnrouted } from './route-methods.js';
 import { securityHeaders } from './security-headers.js';
 import { answerOddRequests } from './unreadable-request.js';
@@ -67,11 +66,6 @@ export function registerHttp(app: NestFastifyApplication): void {
       done();
     }),
   );
-
-  fastify.addHook('preSerialization', (request, reply, payload, done) => {
-    setResourceHeaders(request, reply, payload);
-    done(null, payload);
-  });
 }
 
 /** A connection that came in just before listening ended has not: its first request is still served. */

@@ -1,6 +1,7 @@
-import { applyDecorators, SetMetadata, type Type } from '@nestjs/common';
+import { applyDecorators, SetMetadata, type Type, UseInterceptors } from '@nestjs/common';
 import { ApiExtraModels, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import type { ErrorCode } from '../errors/errors.js';
+import { ResourceHeadersInterceptor } from '../responses/resource-headers.interceptor.js';
 import { MESSAGES } from './messages.js';
 import { PageMetaView } from './page-meta.view.js';
 
@@ -17,6 +18,10 @@ export type Refusals = Partial<Record<ErrorCode, string>>;
 export const AnswersData = (view: Type): MethodDecorator =>
   answers([view], object({ data: ref(view) }, ['data']));
 
+/** Answers with `{data}` of what was created: return a `Created`, whose `Location` is sent as well. */
+export const AnswersCreated = (view: Type): MethodDecorator =>
+  applyDecorators(AnswersData(view), UseInterceptors(ResourceHeadersInterceptor));
+
 /** Answers with the view itself. */
 export const Answers = (view: Type): MethodDecorator => answers([view], ref(view));
 
@@ -28,15 +33,17 @@ export const AnswersList = (view: Type): MethodDecorator =>
 export const AnswersByRedirection = (description: string): MethodDecorator =>
   ApiResponse({ status: 302, description });
 
-/** Answers with one page of a list, found by its number. */
-export const AnswersPage = (view: Type): MethodDecorator => answers([view, PageMetaView], pageOf(view));
+/** Answers with one page of a list, found by its number, and with the `Link` header. */
+export const AnswersPage = (view: Type): MethodDecorator =>
+  withLinks(answers([view, PageMetaView], pageOf(view)));
 
 /** Answers with one page of a list, found by where the one before it ended. */
-export const AnswersCursorPage = (view: Type): MethodDecorator => answers([view], cursorPageOf(view));
+export const AnswersCursorPage = (view: Type): MethodDecorator =>
+  withLinks(answers([view], cursorPageOf(view)));
 
 /** Answers with the one or the other, as the query has it. */
 export const AnswersPageOrCursorPage = (view: Type): MethodDecorator =>
-  answers([view, PageMetaView], { oneOf: [pageOf(view), cursorPageOf(view)] });
+  withLinks(answers([view, PageMetaView], { oneOf: [pageOf(view), cursorPageOf(view)] }));
 
 /** Answers with `{}`, `{message}` and the like, for which a class would be too much. */
 export const AnswersWith = (schema: SchemaObject): MethodDecorator => answers([], schema);
@@ -62,6 +69,9 @@ function answers(models: readonly Type[], schema: SchemaObject): MethodDecorator
     ApiResponse({ status: 'default', description: 'Success', schema }),
   );
 }
+
+const withLinks = (decorator: MethodDecorator): MethodDecorator =>
+  applyDecorators(decorator, UseInterceptors(ResourceHeadersInterceptor));
 
 const ref = (view: Type): SchemaObject => ({ $ref: getSchemaPath(view) });
 

@@ -1,3 +1,4 @@
+import { firstValue, type QueryParameters } from '../http/query.js';
 import { parseInt64 } from '../validation/int64.js';
 import { Page } from './page.js';
 
@@ -15,10 +16,10 @@ export class PageRequest {
   ) {}
 
   static from(
-    query: Readonly<Record<string, string>>,
+    query: QueryParameters,
     { limit, maxLimit }: PageDefaults = { limit: 20, maxLimit: 100 },
   ): PageRequest {
-    const page = parseInt64(query['page'] ?? '');
+    const page = parseInt64(firstValue(query, 'page') ?? '');
     return new PageRequest(
       page === undefined || page < 1n ? 1n : page,
       limitFrom(query, { limit, maxLimit }),
@@ -44,9 +45,9 @@ export class PageRequest {
 
 /** `limit` of a query: a whole number from 1 to the maximum, else the default. */
 export function limitFrom(
-  query: Readonly<Record<string, string>>,
+  query: QueryParameters,
   { limit, maxLimit }: PageDefaults = { limit: 20, maxLimit: 100 },
 ): number {
-  const asked = parseInt64(query['limit'] ?? '');
+  const asked = parseInt64(firstValue(query, 'limit') ?? '');
   return asked === undefined || asked < 1n || asked > BigInt(maxLimit) ? limit : Number(asked);
 }

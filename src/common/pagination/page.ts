@@ -1,19 +1,31 @@
-/** What a paged answer says of the whole list. */
-export interface PageMeta {
+import { AsIs } from '../http/as-is.js';
+
+/** What a page says of the whole list. */
+export class PageMeta {
   /** Matches when filtered, all rows otherwise. */
-  readonly total: number;
-  /** As asked for; a number past 2^53 is written digit by digit, for JSON knows no limit. */
-  readonly page: number | RawJson;
-  readonly limit: number;
-  readonly has_next: boolean;
+  readonly total!: number;
+
+  /** As asked for; a number past 2^53 is written digit by digit, because JSON has no limit. */
+  @AsIs()
+  readonly page!: number | RawJson;
+
+  readonly limit!: number;
+  readonly has_next!: boolean;
 }
 
 /** One page of a list, found by its number. */
 export class Page<T> {
+  readonly meta: PageMeta;
+
   constructor(
     readonly data: readonly T[],
-    readonly meta: PageMeta,
-  ) {}
+    meta: PageMeta,
+  ) {
+    this.meta = Object.assign(new PageMeta(), meta);
+  }
+
+  /** Only on pages that are sent in another form than `{data, meta}`. */
+  toJSON?(): unknown;
 
   /** The same page with its rows as they leave. */
   map<View>(toView: (row: T) => View): Page<View> {

@@ -7,7 +7,7 @@ import { canonicalJson } from './canonical-json.js';
 
 /** What makes two requests the same: who asks what under which key, and with which body. */
 @Injectable()
-export class Identities {
+export class IdempotencyScope {
   private readonly secret: Buffer;
 
   constructor({ jwtSecret }: Config) {
@@ -15,7 +15,7 @@ export class Identities {
   }
 
   /** Id of the record: callers do not meet under one key, nor do paths. The query is not looked at. */
-  scopeOf(request: FastifyRequest, key: string): string {
+  idOf(request: FastifyRequest, key: string): string {
     const { method, routeOptions, params } = request;
     const caller = principalOf(request)?.account.id ?? null;
     const scope = JSON.stringify([caller, method, routeOptions.url, params, key]);

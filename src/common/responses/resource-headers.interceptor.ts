@@ -1,0 +1,32 @@
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { map, type Observable } from 'rxjs';
+import { pageLinks } from '../pagination/links.js';
+import { CursorPage, Page } from '../pagination/page.js';
+import { Created } from './created.js';
+
+/**
+ * Describes the response in headers: `Location` of a resource that was created, `Link` (RFC 8288) from page to
+ * page. It sits next to the handler, so interceptors around it may change the body without losing the headers.
+ */
+@Injectable()
+export class ResourceHeadersInterceptor implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const http = context.switchToHttp();
+    return next.handle().pipe(
+      map((result: unknown) => {
+        setResourceHeaders(http.getRequest(), http.getResponse(), result);
+        // An interceptor that copies the page would lose its `toJSON`.
+        return result instanceof Page && result.toJSON ? result.toJSON() : result;
+      }),
+    );
+  }
+}
+
+function setResourceHeaders({ url }: FastifyRequest, reply: FastifyReply, result: unknown): void {
+  if (result instanceof Created) reply.header('location', result.location);
+  if (result instanceof Page || result instanceof CursorPage) {
+    const links = pageLinks(url, result);
+    if (links) reply.header('link', links);
+  }
+}

@@ -1,0 +1,57 @@
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { from, lastValueFrom, type Observable, of } from 'rxjs';
+import { UnreadableBody } from '../common/http/json-body.js';
+import { IdempotencyScope } from './idempotency-scope.js';
+import { IDEMPOTENT, type IdempotentOptions, missingKey, parseKey } from './idempotency-key.js';
+import { IdempotencyService } from './idempotency.service.js';
+import { PendingResponse } from './pending-response.js';
+
+/**
+ * Runs the handler once for each key. The response is stored as it is sent, after all other interceptors and
+ * after serialization (see `PendingResponse`), so a repetition gets exactly the same.
+ */
+@Injectable()
+export class IdempotencyInterceptor implements NestInterceptor {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly scope: IdempotencyScope,
+    private readonly idempotency: IdempotencyService,
+  ) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    if (context.getType() !== 'http') return next.handle();
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const key = parseKey(String(request.headers['idempotency-key'] ?? ''));
+    if (key === undefined) {
+      const { required } = this.reflector.get<IdempotentOptions>(IDEMPOTENT, context.getHandler());
+      if (required) throw missingKey();
+      return next.handle();
+    }
+    // The pipe reports it, after the id in the path.
+    if (request.body instanceof UnreadableBody) return next.handle();
+    return this.handleOnce(request, http.getResponse<FastifyReply>(), key, next);
+  }
+
+  private async handleOnce(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    key: string,
+    next: CallHandler,
+  ): Promise<Observable<unknown>> {
+    const id = this.scope.idOf(request, key);
+    const fingerprint = this.scope.fingerprintOf(request);
+    const pending = new PendingResponse(reply);
+    request.pendingResponse = pending;
+
+    const stored = await this.idempotency.find(id, fingerprint);
+    if (stored) return of(pending.replay(stored));
+
+    const once = this.idempotency.once(id, fingerprint, () =>
+      pending.response(() => lastValueFrom(next.handle(), { defaultValue: undefined })),
+    );
+    return from(pending.value(once));
+  }
+}

@@ -1,0 +1,113 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { AppError } from '../common/errors/errors.js';
+import type { Outcome } from './idempotency.service.js';
+import { replay, ReplySnapshot, type StoredResponse } from './stored-response.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set while an idempotent request is being handled. */
+    pendingResponse: PendingResponse | null;
+  }
+}
+
+/** The transaction is rolled back because the response is an error, which is not stored. */
+class NotStored extends Error {}
+
+/**
+ * Connects the two ends of an idempotent request: the handler, whose transaction stays open, and the moment
+ * right before the response is sent, when its final status, headers and body are stored in that transaction.
+ */
+export class PendingResponse {
+  private readonly handled = Promise.withResolvers<unknown>();
+  private readonly sent = Promise.withResolvers<StoredResponse>();
+  private readonly snapshot: ReplySnapshot;
+  private outcome: Promise<Outcome> | undefined;
+  private stored: StoredResponse | undefined;
+  private isHandled = false;
+
+  constructor(private readonly reply: FastifyReply) {
+    this.snapshot = new ReplySnapshot(reply);
+    // Whoever waits for `outcome` gets the error as well.
+    this.sent.promise.catch(() => undefined);
+  }
+
+  /** For other interceptors, a value like the one that the first request had. */
+  replay(stored: StoredResponse): unknown {
+    this.stored = stored;
+    return valueOf(stored);
+  }
+
+  /**
+   * The work of the transaction: handles the request, then waits for the response. It may run again after a
+   * collision, but not once other interceptors have seen a value.
+   */
+  async response(handle: () => Promise<unknown>): Promise<StoredResponse> {
+    if (this.isHandled)
+      throw new AppError('SERVICE_UNAVAILABLE', 'This cannot be answered for now, please retry');
+    this.snapshot.restore();
+    const value = await handle();
+    this.isHandled = true;
+    this.handled.resolve(value);
+    return this.sent.promise;
+  }
+
+  /** The value of the handler, or of the request with the same key that was faster. */
+  value(outcome: Promise<Outcome>): Promise<unknown> {
+    this.outcome = outcome;
+    outcome.then(
+      ({ response, isReplayed }) => this.handled.resolve(isReplayed ? valueOf(response) : undefined),
+      (error: unknown) => {
+        if (!this.isHandled) this.snapshot.restore();
+        this.handled.reject(error);
+      },
+    );
+    return this.handled.promise;
+  }
+
+  /** @returns the body to send. @throws when the response could not be stored: the client must not see it */
+  async complete(payload: unknown): Promise<unknown> {
+    const { outcome, reply, sent, snapshot } = this;
+    if (reply.statusCode >= 400) {
+      sent.reject(new NotStored());
+      await outcome?.catch(() => undefined);
+      return payload;
+    }
+    if (this.stored) return replay(reply, this.stored);
+    if (!outcome) return payload;
+    try {
+      sent.resolve(snapshot.responseWith(payload));
+      const { response, isReplayed } = await outcome;
+      return isReplayed ? replay(reply, response) : payload;
+    } catch (error) {
+      sent.reject(error);
+      await outcome.catch(() => undefined);
+      snapshot.restore();
+      throw error;
+    }
+  }
+}
+
+/** Stores each pending response before it is sent. */
+export function completePendingResponses(fastify: FastifyInstance): void {
+  fastify.decorateRequest('pendingResponse', null);
+  fastify.addHook('onSend', (request, _reply, payload, done) => {
+    const { pendingResponse: pending } = request;
+    if (!pending) {
+      done(null, payload);
+      return;
+    }
+    request.pendingResponse = null;
+    pending.complete(payload).then((body) => done(null, body), done);
+  });
+}
+
+/** JSON as the value that it stands for, where it is written the same again; else the text. */
+function valueOf({ body }: StoredResponse): unknown {
+  if (body === null) return undefined;
+  try {
+    const value: unknown = JSON.parse(body);
+    return JSON.stringify(value) === body ? value : body;
+  } catch {
+    return body;
+  }
+}
