@@ -2,7 +2,7 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { from, lastValueFrom, type Observable, of } from 'rxjs';
-import { UnreadableBody } from '../common/http/json-body.js';
+import { isUnreadable } from '../common/http/json-body.js';
 import { IdempotencyScope } from './idempotency-scope.js';
 import { IDEMPOTENT, type IdempotentOptions, missingKey, parseKey } from './idempotency-key.js';
 import { IdempotencyService } from './idempotency.service.js';
@@ -31,7 +31,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
       return next.handle();
     }
     // The pipe reports it, after the id in the path.
-    if (request.body instanceof UnreadableBody) return next.handle();
+    if (isUnreadable(request.body)) return next.handle();
     return this.handleOnce(request, http.getResponse<FastifyReply>(), key, next);
   }
 

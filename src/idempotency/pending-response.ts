@@ -97,8 +97,23 @@ export function completePendingResponses(fastify: FastifyInstance): void {
       return;
     }
     request.pendingResponse = null;
-    pending.complete(payload).then((body) => done(null, body), done);
+    void complete(pending, payload, done);
   });
+}
+
+async function complete(
+  pending: PendingResponse,
+  payload: unknown,
+  done: (error: Error | null, payload?: unknown) => void,
+): Promise<void> {
+  let body: unknown;
+  try {
+    body = await pending.complete(payload);
+  } catch (error) {
+    done(error as Error);
+    return;
+  }
+  done(null, body);
 }
 
 /** JSON as the value that it stands for, where it is written the same again; else the text. */

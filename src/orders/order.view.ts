@@ -1,5 +1,4 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { AsIs } from '../common/http/as-is.js';
 import { JsonText } from '../common/http/json-text.js';
 import { Int64Property, TimestampProperty } from '../common/openapi/properties.js';
 
@@ -27,12 +26,15 @@ export class OrderView {
   readonly status!: 'created';
 
   @ApiProperty({ ...ANY_OBJECT, description: 'As it was sent, to the letter.' })
-  @AsIs()
   readonly payload!: JsonText;
 
   @TimestampProperty()
   readonly created_at!: string;
 }
 
-export const toOrderView = ({ payload, ...order }: OrderRow): OrderView =>
-  Object.assign(new OrderView(), order, { payload: new JsonText(payload) });
+export const toOrderView = ({ id, status, payload, created_at }: OrderRow): OrderView => ({
+  id,
+  status,
+  payload: new JsonText(payload),
+  created_at,
+});

@@ -10,7 +10,7 @@ import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
 import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants.js';
 import { type Access, ACCESS } from '../auth/access.js';
 import { WITHOUT_DETAILS } from '../common/errors/without-details.js';
-import { IDEMPOTENT, type IdempotentOptions } from '../idempotency/idempotency-key.js';
+import { IDEMPOTENT, type IdempotentOptions } from '../idempotency/idempotent.js';
 import { REFUSALS, type Refusals } from '../common/openapi/answers.js';
 
 /** What the code says of a handler beside its path, its parameters and its answer. */

@@ -1,6 +1,7 @@
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { AppError } from '../errors/errors.js';
+import { runWithRequestId } from '../logging/request-context.js';
 import { parseIJson } from './i-json.js';
 
 declare module 'fastify' {
@@ -52,19 +53,20 @@ export function setUpBody(route: RouteOptions): void {
  * Stands for a body that could not be read: whoever looks into it gets the error, whatever they ask for. So
  * the caller and the id are checked before the body, and no handler takes an unreadable body for an empty one.
  */
-export class UnreadableBody {
-  /** @param refusal thrown by every access to a member */
-  constructor(refusal: AppError) {
-    return new Proxy(this, {
-      get: () => {
-        throw refusal;
-      },
-      ownKeys: () => {
-        throw refusal;
-      },
-    });
-  }
+function unreadableBody(error: AppError): object {
+  const fail = () => {
+    throw error;
+  };
+  const body = new Proxy({}, { get: fail, has: fail, ownKeys: fail });
+  unreadableBodies.add(body);
+  return body;
 }
+
+const unreadableBodies = new WeakSet();
+
+/** For code that runs before the body may be looked into. */
+export const isUnreadable = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && unreadableBodies.has(body);
 
 /** JSON is the only thing that is ever read from a body; Fastify answers every other type with 415. */
 export function readJsonBodies(fastify: FastifyInstance): void {
@@ -83,14 +85,16 @@ export function readJsonBodies(fastify: FastifyInstance): void {
       return;
     }
     const { anyContentType, keepBodyText } = request.routeOptions.config;
+    let body: unknown;
     try {
-      const body = parseIJson(bytes as Buffer);
+      body = parseIJson(bytes as Buffer);
       if (keepBodyText) bodyTexts.set(request, bytes.toString());
-      done(null, body);
     } catch (error) {
       const code = anyContentType ? 'VALIDATION_ERROR' : 'MALFORMED_REQUEST';
       const sentence = `The body ${(error as Error).message}`;
-      done(null, new UnreadableBody(new AppError(code, sentence, { cause: error })));
+      body = unreadableBody(new AppError(code, sentence, { cause: error }));
     }
+    // The bytes came with events of the connection, which is not of one request.
+    runWithRequestId(request.id, () => done(null, body));
   });
 }

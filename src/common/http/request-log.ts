@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { runWithRequestId } from '../logging/request-context.js';
 
 /**
  * One line for each request: which route, what came of it, how long it took. The route's pattern and not
@@ -20,6 +21,6 @@ export function logRequests(fastify: FastifyInstance, logger: Logger): void {
         milliseconds: Math.round(reply.elapsedTime * 100) / 100,
       });
     });
-    done();
+    runWithRequestId(request.id, done);
   });
 }

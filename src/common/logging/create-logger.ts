@@ -3,6 +3,7 @@ import type { Logger as Pino } from 'pino';
 import type { Options } from 'pino-http';
 import pretty from 'pino-pretty';
 import type { Config } from '../../config/config.js';
+import { requestFields } from './request-context.js';
 
 /** Nest's roll-call of modules and routes at start: only worth reading when something is wrong with it. */
 const ROLL_CALL = new Set([
@@ -25,6 +26,7 @@ export function createLogger({ logLevel }: Config): Logger {
   const options: Options = {
     level: logLevel,
     base: null,
+    mixin: requestFields,
     serializers: { err: describeError },
     hooks: {
       logMethod(args, method) {

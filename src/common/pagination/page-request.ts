@@ -1,3 +1,4 @@
+import { JsonText } from '../http/json-text.js';
 import { firstValue, type QueryParameters } from '../http/query.js';
 import { parseInt64 } from '../validation/int64.js';
 import { Page } from './page.js';
@@ -36,7 +37,7 @@ export class PageRequest {
     const exact = Number(this.page);
     return new Page(data, {
       total,
-      page: Number.isSafeInteger(exact) ? exact : JSON.rawJSON(String(this.page)),
+      page: Number.isSafeInteger(exact) ? exact : new JsonText(String(this.page)),
       limit: this.limit,
       has_next: this.page * BigInt(this.limit) < BigInt(total),
     });

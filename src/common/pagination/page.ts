@@ -1,28 +1,21 @@
-import { AsIs } from '../http/as-is.js';
+import type { JsonText } from '../http/json-text.js';
 
 /** What a page says of the whole list. */
-export class PageMeta {
+export interface PageMeta {
   /** Matches when filtered, all rows otherwise. */
-  readonly total!: number;
-
-  /** As asked for; a number past 2^53 is written digit by digit, because JSON has no limit. */
-  @AsIs()
-  readonly page!: number | RawJson;
-
-  readonly limit!: number;
-  readonly has_next!: boolean;
+  readonly total: number;
+  /** As asked for; past 2^53 as text, because a number would be rounded. */
+  readonly page: number | JsonText;
+  readonly limit: number;
+  readonly has_next: boolean;
 }
 
 /** One page of a list, found by its number. */
 export class Page<T> {
-  readonly meta: PageMeta;
-
   constructor(
     readonly data: readonly T[],
-    meta: PageMeta,
-  ) {
-    this.meta = Object.assign(new PageMeta(), meta);
-  }
+    readonly meta: PageMeta,
+  ) {}
 
   /** Only on pages that are sent in another form than `{data, meta}`. */
   toJSON?(): unknown;
@@ -40,15 +33,4 @@ export class CursorPage<T> {
     readonly next_cursor: string | undefined,
     readonly has_next: boolean,
   ) {}
-}
-
-/** A number as JSON text (TC39 "JSON.parse source text access"), which TypeScript does not know yet. */
-interface RawJson {
-  readonly rawJSON: string;
-}
-
-declare global {
-  interface JSON {
-    rawJSON(text: string): RawJson;
-  }
 }

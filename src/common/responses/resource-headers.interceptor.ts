@@ -2,6 +2,7 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { map, type Observable } from 'rxjs';
 import { pageLinks } from '../pagination/links.js';
+import { stringify } from '../http/json-text.js';
 import { CursorPage, Page } from '../pagination/page.js';
 import { Created } from './created.js';
 
@@ -28,5 +29,8 @@ function setResourceHeaders({ url }: FastifyRequest, reply: FastifyReply, result
   if (result instanceof Page || result instanceof CursorPage) {
     const links = pageLinks(url, result);
     if (links) reply.header('link', links);
+    if (result instanceof Page && typeof result.meta.page !== 'number') {
+      reply.type('application/json; charset=utf-8').serializer(stringify);
+    }
   }
 }

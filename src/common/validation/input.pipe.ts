@@ -29,6 +29,21 @@ export class InputPipe extends ValidationPipe {
     throw await this.explain(metatype);
   }
 
+  /**
+   * Converts a path or query parameter to what the handler declares. A text that is not exactly a number stays
+   * a text, for `ParseIntPipe` and others to report: as `NaN`, a `DefaultValuePipe` would replace it silently.
+   */
+  protected override transformPrimitive(value: any, metadata: ArgumentMetadata): any {
+    const { type, metatype, data } = metadata;
+    if (data !== undefined && typeof value === 'string' && (type === 'param' || type === 'query')) {
+      if (metatype === Number) return DECIMAL.test(value) ? Number(value) : value;
+      if (metatype === Boolean && !BOOLEANS.has(value)) {
+        throw new AppError('MALFORMED_REQUEST', `${data} must be true or false`);
+      }
+    }
+    return super.transformPrimitive(value, metadata);
+  }
+
   /** The error of a body that is no object: it also names the fields that are missing. */
   private async explain(metatype: Type): Promise<AppError> {
     const sentence = 'The body must be a JSON object';
@@ -50,6 +65,10 @@ export function checkInput<T extends object>(metatype: Type<T>, value: unknown):
 
 const pipe = new InputPipe();
 
+/** At most 15 digits: more would be rounded to another number. */
+const DECIMAL = /^-?(?=[\d.]{1,16}$)\d{1,15}(\.\d+)?$/;
+const BOOLEANS = new Set(['true', 'false']);
+
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -59,20 +78,21 @@ const isObject = (value: unknown): value is object =>
  */
 function withSingleValues(value: unknown, { metatype, data }: ArgumentMetadata): unknown {
   if (data !== undefined) {
-    return Array.isArray(value) && SINGLE.has(metatype as Function) ? value[0] : value;
+    return Array.isArray(value) && metatype && !MANY.has(metatype) ? value[0] : value;
   }
   if (!metatype || metatype === Object || !isObject(value)) return value;
   const prototype = metatype.prototype as object;
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => {
       // What TypeScript itself says of the property (`emitDecoratorMetadata`).
-      const isSingle = SINGLE.has(Reflect.getMetadata('design:type', prototype, name) as Function);
-      return [name, Array.isArray(item) && isSingle ? item[0] : item];
+      const isArray = Reflect.getMetadata('design:type', prototype, name) === Array;
+      return [name, Array.isArray(item) && !isArray ? item[0] : item];
     }),
   );
 }
 
-const SINGLE = new Set<Function>([String, Number, Boolean, Date, BigInt]);
+/** A parameter of these types takes every value. */
+const MANY = new Set<Function>([Array, Object]);
 
 function toValidationError(errors: readonly ValidationError[]): AppError {
   const details = errors.flatMap((error) => fieldErrors(error));
@@ -87,6 +107,7 @@ function fieldErrors(
 ): FieldError[] {
   const field = `${path}${property}`;
   const [message] = Object.values(constraints);
-  const own = message === undefined ? [] : [{ field, message: `${path}${message}` }];
+  const own =
+    message === undefined ? [] : [{ field, message: `${path === '' ? '' : `${field}: `}${message}` }];
   return [...own, ...children.flatMap((child) => fieldErrors(child, `${field}.`))];
 }
