@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AccountsService } from '../src/auth/accounts/accounts.service.js';
-import { TokensService } from '../src/auth/tokens/tokens.service.js';
+import { AccountsService } from '../src/auth/accounts/index.js';
+import { TokensService } from '../src/auth/tokens/index.js';
 import { Queries } from '../src/database/queries.js';
 import { Transactions } from '../src/database/transactions.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';

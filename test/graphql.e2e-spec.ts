@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Module } from '@nestjs/common';
 import { Query, Resolver } from '@nestjs/graphql';
 import { buildSchema, printType } from 'graphql';
-import { Public } from '../src/auth/access.js';
+import { Public } from '../src/auth/access/index.js';
 import { Queries } from '../src/database/queries.js';
 import { describeSchema } from '../src/graphql/describe-schema.js';
 import { startApi, type TestApi } from './support/api.js';

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it } from '@jest/globals';
 import { createApp } from '../src/app.factory.js';
-import { Passwords } from '../src/auth/passwords/passwords.js';
+import { Passwords } from '../src/auth/accounts/index.js';
 import { Queries } from '../src/database/queries.js';
 import { PASSWORD, type Reply, startApi, TestApi } from './support/api.js';
 import { Held, RepeatModule } from './support/repeat.module.js';

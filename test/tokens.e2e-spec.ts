@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { hashPassword } from '../src/auth/passwords/argon2.js';
+import argon2 from 'argon2';
 import { Queries } from '../src/database/queries.js';
 import { Transactions } from '../src/database/transactions.js';
 import { bearer, PASSWORD, startApi, type TestApi, type Tokens } from './support/api.js';
@@ -116,7 +116,7 @@ describe.each(STORES)('tokens on %s', (store) => {
 
     it('hashes the password anew when it was hashed with less work', async () => {
       await logIn();
-      const weak = await hashPassword(PASSWORD, { m: 8192, t: 1, p: 1 });
+      const weak = await argon2.hash(PASSWORD, { memoryCost: 8192, timeCost: 1, parallelism: 1 });
       const { id } = (await me(tokens.access)).body;
       await api.app
         .get(Transactions)

@@ -1,12 +1,14 @@
 import { parseArgs } from 'node:util';
-import { AccountAdmin } from '../auth/accounts/account-admin.js';
-import type { Account } from '../auth/accounts/account.entity.js';
-import { RegisterInput } from '../auth/accounts/account.input.js';
-import { AccountsService } from '../auth/accounts/accounts.service.js';
+import {
+  type Account,
+  AccountsService,
+  PasswordPolicy,
+  Passwords,
+  RegisterInput,
+} from '../auth/accounts/index.js';
 import { EXPIRING_TABLES } from '../auth/expiring-tables.js';
-import { PasswordPolicy } from '../auth/passwords/password-policy.js';
-import { Passwords } from '../auth/passwords/passwords.js';
-import { Logins } from '../auth/logins/logins.js';
+import { Logins } from '../auth/logins/index.js';
+import { AccountAdmin } from '../auth/profile/index.js';
 import { Clock } from '../common/clock/clock.js';
 import { RECORDS_TABLE } from '../idempotency/idempotency.module.js';
 import { Purger } from '../common/purge/purger.js';
@@ -57,14 +59,7 @@ class AccountCommand {
     });
     const { queries, transactions } = this.database;
     const policy = new PasswordPolicy(loadPasswordPolicy(process.env));
-    const accounts = new AccountsService(
-      queries,
-      transactions,
-      new Passwords(),
-      policy,
-      this.logins,
-      this.clock,
-    );
+    const accounts = new AccountsService(queries, transactions, new Passwords(), policy, this.clock);
     say('is a superuser', await accounts.register(input, { superuser: true }));
   }
 

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Account } from '../auth/accounts/account.entity.js';
+import type { Account } from '../auth/accounts/index.js';
 
 /** What resolvers see of the request they run for: a new object for each. */
 export interface GraphqlContext {

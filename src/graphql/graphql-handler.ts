@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { execute, type GraphQLSchema } from 'graphql';
-import type { Authenticator } from '../auth/authenticator.js';
+import type { Authenticator } from '../auth/access/index.js';
 import { ERRORS } from '../common/errors/errors.js';
 import { toAppError } from '../common/errors/to-app-error.js';
 import type { GraphqlSettings } from '../config/config.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AbstractGraphQLDriver, type GqlModuleOptions } from '@nestjs/graphql';
 import type { FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
-import { Authenticator } from '../auth/authenticator.js';
+import { Authenticator } from '../auth/access/index.js';
 import { Config } from '../config/config.js';
 import { GraphqlHandler } from './graphql-handler.js';
 import { servePlayground } from './playground.js';

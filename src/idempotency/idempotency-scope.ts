@@ -1,7 +1,6 @@
 import { createHash, createHmac, hkdfSync } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { principalOf } from '../auth/principal.js';
 import { Config } from '../config/config.js';
 import { canonicalJson } from './canonical-json.js';
 
@@ -17,7 +16,7 @@ export class IdempotencyScope {
   /** Id of the record: callers do not meet under one key, nor do paths. The query is not looked at. */
   idOf(request: FastifyRequest, key: string): string {
     const { method, routeOptions, params } = request;
-    const caller = principalOf(request)?.account.id ?? null;
+    const caller = request.user?.id ?? null;
     const scope = JSON.stringify([caller, method, routeOptions.url, params, key]);
     return createHash('sha256').update(scope).digest('base64url');
   }

@@ -1,6 +1,6 @@
 import { Controller, Get, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { WriteAccess } from '../auth/write-access.js';
+import { WriteAccess } from '../auth/access/index.js';
 import { Created } from '../common/responses/created.js';
 import { AnyContentType } from '../common/http/json-body.js';
 import { CarriesJsonText } from '../common/http/json-text.js';

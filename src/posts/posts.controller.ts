@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, HttpStatus, Patch, Post, Query, Req } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { WriteAccess } from '../auth/write-access.js';
+import { WriteAccess } from '../auth/access/index.js';
 import { WithoutDetails } from '../common/errors/without-details.js';
 import { Created } from '../common/responses/created.js';
 import { AnyContentType } from '../common/http/json-body.js';

@@ -1,7 +1,7 @@
 import { Controller, Get, Query, Req } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { WriteAccess } from '../auth/write-access.js';
+import { WriteAccess } from '../auth/access/index.js';
 import type { QueryParameters } from '../common/http/query.js';
 import { AnswersData, AnswersPage, Refuses } from '../common/openapi/answers.js';
 import { PageQuery } from '../common/openapi/queries.js';

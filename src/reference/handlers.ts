@@ -8,7 +8,7 @@ import {
 import { RouteParamtypes } from '@nestjs/common/internal';
 import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
 import { FASTIFY_ROUTE_CONFIG_METADATA } from '@nestjs/platform-fastify/constants.js';
-import { type Access, ACCESS } from '../auth/access.js';
+import { type Access, ACCESS } from '../auth/access/index.js';
 import { WITHOUT_DETAILS } from '../common/errors/without-details.js';
 import { IDEMPOTENT, type IdempotentOptions } from '../idempotency/idempotent.js';
 import { REFUSALS, type Refusals } from '../common/openapi/answers.js';

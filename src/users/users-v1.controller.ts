@@ -15,7 +15,7 @@ import {
 } from '@nestjs/common';
 import { ApiExtraModels, ApiOperation, ApiProduces, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { WriteAccess } from '../auth/write-access.js';
+import { WriteAccess } from '../auth/access/index.js';
 import type { QueryParameters } from '../common/http/query.js';
 import { ResourceHeadersInterceptor } from '../common/responses/resource-headers.interceptor.js';
 import { varyOn } from '../common/http/vary.js';

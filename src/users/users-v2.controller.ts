@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, HttpCode, HttpStatus, Patch, Post, Put, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { WriteAccess } from '../auth/write-access.js';
+import { WriteAccess } from '../auth/access/index.js';
 import { Created } from '../common/responses/created.js';
 import type { QueryParameters } from '../common/http/query.js';
 import { AnswersCreated, AnswersData, AnswersPage, Refuses } from '../common/openapi/answers.js';

@@ -1,5 +1,5 @@
 import { Args, ID, Int, Mutation, Query, Resolver } from '@nestjs/graphql';
-import { WriteAccess } from '../auth/write-access.js';
+import { WriteAccess } from '../auth/access/index.js';
 import { listCost, toRange } from '../common/pagination/page-args.js';
 import { NO_ROW, toId } from '../common/validation/id.js';
 import { CreateUserInput, UpdateUserInput } from './user.input.js';

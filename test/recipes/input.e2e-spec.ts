@@ -34,7 +34,7 @@ import {
   ValidatorConstraint,
   type ValidatorConstraintInterface,
 } from 'class-validator';
-import { Public } from '../../src/auth/access.js';
+import { Public } from '../../src/auth/access/index.js';
 import { startApi, type TestApi } from '../support/api.js';
 import { STORES } from '../support/stores.js';
 

@@ -1,9 +1,9 @@
 import { Controller, Delete, Get, Module, Post } from '@nestjs/common';
 import { Int, Query, Resolver } from '@nestjs/graphql';
-import { Public, StaffOnly } from '../../src/auth/access.js';
-import { Account } from '../../src/auth/accounts/account.entity.js';
-import { CurrentAccount } from '../../src/auth/current-account.js';
-import { WriteAccess } from '../../src/auth/write-access.js';
+import { Public, StaffOnly } from '../../src/auth/access/index.js';
+import { Account } from '../../src/auth/accounts/index.js';
+import { CurrentAccount } from '../../src/auth/access/index.js';
+import { WriteAccess } from '../../src/auth/access/index.js';
 
 interface Seen {
   readonly id: number | null;

@@ -1,6 +1,6 @@
 import { Body, Controller, Module, Post } from '@nestjs/common';
 import { IsOptional } from 'class-validator';
-import { Public } from '../../src/auth/access.js';
+import { Public } from '../../src/auth/access/index.js';
 import { Text } from '../../src/common/validation/text.js';
 
 class ProbeInput {

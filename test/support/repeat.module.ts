@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Body, Controller, HttpCode, Module, Param, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Public } from '../../src/auth/access.js';
-import { WriteAccess } from '../../src/auth/write-access.js';
+import { Public } from '../../src/auth/access/index.js';
+import { WriteAccess } from '../../src/auth/access/index.js';
 import { AppError } from '../../src/common/errors/errors.js';
 import { Transactions } from '../../src/database/transactions.js';
 import { Idempotent } from '../../src/idempotency/idempotent.js';

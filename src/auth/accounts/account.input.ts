@@ -1,7 +1,7 @@
 import { PickType } from '@nestjs/swagger';
 import { Optional } from '../../common/validation/optional.js';
 import { Text } from '../../common/validation/text.js';
-import { PASSWORD_LENGTH } from '../passwords/password-policy.js';
+import { PASSWORD_LENGTH } from './passwords/password-policy.js';
 import { EmailAddress } from './email.js';
 
 export class RegisterInput {
@@ -35,4 +35,12 @@ export class ChangePasswordInput {
   /** Its length is a matter of the policy, which is looked at after the old password. */
   @Text()
   new_password!: string;
+}
+
+export class LoginInput {
+  @Text()
+  email!: string;
+
+  @Text()
+  password!: string;
 }

@@ -4,16 +4,13 @@ import { AppError } from '../../common/errors/errors.js';
 import { isDuplicate } from '../../database/failures.js';
 import { Queries } from '../../database/queries.js';
 import { Transactions } from '../../database/transactions.js';
-import { NO_PASSWORD } from '../passwords/argon2.js';
-import { PasswordPolicy } from '../passwords/password-policy.js';
-import { Passwords } from '../passwords/passwords.js';
-import type { Principal } from '../principal.js';
-import { Logins } from '../logins/logins.js';
 import type { Account } from './account.entity.js';
-import type { ChangePasswordInput, RegisterInput, UpdateAccountInput } from './account.input.js';
+import type { RegisterInput, UpdateAccountInput } from './account.input.js';
 import { ACCOUNT, type AccountRow, toAccount } from './account.row.js';
 import { emailKey, normalizeEmail } from './email.js';
 import { IncorrectPassword } from './incorrect-password.js';
+import { PasswordPolicy } from './passwords/password-policy.js';
+import { NO_PASSWORD, Passwords } from './passwords/passwords.js';
 
 interface NewAccount {
   readonly email: string;
@@ -31,7 +28,6 @@ export class AccountsService {
     private readonly transactions: Transactions,
     private readonly passwords: Passwords,
     private readonly policy: PasswordPolicy,
-    private readonly logins: Logins,
     private readonly clock: Clock,
   ) {}
 
@@ -94,30 +90,24 @@ export class AccountsService {
   }
 
   /**
-   * Changes the password, and ends every login of the account but the caller's own.
+   * Replaces the hash of the password.
    *
-   * @throws IncorrectPassword when the old one is wrong, also because another change was faster
+   * @param seen the account whose password was compared with the old one
+   * @throws IncorrectPassword when another change was faster
    */
-  async changePassword({ account, sid }: Principal, input: ChangePasswordInput): Promise<void> {
-    const matches = await this.passwords.matches(input.old_password, account.passwordHash);
-    if (!matches) throw new IncorrectPassword();
-    await this.policy.check('new_password', input.new_password, account);
-    const passwordHash = await this.passwords.hash(input.new_password);
-    await this.transactions.run(async () => {
-      const changed = await this.transactions.execute(
-        `UPDATE accounts SET password_hash = :passwordHash,
-           password_changed_at = ${this.queries.dialect.forward('password_changed_at', ':now')}
-         WHERE id = :id AND password_changed_at = :seen RETURNING id`,
-        {
-          id: account.id,
-          passwordHash,
-          seen: account.passwordChangedAt.toISOString(),
-          now: this.clock.now().toISOString(),
-        },
-      );
-      if (changed.length === 0) throw new IncorrectPassword();
-      await this.logins.endAll(account.id, sid);
-    });
+  async setPasswordHash(seen: Account, passwordHash: string): Promise<void> {
+    const changed = await this.transactions.execute(
+      `UPDATE accounts SET password_hash = :passwordHash,
+         password_changed_at = ${this.queries.dialect.forward('password_changed_at', ':now')}
+       WHERE id = :id AND password_changed_at = :seen RETURNING id`,
+      {
+        id: seen.id,
+        passwordHash,
+        seen: seen.passwordChangedAt.toISOString(),
+        now: this.clock.now().toISOString(),
+      },
+    );
+    if (changed.length === 0) throw new IncorrectPassword();
   }
 
   /** Keeps the hash up to date with the parameters of today; the password stays the same. */
@@ -129,6 +119,7 @@ export class AccountsService {
       { id, renewed, passwordHash },
     );
   }
+
   private async insert(account: NewAccount): Promise<Account> {
     const { email, name, phone, passwordHash, superuser, emailVerified } = account;
     const [row] = await this.transactions.execute<AccountRow>(

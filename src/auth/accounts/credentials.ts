@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/errors/errors.js';
-import type { ClientInfo } from '../client.js';
-import { Passwords } from '../passwords/passwords.js';
-import { LoginThrottle } from '../throttle/login-throttle.js';
+import type { ClientInfo } from '../../common/http/client.js';
 import type { Account } from './account.entity.js';
 import { AccountsService } from './accounts.service.js';
 import { emailKey } from './email.js';
+import { LoginThrottle } from './login-throttle.js';
+import { Passwords } from './passwords/passwords.js';
 
 /** Finds the account of an e-mail and a password, for every way of logging in with them. */
 @Injectable()

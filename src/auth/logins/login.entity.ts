@@ -1,9 +1,7 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
 import { IntegerColumn, TextColumn, TimestampColumn } from '../../database/columns.js';
-import { Account } from '../accounts/account.entity.js';
-
-/** What a login is kept by: a cookie in a browser, or tokens in any client. */
-export type LoginKind = 'cookie' | 'token';
+import type { LoginKind } from '../access/index.js';
+import { Account } from '../accounts/index.js';
 
 /**
  * One login of an account: a session by cookie, or a family of tokens. Of these only the refresh token that

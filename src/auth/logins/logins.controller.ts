@@ -10,9 +10,8 @@ import {
 } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { AnswersList, Refuses } from '../../common/openapi/answers.js';
-import type { Account } from '../accounts/account.entity.js';
-import { CurrentAccount, CurrentPrincipal } from '../current-account.js';
-import type { Principal } from '../principal.js';
+import { CurrentAccount, CurrentPrincipal, type Principal } from '../access/index.js';
+import type { Account } from '../accounts/index.js';
 import { LoginView } from './login.view.js';
 import { LoginsService } from './logins.service.js';
 

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/errors/errors.js';
 import { isStorable } from '../../common/validation/text.js';
-import type { Account } from '../accounts/account.entity.js';
-import type { Principal } from '../principal.js';
+import type { Principal } from '../access/index.js';
+import type { Account } from '../accounts/index.js';
 import type { LoginView } from './login.view.js';
 import { Logins } from './logins.js';
 

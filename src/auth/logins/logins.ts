@@ -1,12 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../common/clock/clock.js';
+import type { ClientInfo } from '../../common/http/client.js';
 import { Queries } from '../../database/queries.js';
 import { Transactions } from '../../database/transactions.js';
-import type { Account } from '../accounts/account.entity.js';
-import type { ClientInfo } from '../client.js';
-import type { Claims } from '../tokens/claims.js';
-import type { RefreshToken } from '../tokens/token-codec.js';
-import type { LoginKind } from './login.entity.js';
+import type { LoginKind } from '../access/index.js';
+import type { Account } from '../accounts/index.js';
 import type { LoginRow } from './login.view.js';
 
 /** More than anyone looks through; the newest ones. */
@@ -18,6 +16,19 @@ interface NewLogin {
   readonly kind: LoginKind;
   readonly refreshJti?: string;
   readonly secretHash?: string;
+  readonly expiresAt: Date;
+}
+
+/** What a refresh token says of its login. */
+interface PresentedToken {
+  readonly sid: string;
+  readonly user_id: number;
+  readonly jti: string;
+}
+
+/** The refresh token that takes its place. */
+interface NextToken {
+  readonly jti: string;
   readonly expiresAt: Date;
 }
 
@@ -62,7 +73,7 @@ export class Logins {
    * Puts the next refresh token in the place of the presented one: in one statement, so that of any number
    * of attempts at once exactly one succeeds.
    */
-  async rotate({ sid, user_id, jti }: Claims, next: RefreshToken, client: ClientInfo): Promise<boolean> {
+  async rotate({ sid, user_id, jti }: PresentedToken, next: NextToken, client: ClientInfo): Promise<boolean> {
     const rotated = await this.transactions.execute(
       `UPDATE logins SET refresh_jti = :jti, previous_jti = refresh_jti,
          address = :address, agent = :agent, last_used_at = :now, expires_at = :expiresAt
@@ -75,7 +86,7 @@ export class Logins {
   }
 
   /** Whether a refresh token has neither been used nor ended. */
-  async isCurrent({ sid, user_id, jti }: Claims): Promise<boolean> {
+  async isCurrent({ sid, user_id, jti }: PresentedToken): Promise<boolean> {
     const login = await this.queries.one(
       `SELECT id FROM logins
        WHERE id = :sid AND account_id = :account AND refresh_jti = :jti AND expires_at > :now`,
@@ -85,7 +96,7 @@ export class Logins {
   }
 
   /** Ends the login that a refresh token belongs to. @returns whether the token was still good */
-  async end({ sid, user_id, jti }: Claims): Promise<boolean> {
+  async end({ sid, user_id, jti }: PresentedToken): Promise<boolean> {
     const ended = await this.transactions.execute(
       `DELETE FROM logins
        WHERE id = :sid AND account_id = :account AND refresh_jti = :jti AND expires_at > :now RETURNING id`,
@@ -95,7 +106,7 @@ export class Logins {
   }
 
   /** Ends the login of a refresh token that was used again, which only a thief or its victim does. */
-  async revoke({ sid, user_id, jti }: Claims): Promise<void> {
+  async revoke({ sid, user_id, jti }: PresentedToken): Promise<void> {
     await this.transactions.execute(
       'DELETE FROM logins WHERE id = :sid AND account_id = :account AND refresh_jti <> :jti',
       { sid, account: user_id, jti },
@@ -128,7 +139,7 @@ export class Logins {
     return ended.length > 0;
   }
 
-  private use({ jti, expiresAt }: RefreshToken, { address, agent }: ClientInfo) {
+  private use({ jti, expiresAt }: NextToken, { address, agent }: ClientInfo) {
     return { jti, address, agent, now: this.clock.now().toISOString(), expiresAt: expiresAt.toISOString() };
   }
 }

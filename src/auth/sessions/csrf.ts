@@ -1,10 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { deriveKey } from '../../common/crypto/derive-key.js';
 import { AppError } from '../../common/errors/errors.js';
 import { isSafe } from '../../common/http/safe-methods.js';
 import { Config } from '../../config/config.js';
-import { deriveKey } from '../derive-key.js';
 
 const HEADER = 'x-csrf-token';
 

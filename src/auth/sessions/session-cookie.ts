@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { Cookie } from '../../common/http/cookie.js';
 import { Config } from '../../config/config.js';
-import { Cookie } from '../cookie.js';
 
 /** The longest that browsers keep a cookie. The database says how long a session lasts. */
 const MAX_AGE = 400 * 24 * 3600;

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { AccountView } from '../accounts/account.view.js';
+import { AccountView } from '../accounts/index.js';
 
 /** A session as its owner sees it. The credential is in the cookie alone. */
 @ApiSchema({ name: 'Session' })

@@ -14,10 +14,8 @@ import {
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Answers, Refuses } from '../../common/openapi/answers.js';
-import { Public } from '../access.js';
-import { CurrentPrincipal } from '../current-account.js';
-import type { Principal } from '../principal.js';
-import { LoginInput } from '../tokens/token.input.js';
+import { CurrentPrincipal, type Principal, Public } from '../access/index.js';
+import { LoginInput } from '../accounts/index.js';
 import { SessionView } from './session.view.js';
 import { SessionsService } from './sessions.service.js';
 

@@ -1,12 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../common/errors/errors.js';
-import { toAccountView } from '../accounts/account.view.js';
-import { badCredentials, Credentials } from '../accounts/credentials.js';
-import { clientOf } from '../client.js';
-import { Logins } from '../logins/logins.js';
-import type { Principal } from '../principal.js';
-import type { LoginInput } from '../tokens/token.input.js';
+import { clientOf } from '../../common/http/client.js';
+import type { Principal } from '../access/index.js';
+import { badCredentials, Credentials, type LoginInput, toAccountView } from '../accounts/index.js';
+import { Logins } from '../logins/index.js';
 import { Csrf } from './csrf.js';
 import { SessionCookie } from './session-cookie.js';
 import type { SessionView } from './session.view.js';
@@ -45,13 +43,13 @@ export class SessionsService {
 
   /** @throws AppError `UNAUTHENTICATED` where the caller came by a token */
   view({ account, sid, kind }: Principal): SessionView {
-    if (kind !== 'cookie') throw noSession();
+    if (sid === undefined || kind !== 'cookie') throw noSession();
     return { account: toAccountView(account), csrf_token: this.csrf.tokenOf(sid) };
   }
 
   /** @throws AppError `UNAUTHENTICATED` where the caller came by a token */
   async logOut({ account, sid, kind }: Principal, reply: FastifyReply): Promise<void> {
-    if (kind !== 'cookie') throw noSession();
+    if (sid === undefined || kind !== 'cookie') throw noSession();
     await this.logins.endOne(account.id, sid);
     this.cookie.clear(reply);
   }

@@ -1,13 +1,12 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../common/clock/clock.js';
+import type { ClientInfo } from '../../common/http/client.js';
 import { Queries } from '../../database/queries.js';
 import { Transactions } from '../../database/transactions.js';
-import type { Account } from '../accounts/account.entity.js';
-import { ACCOUNT, type AccountRow, toAccount } from '../accounts/account.row.js';
-import type { ClientInfo } from '../client.js';
-import { Logins } from '../logins/logins.js';
-import type { Principal } from '../principal.js';
+import type { LoginInfo } from '../access/index.js';
+import { type Account, ACCOUNT, type AccountRow, toAccount } from '../accounts/index.js';
+import { Logins } from '../logins/index.js';
 
 /** A session that nobody uses ends, in milliseconds. */
 const LIFETIME = 14 * 24 * 3600 * 1000;
@@ -47,7 +46,7 @@ export class Sessions {
   }
 
   /** Who a cookie stands for, right now: `null` when it is none of ours, ended, or of an inactive account. */
-  async find(credential: string, client: ClientInfo): Promise<Principal | null> {
+  async find(credential: string, client: ClientInfo): Promise<[Account, LoginInfo] | null> {
     const parameters = parse(credential);
     if (!parameters) return null;
     const now = this.clock.now();
@@ -61,7 +60,7 @@ export class Sessions {
     if (!row) return null;
     const { lastUsedAt, ...account } = row;
     if (now.getTime() - Date.parse(lastUsedAt) >= RESOLUTION) await this.touch(parameters.id, now, client);
-    return { account: toAccount(account), sid: parameters.id, kind: 'cookie' };
+    return [toAccount(account), { sid: parameters.id, kind: 'cookie' }];
   }
 
   /** Ends the session of a cookie, if there is one. */

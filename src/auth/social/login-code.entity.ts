@@ -1,6 +1,6 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
 import { IntegerColumn, TextColumn, TimestampColumn } from '../../database/columns.js';
-import { Account } from '../accounts/account.entity.js';
+import { Account } from '../accounts/index.js';
 
 /** A one-time code that a front end exchanges for tokens. */
 @Entity('login_codes')

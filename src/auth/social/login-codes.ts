@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../common/clock/clock.js';
 import { Transactions } from '../../database/transactions.js';
-import type { Account } from '../accounts/account.entity.js';
+import type { Account } from '../accounts/index.js';
 
 /** In milliseconds: a page exchanges its code as soon as it is loaded. */
 const LIFETIME = 60_000;

@@ -2,11 +2,11 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Clock } from '../../common/clock/clock.js';
+import { deriveKey } from '../../common/crypto/derive-key.js';
 import { AppError } from '../../common/errors/errors.js';
+import { Cookie } from '../../common/http/cookie.js';
 import { firstValue, type QueryParameters } from '../../common/http/query.js';
 import { Config } from '../../config/config.js';
-import { Cookie } from '../cookie.js';
-import { deriveKey } from '../derive-key.js';
 
 /** How long someone may take at the provider, in seconds. */
 const LIFETIME = 600;

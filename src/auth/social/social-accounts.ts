@@ -5,10 +5,14 @@ import { isStorable } from '../../common/validation/text.js';
 import { isDuplicate } from '../../database/failures.js';
 import { Queries } from '../../database/queries.js';
 import { Transactions } from '../../database/transactions.js';
-import type { Account } from '../accounts/account.entity.js';
-import { ACCOUNT, type AccountRow, toAccount } from '../accounts/account.row.js';
-import { AccountsService } from '../accounts/accounts.service.js';
-import { normalizeEmail } from '../accounts/email.js';
+import {
+  ACCOUNT,
+  type Account,
+  type AccountRow,
+  AccountsService,
+  normalizeEmail,
+  toAccount,
+} from '../accounts/index.js';
 import type { SocialProfile } from './providers/social-provider.js';
 
 /** Others may be faster twice, with the account and with the identity; then both are there to be found. */

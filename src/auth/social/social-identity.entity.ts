@@ -1,6 +1,6 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
 import { IdColumn, IntegerColumn, TextColumn, TimestampColumn } from '../../database/columns.js';
-import { Account } from '../accounts/account.entity.js';
+import { Account } from '../accounts/index.js';
 
 /** Someone at a provider, and the account that they log in to by that. */
 @Entity('social_identities')

@@ -15,9 +15,9 @@ import {
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Answers, AnswersByRedirection, AnswersList, Refuses } from '../../common/openapi/answers.js';
-import { Public } from '../access.js';
-import { Client, type ClientInfo } from '../client.js';
-import { TokenPair } from '../tokens/tokens.service.js';
+import { Client, type ClientInfo } from '../../common/http/client.js';
+import { Public } from '../access/index.js';
+import { TokenPair } from '../tokens/index.js';
 import { ExchangeInput } from './social.input.js';
 import { ProviderView, type Redirection, SocialService } from './social.service.js';
 

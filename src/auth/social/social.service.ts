@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type ClientInfo, clientOf } from '../../common/http/client.js';
 import type { QueryParameters } from '../../common/http/query.js';
 import { Config } from '../../config/config.js';
-import { AccountsService } from '../accounts/accounts.service.js';
-import { type ClientInfo, clientOf } from '../client.js';
-import { tokenNotValid } from '../tokens/token-codec.js';
-import { type TokenPair, TokensService } from '../tokens/tokens.service.js';
+import { tokenNotValid } from '../access/index.js';
+import { AccountsService } from '../accounts/index.js';
+import { type TokenPair, TokensService } from '../tokens/index.js';
 import { LoginCodes } from './login-codes.js';
 import { LoginFlows } from './login-flows.js';
 import { ProviderClients } from './provider-clients.js';

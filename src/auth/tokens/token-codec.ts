@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { JwtService, type JwtVerifyOptions } from '@nestjs/jwt';
 import { Clock } from '../../common/clock/clock.js';
-import { AppError } from '../../common/errors/errors.js';
-import { type Account, roleOf } from '../accounts/account.entity.js';
+import { tokenNotValid } from '../access/index.js';
+import { type Account, roleOf } from '../accounts/index.js';
 import { type Claims, isGood } from './claims.js';
 
 /** Lifetimes, in seconds. */
@@ -46,9 +46,13 @@ export class TokenCodec {
 
   /** @throws AppError `TOKEN_NOT_VALID` unless it is a token of ours that is good now, of one of these types */
   read(token: string, ...types: Claims['token_type'][]): Claims {
-    const claims = isReadable(token) ? this.verify(token) : undefined;
-    if (!isGood(claims, this.clock.now()) || !types.includes(claims.token_type)) throw tokenNotValid();
-    return claims;
+    return this.check(isReadable(token) ? this.verify(token) : undefined, ...types);
+  }
+
+  /** @param payload of a token whose signature is right @throws AppError as {@link read} */
+  check(payload: unknown, ...types: Claims['token_type'][]): Claims {
+    if (!isGood(payload, this.clock.now()) || !types.includes(payload.token_type)) throw tokenNotValid();
+    return payload;
   }
 
   private claims(token_type: Claims['token_type'], { id }: Account, sid: string, lifetime: number): Claims {
@@ -67,6 +71,3 @@ export class TokenCodec {
 
 /** Whether it is worth a look at all. */
 export const isReadable = (token: string): boolean => token.length <= MAX_LENGTH;
-
-export const tokenNotValid = (): AppError =>
-  new AppError('TOKEN_NOT_VALID', 'The token is not valid, or not any more');

@@ -1,13 +1,5 @@
 import { Text } from '../../common/validation/text.js';
 
-export class LoginInput {
-  @Text()
-  email!: string;
-
-  @Text()
-  password!: string;
-}
-
 export class RefreshInput {
   @Text()
   refresh!: string;

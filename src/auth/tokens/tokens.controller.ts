@@ -1,9 +1,10 @@
 import { Body, Controller, Header, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Answers, AnswersMessage, AnswersWith, Refuses } from '../../common/openapi/answers.js';
-import { Public } from '../access.js';
-import { Client, type ClientInfo } from '../client.js';
-import { LoginInput, RefreshInput, VerifyInput } from './token.input.js';
+import { Client, type ClientInfo } from '../../common/http/client.js';
+import { Public } from '../access/index.js';
+import { LoginInput } from '../accounts/index.js';
+import { RefreshInput, VerifyInput } from './token.input.js';
 import { TokenPair, TokensService } from './tokens.service.js';
 
 /** Answers with tokens are not kept by anyone on the way (RFC 6749, section 5.1). */

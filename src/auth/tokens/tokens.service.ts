@@ -1,15 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
+import type { ClientInfo } from '../../common/http/client.js';
 import { Config } from '../../config/config.js';
-import type { Account } from '../accounts/account.entity.js';
-import { AccountsService } from '../accounts/accounts.service.js';
-import { badCredentials, Credentials } from '../accounts/credentials.js';
-import type { ClientInfo } from '../client.js';
+import { tokenNotValid } from '../access/index.js';
+import {
+  type Account,
+  AccountsService,
+  badCredentials,
+  Credentials,
+  type LoginInput,
+} from '../accounts/index.js';
+import { Logins } from '../logins/index.js';
 import type { Claims } from './claims.js';
-import { Logins } from '../logins/logins.js';
-import { TokenCodec, tokenNotValid } from './token-codec.js';
-import type { LoginInput } from './token.input.js';
+import { TokenCodec } from './token-codec.js';
 
 export class TokenPair {
   @ApiProperty({ description: 'For half an hour.' })

@@ -1,10 +1,8 @@
 import { AppError } from '../../common/errors/errors.js';
 import type { Queries } from '../../database/queries.js';
 import type { Transactions } from '../../database/transactions.js';
-import type { Logins } from '../logins/logins.js';
-import type { Account } from './account.entity.js';
-import { ACCOUNT, type AccountRow, toAccount } from './account.row.js';
-import { emailKey } from './email.js';
+import { ACCOUNT, type Account, type AccountRow, emailKey, toAccount } from '../accounts/index.js';
+import type { Logins } from '../logins/index.js';
 
 /** What is done to accounts by who runs the service, and never over HTTP. */
 export class AccountAdmin {

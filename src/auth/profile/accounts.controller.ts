@@ -16,19 +16,27 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { AlsoRefuses, Answers, AnswersMessage, Refuses } from '../../common/openapi/answers.js';
 import { Idempotent } from '../../idempotency/idempotent.js';
-import { Public } from '../access.js';
-import { CurrentAccount, CurrentPrincipal } from '../current-account.js';
-import type { Principal } from '../principal.js';
-import { Account } from './account.entity.js';
-import { ChangePasswordInput, RegisterInput, UpdateAccountInput } from './account.input.js';
-import { AccountView, toAccountView } from './account.view.js';
-import { AccountsService } from './accounts.service.js';
-import { INCORRECT_PASSWORD, IncorrectPasswordFilter } from './incorrect-password.js';
+import { CurrentAccount, CurrentPrincipal, type Principal, Public } from '../access/index.js';
+import {
+  Account,
+  AccountsService,
+  AccountView,
+  ChangePasswordInput,
+  INCORRECT_PASSWORD,
+  IncorrectPasswordFilter,
+  RegisterInput,
+  toAccountView,
+  UpdateAccountInput,
+} from '../accounts/index.js';
+import { PasswordChanges } from './password-changes.js';
 
 @ApiTags('Accounts')
 @Controller({ path: 'auth', version: VERSION_NEUTRAL })
 export class AccountsController {
-  constructor(private readonly accounts: AccountsService) {}
+  constructor(
+    private readonly accounts: AccountsService,
+    private readonly passwords: PasswordChanges,
+  ) {}
 
   @Post('register')
   @ApiOperation({ summary: 'Makes an account' })
@@ -78,7 +86,7 @@ export class AccountsController {
     @CurrentPrincipal() caller: Principal,
     @Body() input: ChangePasswordInput,
   ): Promise<{ message: string }> {
-    await this.accounts.changePassword(caller, input);
+    await this.passwords.change(caller, input);
     return { message: 'The password was changed' };
   }
 }

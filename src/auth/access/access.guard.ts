@@ -1,11 +1,11 @@
 import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { AppError } from '../common/errors/errors.js';
-import { isSafe } from '../common/http/safe-methods.js';
-import { Config } from '../config/config.js';
+import { AppError } from '../../common/errors/errors.js';
+import { isGraphQL, requestOf } from '../../common/http/request-of.js';
+import { isSafe } from '../../common/http/safe-methods.js';
+import { Config } from '../../config/config.js';
 import { type Access, ACCESS } from './access.js';
 import { Authenticator } from './authenticator.js';
-import { isGraphQL, requestOf } from './principal.js';
 
 /**
  * The one guard, over REST and GraphQL alike: lets through whom the handler is for, by {@link Access}. It

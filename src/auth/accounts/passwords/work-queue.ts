@@ -1,4 +1,4 @@
-import { AppError } from '../../common/errors/errors.js';
+import { AppError } from '../../../common/errors/errors.js';
 
 /** Runs at most so many pieces of work at once, first come first served, with a bounded queue behind them. */
 export class WorkQueue {

@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { requestOf } from './principal.js';
+import { requestOf } from './request-of.js';
 
 /** Where a request comes from, as far as can be told. */
 export interface ClientInfo {

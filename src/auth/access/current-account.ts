@@ -1,13 +1,14 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { Account } from './accounts/account.entity.js';
-import { type Principal, principalOf, requestOf } from './principal.js';
+import { requestOf } from '../../common/http/request-of.js';
+import type { Account } from '../accounts/index.js';
+import { type Principal, principalOf } from './principal.js';
 
 /** Who calls: an account and its login. `null` where the handler is open and nobody has looked. */
 export const CurrentPrincipal = createParamDecorator(
-  (_: unknown, context: ExecutionContext): Principal | null => principalOf(requestOf(context)) ?? null,
+  (_: unknown, context: ExecutionContext): Principal | null => principalOf(requestOf(context)),
 );
 
 /** The calling account, over REST and GraphQL. `null` where the handler is open and nobody has looked. */
 export const CurrentAccount = createParamDecorator(
-  (_: unknown, context: ExecutionContext): Account | null => principalOf(requestOf(context))?.account ?? null,
+  (_: unknown, context: ExecutionContext): Account | null => requestOf(context).user ?? null,
 );

@@ -1,6 +1,6 @@
-import { AppError } from '../../common/errors/errors.js';
-import { textFault } from '../../common/validation/text.js';
-import type { PasswordPolicyMode } from '../../config/config.js';
+import { AppError } from '../../../common/errors/errors.js';
+import { textFault } from '../../../common/validation/text.js';
+import type { PasswordPolicyMode } from '../../../config/config.js';
 
 /** In code points, under each policy. */
 export const PASSWORD_LENGTH = { min: 6, max: 1024 };

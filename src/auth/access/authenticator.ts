@@ -1,0 +1,63 @@
+import { Injectable } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import { JsonWebTokenError } from '@nestjs/jwt';
+import type { FastifyRequest } from 'fastify';
+import passport, { type Strategy } from 'passport';
+import { AppError } from '../../common/errors/errors.js';
+import { Credential } from './credential.js';
+import { type Principal, principalOf } from './principal.js';
+import { tokenNotValid } from './token-not-valid.js';
+
+/** Finds out who makes a request, over REST and GraphQL, by asking the strategies that are a `Credential`. */
+@Injectable()
+export class Authenticator {
+  private strategies: readonly Strategy[] | undefined;
+  private readonly known = new WeakMap<FastifyRequest, Promise<Principal | null>>();
+
+  constructor(private readonly discovery: DiscoveryService) {}
+
+  /**
+   * Asks each strategy in the order of the modules, the bearer token before the session cookie, and sets
+   * `request.user`. Asked again for the same request, it remembers.
+   *
+   * @returns `null` without credentials. A cookie that has expired is none: browsers send it all the same.
+   * @throws AppError `TOKEN_NOT_VALID` for a bearer token that is wrong, expired, or of an inactive account,
+   * `CSRF_FAILED` for an unsafe call by cookie that may come from another site; and what a strategy throws
+   */
+  authenticate(request: FastifyRequest): Promise<Principal | null> {
+    let principal = this.known.get(request);
+    if (!principal) this.known.set(request, (principal = this.ask(request)));
+    return principal;
+  }
+
+  private async ask(request: FastifyRequest): Promise<Principal | null> {
+    // Each application asks its own strategies; by name, it would get those of the last one in the process.
+    this.strategies ??= this.discovery
+      .getProviders({ metadataKey: Credential.KEY })
+      .map(({ instance }) => instance as Strategy);
+    request.user = null;
+    for (const strategy of this.strategies) {
+      if (await succeeds(strategy, request)) return principalOf(request);
+    }
+    return null;
+  }
+}
+
+function succeeds(strategy: Strategy, request: FastifyRequest): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const authenticate = passport.authenticate(
+      strategy,
+      { session: false },
+      (error: Error | null, user: FastifyRequest['user'] | false, info: unknown) => {
+        if (error) reject(error);
+        else if (info instanceof JsonWebTokenError) reject(tokenNotValid(info));
+        else if (info instanceof AppError) reject(info);
+        else {
+          if (user) Object.assign(request, { user, authInfo: info });
+          resolve(Boolean(user));
+        }
+      },
+    ) as (request: FastifyRequest, response: undefined, next: (error: unknown) => void) => void;
+    authenticate(request, undefined, reject);
+  });
+}

@@ -1,0 +1,32 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { Purger } from '../../common/purge/purger.js';
+import { Config } from '../../config/config.js';
+import { Account } from './account.entity.js';
+import { AccountsService } from './accounts.service.js';
+import { Credentials } from './credentials.js';
+import { LoginThrottle } from './login-throttle.js';
+import { PasswordPolicy } from './passwords/password-policy.js';
+import { Passwords } from './passwords/passwords.js';
+
+/** Who can log in, and with which password. */
+@Module({
+  imports: [TypeOrmModule.forFeature([Account])],
+  providers: [
+    {
+      provide: PasswordPolicy,
+      inject: [Config],
+      useFactory: ({ passwordPolicy }: Config) => new PasswordPolicy(passwordPolicy),
+    },
+    AccountsService,
+    Credentials,
+    LoginThrottle,
+    Passwords,
+  ],
+  exports: [AccountsService, Credentials, PasswordPolicy, Passwords],
+})
+export class AccountsModule {
+  constructor(purger: Purger) {
+    purger.register('login_failures');
+  }
+}

@@ -1,0 +1,20 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { Purger } from '../../common/purge/purger.js';
+import { Login } from './login.entity.js';
+import { LoginsController } from './logins.controller.js';
+import { Logins } from './logins.js';
+import { LoginsService } from './logins.service.js';
+
+/** The logins of accounts, by cookie and by token. */
+@Module({
+  imports: [TypeOrmModule.forFeature([Login])],
+  controllers: [LoginsController],
+  providers: [Logins, LoginsService],
+  exports: [Logins],
+})
+export class LoginsModule {
+  constructor(purger: Purger) {
+    purger.register('logins');
+  }
+}

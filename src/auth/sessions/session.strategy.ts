@@ -1,0 +1,31 @@
+import { Injectable } from '@nestjs/common';
+import { PassportStrategy } from '@nestjs/passport';
+import type { FastifyRequest } from 'fastify';
+import { clientOf } from '../../common/http/client.js';
+import { Credential, type LoginInfo, RequestStrategy } from '../access/index.js';
+import type { Account } from '../accounts/index.js';
+import { Csrf } from './csrf.js';
+import { SessionCookie } from './session-cookie.js';
+import { Sessions } from './sessions.js';
+
+/** The cookie of a session. */
+@Injectable()
+@Credential()
+export class SessionStrategy extends PassportStrategy(RequestStrategy, 'session-cookie') {
+  constructor(
+    private readonly cookie: SessionCookie,
+    private readonly sessions: Sessions,
+    private readonly csrf: Csrf,
+  ) {
+    super();
+  }
+
+  /** @throws AppError `CSRF_FAILED` for an unsafe call that may come from another site */
+  async validate(request: FastifyRequest): Promise<[Account, LoginInfo] | null> {
+    const credential = this.cookie.read(request);
+    if (credential === undefined) return null;
+    const found = await this.sessions.find(credential, clientOf(request));
+    if (found) this.csrf.check(request, found[1].sid);
+    return found;
+  }
+}

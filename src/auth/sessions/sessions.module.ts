@@ -1,0 +1,17 @@
+import { Module } from '@nestjs/common';
+import { AccountsModule } from '../accounts/index.js';
+import { LoginsModule } from '../logins/index.js';
+import { Csrf } from './csrf.js';
+import { SessionCookie } from './session-cookie.js';
+import { SessionStrategy } from './session.strategy.js';
+import { SessionsController } from './sessions.controller.js';
+import { Sessions } from './sessions.js';
+import { SessionsService } from './sessions.service.js';
+
+/** Logins of browsers, by cookie. */
+@Module({
+  imports: [AccountsModule, LoginsModule],
+  controllers: [SessionsController],
+  providers: [Csrf, SessionCookie, SessionStrategy, Sessions, SessionsService],
+})
+export class SessionsModule {}

@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { PassportStrategy } from '@nestjs/passport';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import passport from 'passport';
+import { Strategy } from 'passport-jwt';
+import { Config } from '../../config/config.js';
+import { Credential, type LoginInfo, tokenNotValid } from '../access/index.js';
+import { type Account, AccountsService } from '../accounts/index.js';
+import { isReadable, TokenCodec, VERIFY_OPTIONS } from './token-codec.js';
+
+const NAME = 'jwt';
+
+/** `Bearer`, in any letter case, and the rest of the header (RFC 6750, section 2.1; RFC 9110, section 11.1). */
+const BEARER = /^bearer(?: +(.*))?$/is;
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The strategy of this application. */
+    jwtStrategy?: JwtStrategy;
+  }
+}
+
+/**
+ * `Authorization: Bearer <access token>`; also `AuthGuard('jwt')`. Passport has one strategy of a name in the
+ * whole process, so this one asks the application that the request came to: two applications in one process do
+ * not accept each other's tokens.
+ */
+@Injectable()
+@Credential()
+export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
+  constructor(
+    host: HttpAdapterHost,
+    private readonly config: Config,
+    private readonly accounts: AccountsService,
+    private readonly codec: TokenCodec,
+  ) {
+    refuseForeignStrategy();
+    super({
+      ...VERIFY_OPTIONS,
+      passReqToCallback: true,
+      jwtFromRequest: bearerToken,
+      secretOrKeyProvider: (request: FastifyRequest, token: string, done: KeyCallback) => {
+        request.server.jwtStrategy!.giveKey(token, done);
+      },
+    });
+    host.httpAdapter?.getInstance<FastifyInstance>().decorate('jwtStrategy', { getter: (): JwtStrategy => this });
+  }
+
+  /** @throws Error where a module has replaced the strategy: `AuthGuard('jwt')` would ask the wrong one */
+  onApplicationBootstrap(): void {
+    refuseForeignStrategy();
+  }
+
+  /** @throws AppError `TOKEN_NOT_VALID` unless it is an access token of an account that is active now */
+  validate({ server }: FastifyRequest, payload: unknown): Promise<[Account, LoginInfo]> {
+    return server.jwtStrategy!.accountOf(payload);
+  }
+
+  private async accountOf(payload: unknown): Promise<[Account, LoginInfo]> {
+    const { user_id, sid } = this.codec.check(payload, 'access');
+    const account = await this.accounts.findOne(user_id);
+    if (!account?.isActive) throw tokenNotValid();
+    return [account, { sid, kind: 'token' }];
+  }
+
+  private giveKey(token: string, done: KeyCallback): void {
+    if (!isReadable(token)) {
+      done(tokenNotValid(), '');
+      return;
+    }
+    try {
+      done(null, this.config.jwtSecret);
+    } catch (error) {
+      // Some payloads are too odd for jsonwebtoken, which then throws instead of calling back.
+      done(tokenNotValid(error), '');
+    }
+  }
+}
+
+type KeyCallback = (error: unknown, key: string) => void;
+
+/** A request whose token is asked for tells whose strategy has the name. */
+const probe = { headers: {}, isOurs: false };
+
+function bearerToken(request: FastifyRequest): string | null {
+  if ((request as unknown) === probe) probe.isOurs = true;
+  return BEARER.exec((request.headers.authorization ?? '').trim())?.[1]?.trim() || null;
+}
+
+function refuseForeignStrategy(): void {
+  probe.isOurs = false;
+  let isTaken = true;
+  const callback = (error: unknown) => {
+    isTaken = !(error instanceof Error && error.message.startsWith('Unknown authentication strategy'));
+  };
+  const ask = passport.authenticate(NAME, { session: false }, callback) as (
+    request: unknown,
+    response: unknown,
+    next: (error: unknown) => void,
+  ) => void;
+  ask(probe, undefined, callback);
+  if (isTaken && !probe.isOurs) {
+    throw new Error(
+      `Another Passport strategy is registered as '${NAME}', the name of this service's own; give it another name`,
+    );
+  }
+}
