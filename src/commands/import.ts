@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import type { DataSource } from 'typeorm';
 import { AppError } from '../common/errors/errors.js';
 import { toInput } from '../common/validation/to-input.js';
-import { retryCollisions } from '../database/transactions.js';
+import { retryCollisions } from '../database/retry.js';
 import { insertPosts, type NewPost } from '../posts/post-batch.js';
 import { CreatePostInput } from '../posts/post.input.js';
 import { type Candidate, openPostSource } from './support/post-sources.js';

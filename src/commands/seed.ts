@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { DataSource } from 'typeorm';
-import { retryCollisions } from '../database/transactions.js';
+import { retryCollisions } from '../database/retry.js';
 import { insertPosts, type NewPost } from '../posts/post-batch.js';
 import { insertUsers } from '../users/user-batch.js';
 import { inventName, inventPost } from './support/invent.js';

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { retryCollisions } from '../database/transactions.js';
+import { retryCollisions } from '../database/retry.js';
 import { findTotalFaults, rebuildTotals } from '../posts/post-totals.js';
 import { runDatabaseCommand } from './support/run-command.js';
 

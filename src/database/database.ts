@@ -1,13 +1,12 @@
-import type { DataSource } from 'typeorm';
 import { isMissingTable } from './failures.js';
 import { migrations } from './migrations/index.js';
 import type { Queries } from './queries.js';
+import type { ServiceDataSource } from './service-data-source.js';
 import type { Transactions } from './transactions.js';
 
 /** One open database, whichever it is. */
 export abstract class Database {
-  /** Behind the injected repositories, which are for reading. */
-  abstract readonly source: DataSource;
+  abstract readonly source: ServiceDataSource;
   abstract readonly queries: Queries;
   abstract readonly transactions: Transactions;
 
