@@ -16,7 +16,10 @@ export interface CommandDatabase {
 }
 
 /** @param source of `commandDataSource`, open */
-export function commandDatabase({ store }: Pick<Config, 'store'>, source: ServiceDataSource): CommandDatabase {
+export function commandDatabase(
+  { store }: Pick<Config, 'store'>,
+  source: ServiceDataSource,
+): CommandDatabase {
   if (store.kind === 'sqlite') {
     const transactions = new SqliteTransactions(source as SqliteDataSource);
     return { transactions, queries: new SqliteQueries(source as SqliteDataSource, transactions) };

@@ -12,10 +12,15 @@ export abstract class Database {
 
   /** How many migrations of this build the schema does not have yet. Asks the database each time. */
   async pendingMigrations(): Promise<number> {
-    const ran = await this.queries.all<{ name: string }>('SELECT name FROM migrations').catch((error) => {
-      if (isMissingTable(error)) return [];
-      throw error;
-    });
+    const ran = await this.source
+      .createQueryBuilder()
+      .select('migration.name', 'name')
+      .from('migrations', 'migration')
+      .getRawMany<{ name: string }>()
+      .catch((error: unknown) => {
+        if (isMissingTable(error)) return [];
+        throw error;
+      });
     const names = new Set(ran.map(({ name }) => name));
     return migrations.filter(({ name }) => !names.has(name)).length;
   }

@@ -44,7 +44,7 @@ export function isDuplicate(error: unknown): boolean {
 
 export function isMissingTable(error: unknown): boolean {
   const { code, message } = describe(error);
-  return code === MISSING_TABLE || message.startsWith('no such table');
+  return code === MISSING_TABLE || /^(SqliteError: )?no such table/.test(message);
 }
 
 /**

@@ -45,10 +45,7 @@ export class UnitOfWork {
 
   /** Does a part of the work. If it fails, all of it fails. */
   join<T>(work: () => Promise<T>): Promise<T> {
-    return this.part(
-      this.open().then(work),
-      (error) => (this.failure ??= { error }),
-    );
+    return this.part(this.open().then(work), (error) => (this.failure ??= { error }));
   }
 
   /** Does work that can be taken back alone, in a savepoint. Everything outside of it waits meanwhile. */

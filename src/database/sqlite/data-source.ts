@@ -46,7 +46,9 @@ export class SqliteDataSource extends ServiceDataSource {
         // A commit is on disk before it is acknowledged, whatever happens to the power.
         connection.pragma('synchronous = FULL');
         // TypeORM updates `@UpdateDateColumn` and `@DeleteDateColumn` by it; SQLite's own has whole seconds.
-        connection.function('current_timestamp', () => new Date().toISOString().slice(0, -1).replace('T', ' '));
+        connection.function('current_timestamp', () =>
+          new Date().toISOString().slice(0, -1).replace('T', ' '),
+        );
       },
     });
     this.openReader = () => new Database(databaseFile(store), { readonly: true, timeout });
