@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type Database from 'better-sqlite3';
+import type { TableColumn } from 'typeorm';
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
 import { retryCollisions } from '../retry.js';
 import type { Turns, Writer } from './turns.js';
@@ -60,6 +61,13 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner implements Write
     this.endTransaction();
     this.isReleased = true;
     await super.release();
+  }
+
+  /** Text sorts by code point here by itself, and SQLite does not have PostgreSQL's word for it. */
+  protected override buildCreateColumnSql(column: TableColumn, skipPrimary?: boolean): string {
+    if (column.collation !== 'C') return super.buildCreateColumnSql(column, skipPrimary);
+    const { collation: _, ...plain } = column;
+    return super.buildCreateColumnSql(plain as TableColumn, skipPrimary);
   }
 
   evict(): void {
