@@ -14,7 +14,11 @@ export interface CheckedRunner extends QueryRunner {
  * @param runner a new one, that nobody else has
  */
 export function checkedRunner(runner: QueryRunner): CheckedRunner {
-  const { query, startTransaction, commitTransaction, rollbackTransaction, release } = runner;
+  const query = runner.query.bind(runner) as (...parameters: unknown[]) => Promise<unknown>;
+  const startTransaction = runner.startTransaction.bind(runner);
+  const commitTransaction = runner.commitTransaction.bind(runner);
+  const rollbackTransaction = runner.rollbackTransaction.bind(runner);
+  const release = runner.release.bind(runner);
   let depth = 0;
   let failure: { readonly error: unknown; readonly depth: number } | undefined;
   const leave = (): void => {
@@ -27,9 +31,9 @@ export function checkedRunner(runner: QueryRunner): CheckedRunner {
 
   return Object.assign(runner, {
     check,
-    query: async (...parameters: [string]) => {
+    query: async (...parameters: unknown[]) => {
       try {
-        return await query.apply(runner, parameters);
+        return await query(...parameters);
       } catch (error) {
         if (depth > 0) failure ??= { error, depth };
         throw error;
@@ -37,7 +41,7 @@ export function checkedRunner(runner: QueryRunner): CheckedRunner {
     },
     startTransaction: async (...parameters: Parameters<QueryRunner['startTransaction']>) => {
       try {
-        await startTransaction.apply(runner, parameters);
+        await startTransaction(...parameters);
         depth++;
       } catch (error) {
         // TypeORM counts one that could not begin as active, and would end it.
@@ -47,18 +51,18 @@ export function checkedRunner(runner: QueryRunner): CheckedRunner {
     },
     commitTransaction: async () => {
       check();
-      await commitTransaction.apply(runner);
+      await commitTransaction();
       leave();
     },
     rollbackTransaction: async () => {
-      await rollbackTransaction.apply(runner);
+      await rollbackTransaction();
       leave();
     },
     release: async () => {
       if (!runner.isReleased && runner.isTransactionActive) {
-        await query.apply(runner, ['ROLLBACK']).catch(() => undefined);
+        await query('ROLLBACK').catch(() => undefined);
       }
-      await release.apply(runner);
+      await release();
     },
   });
 }

@@ -82,17 +82,16 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner implements Write
     return this.driver.databaseConnection;
   }
 
+  /** Once for all statements that come at the same time. */
   private async takeTurn(): Promise<void> {
-    this.turn ??= this.turns.take(this).then(
-      () => {
-        this.holds = true;
-      },
-      (error: unknown) => {
-        this.turn = undefined;
-        throw error;
-      },
-    );
-    await this.turn;
+    this.turn ??= this.turns.take(this);
+    try {
+      await this.turn;
+      this.holds = true;
+    } catch (error) {
+      this.turn = undefined;
+      throw error;
+    }
   }
 
   private giveTurn(): void {

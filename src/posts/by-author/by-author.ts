@@ -7,4 +7,4 @@ import * as sqlite from './by-author.sqlite.js';
  * just these from the index of authors; a window function would read all that the authors ever wrote.
  */
 export const newestByAuthors = ({ dialect }: Queries): string =>
-  ({ postgres, sqlite })[dialect.name].NEWEST_BY_AUTHORS;
+  ({ postgres: postgres.NEWEST_BY_AUTHORS, sqlite: sqlite.NEWEST_BY_AUTHORS })[dialect.name];

@@ -5,4 +5,4 @@ import type { TextMatch } from './text-match.js';
 
 /** Posts whose title or content contains a folded text, to the letter. */
 export const containing = (folded: string, { dialect }: Queries): TextMatch =>
-  ({ postgres, sqlite })[dialect.name].containing(folded);
+  ({ postgres: postgres.containing, sqlite: sqlite.containing })[dialect.name](folded);

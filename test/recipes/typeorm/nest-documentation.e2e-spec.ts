@@ -145,7 +145,7 @@ class PersonSubscriber implements EntitySubscriberInterface<Person> {
 
 /** As TypeORM's documentation has it: nobody provides it. */
 @EventSubscriber()
-export class PhotoSubscriber implements EntitySubscriberInterface<Photo> {
+class PhotoSubscriber implements EntitySubscriberInterface<Photo> {
   listenTo() {
     return Photo;
   }
@@ -237,6 +237,7 @@ describe.each(STORES)('Nest documentation, Database, on %s', (store) => {
   });
 
   it('Subscribers that nobody provides are called, and write in the transaction', async () => {
+    expect(source.subscribers.filter((each) => each instanceof PhotoSubscriber)).toHaveLength(1);
     await source.getRepository(Photo).save({ url: 'a photo' });
     await source
       .transaction(async (manager) => {

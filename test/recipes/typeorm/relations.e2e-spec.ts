@@ -124,13 +124,11 @@ describe.each(STORES)('TypeORM documentation, Relations, on %s', (store) => {
   it('One to one, one to many and many to many, by cascades', async () => {
     const { id } = await makeWriter('Ada');
 
-    const writer = await source
-      .getRepository(Writer)
-      .findOneOrFail({
-        where: { id },
-        relations: { books: { topics: true } },
-        order: { books: { title: 'ASC' } },
-      });
+    const writer = await source.getRepository(Writer).findOneOrFail({
+      where: { id },
+      relations: { books: { topics: true } },
+      order: { books: { title: 'ASC' } },
+    });
 
     expect(writer.profile).toMatchObject({ photo: 'Ada.jpg' });
     expect(
