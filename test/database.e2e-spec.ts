@@ -125,7 +125,8 @@ describe('the embedded database', () => {
     const api = await startApi('SQLite');
     await api.posts.create();
     const other = await commandDataSource(api.config).initialize();
-    await other.query('BEGIN IMMEDIATE');
+    const writer = other.createQueryRunner();
+    await writer.startTransaction();
 
     const start = Date.now();
     const writes = Promise.all([1, 2, 3].map(() => api.post('/v1/posts', { title: 'T', content: 'C' })));
@@ -135,7 +136,7 @@ describe('the embedded database', () => {
     expect(Date.now() - start).toBeLessThan(6000);
 
     const late = api.post('/v1/posts', { title: 'T', content: 'C' });
-    await other.query('ROLLBACK');
+    await writer.rollbackTransaction();
     expect(await late).toHaveStatus(201);
     await other.destroy();
     await api.stop();
@@ -187,12 +188,4 @@ describe('a PostgreSQL of another taste', () => {
     );
     await testStore.remove();
   });
-});
-
-it('on SQLite, a write past the door fails at once', async () => {
-  const api = await startApi('SQLite');
-  const posts: Repository<Post> = api.app.get(getRepositoryToken(Post));
-
-  await expect(posts.increment({ id: 1 }, 'views', 1)).rejects.toThrow('readonly database');
-  await api.stop();
 });

@@ -246,7 +246,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     expect(plain).toEqual([expect.stringMatching(/^INSERT INTO posts /)]);
     expect(first.map((sql) => sql.split(' ').slice(0, 3).join(' '))).toEqual([
       'SELECT fingerprint, status,',
-      expect.stringMatching(/^(BEGIN|START) TRANSACTION$/),
+      expect.stringMatching(/^(BEGIN IMMEDIATE|START TRANSACTION)$/),
       'INSERT INTO idempotency_records',
       'INSERT INTO posts',
       'UPDATE idempotency_records SET',

@@ -82,7 +82,7 @@ function check({ files, file }: Names): void {
     throw new Refusal(`"${file}" is taken: the schema has a type ${pascal(file)} already`);
   }
   const table = files.replaceAll('-', '_');
-  const migrations = readdirSync('src/database/migrations', { recursive: true, withFileTypes: true })
+  const migrations = readdirSync('src/database/migrations', { withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => readFileSync(`${entry.parentPath}/${entry.name}`, 'utf8'));
   if (migrations.some((text) => new RegExp(`CREATE (VIRTUAL )?TABLE ${table}\\b`).test(text))) {
@@ -120,19 +120,14 @@ const targets = ({ files, file }: Names, stamp: string): [template: string, targ
   ['e2e-spec.ts.template', `test/${files}.e2e-spec.ts`],
 ];
 
-/** Makes the module known where modules, migrations and boundaries are listed. */
-function register({ files }: Names, { Names: name, stamp }: Record<string, string>): void {
+/** Makes the module known where modules and boundaries are listed. */
+function register({ files }: Names, { Names: name }: Record<string, string>): void {
   edit('src/app.module.ts', (text) =>
     text
       .replace(IMPORTS, (imports) =>
         insertSorted(imports, `import { ${name}Module } from './${files}/${files}.module.js';`),
       )
       .replace(/(\n +)(AuthModule,)/, `$1${name}Module,$1$2`),
-  );
-  edit('src/database/migrations/index.ts', (text) =>
-    text
-      .replace(/(?=\n\/\*\*)/, `import { ${name}${stamp} } from './${stamp}-${files}.js';\n`)
-      .replace(/,?\n?\];/, `,\n  ${name}${stamp},\n];`),
   );
   edit('.dependency-cruiser.json', (text) =>
     text.replaceAll(/\(([^()]*\bposts\b[^()]*)\)/g, `($1|${files})`),

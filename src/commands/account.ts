@@ -87,7 +87,7 @@ interface Flags {
 
 const say = (what: string, { id, email }: Account): void => console.log(`${email} (${id}) ${what}`);
 
-await runDatabaseCommand(async (_, database) => {
+await runDatabaseCommand(async (database) => {
   const text = { type: 'string' } as const;
   const { values, positionals } = parseArgs({
     options: { email: text, name: text, phone: text, remove: { type: 'boolean' } },

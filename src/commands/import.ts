@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import type { DataSource } from 'typeorm';
 import { AppError } from '../common/errors/errors.js';
 import { checkInput } from '../common/validation/input.pipe.js';
-import { retryCollisions } from '../database/transactions.js';
+import type { CommandDatabase } from '../database/command-database.js';
 import { insertPosts, type NewPost } from '../posts/post-batch.js';
 import { CreatePostInput } from '../posts/post.input.js';
 import { type Candidate, openPostSource } from './support/post-sources.js';
@@ -33,7 +32,7 @@ class Import {
   private readonly refusals = new Map<string, number>();
 
   constructor(
-    private readonly source: DataSource,
+    private readonly database: CommandDatabase,
     private readonly skip: number,
   ) {
     this.done = skip;
@@ -86,9 +85,7 @@ class Import {
     const { batch } = this;
     this.batch = [];
     this.characters = 0;
-    if (batch.length > 0) {
-      await retryCollisions(() => this.source.transaction((manager) => insertPosts(manager, batch)));
-    }
+    if (batch.length > 0) await insertPosts(this.database, batch);
     this.stored += batch.length;
     this.done = Math.max(this.done, this.seen);
     await sleep(1); // A running service gets its turn to write.
@@ -101,7 +98,7 @@ class Import {
   }
 }
 
-await runDatabaseCommand(async (source) => {
+await runDatabaseCommand(async (database) => {
   const { values, positionals } = parseArgs({
     options: { skip: { type: 'string', default: '0' } },
     allowPositionals: true,
@@ -109,5 +106,5 @@ await runDatabaseCommand(async (source) => {
   const [name, ...more] = positionals;
   const skip = Number(values.skip);
   if (name === undefined || more.length > 0 || !Number.isSafeInteger(skip)) throw new UsageError(USAGE);
-  return new Import(source, skip).run(name);
+  return new Import(database, skip).run(name);
 });

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import type { DataSource } from 'typeorm';
-import { retryCollisions } from '../database/transactions.js';
+import type { CommandDatabase } from '../database/command-database.js';
 import { insertPosts, type NewPost } from '../posts/post-batch.js';
 import { insertUsers } from '../users/user-batch.js';
 import { inventName, inventPost } from './support/invent.js';
@@ -18,7 +17,7 @@ const MAX_USERS = 10_000;
  * `npm run seed -- --posts N --users M`: made-up posts in several scripts, the same ones for the same N, by
  * M new users in turn, or by the author of all posts.
  */
-await runDatabaseCommand(async (source) => {
+await runDatabaseCommand(async (database) => {
   const { values } = parseArgs({
     options: { posts: { type: 'string', default: '1000' }, users: { type: 'string', default: '0' } },
   });
@@ -28,7 +27,7 @@ await runDatabaseCommand(async (source) => {
   const userCount = Number(values.users);
   if (!Number.isInteger(userCount) || userCount < 0 || userCount > MAX_USERS)
     throw new UsageError(`--users must be a whole number from 0 to ${MAX_USERS}`);
-  const authors = userCount === 0 ? [1] : await makeUsers(source, userCount);
+  const authors = userCount === 0 ? [1] : await makeUsers(database, userCount);
 
   const progress = new Progress('posts', count);
   const start = Date.now() - count * 1000;
@@ -41,7 +40,7 @@ await runDatabaseCommand(async (source) => {
         createdAt: new Date(start + number * 1000),
       };
     });
-    await retryCollisions(() => source.transaction((manager) => insertPosts(manager, posts)));
+    await insertPosts(database, posts);
     done += posts.length;
     progress.show(done);
     await sleep(1);
@@ -51,10 +50,10 @@ await runDatabaseCommand(async (source) => {
 });
 
 /** @returns their ids */
-function makeUsers(source: DataSource, count: number): Promise<number[]> {
+function makeUsers(database: CommandDatabase, count: number): Promise<number[]> {
   const users = Array.from({ length: count }, (_, n) => ({
     name: inventName(n),
     email: `user${n + 1}@example.com`,
   }));
-  return retryCollisions(() => source.transaction((manager) => insertUsers(manager, users)));
+  return insertUsers(database, users);
 }

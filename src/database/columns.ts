@@ -9,22 +9,32 @@ export const IdColumn = (): PropertyDecorator => PrimaryGeneratedColumn('increme
 
 /** A whole number, 64 bits wide. */
 export const IntegerColumn = (name: string, options: ColumnOptions = {}): PropertyDecorator =>
-  Column({ ...options, type: 'int8', name, transformer: { to: (value) => value, from: Number } });
+  Column({
+    ...options,
+    type: 'int8',
+    name,
+    transformer: {
+      to: (value) => value,
+      from: (stored: string | number | null | undefined) => (stored == null ? stored : Number(stored)),
+    },
+  });
 
 /** Text that sorts by code point on both databases. */
 export const TextColumn = (name: string, options: ColumnOptions = {}): PropertyDecorator =>
   Column({ ...options, type: 'text', collation: 'C', name });
 
 /** A moment with milliseconds: `timestamptz` on PostgreSQL, RFC 3339 text in UTC on SQLite. */
-export const TimestampColumn = (name: string): PropertyDecorator =>
+export const TimestampColumn = (name: string, options: ColumnOptions = {}): PropertyDecorator =>
   Column({
+    ...options,
     type: 'timestamptz',
     name,
     transformer: {
-      to: (value?: Date) => value?.toISOString(),
-      from: (stored: string | Date) => new Date(stored),
+      to: (value?: Date | string | null) => (value instanceof Date ? value.toISOString() : value),
+      from: (stored: string | Date | null | undefined) => (stored == null ? stored : new Date(stored)),
     },
   });
 
 /** True or false: `boolean` on PostgreSQL, 1 or 0 on SQLite; `1` and `0` as parameters do for both. */
-export const BooleanColumn = (name: string): PropertyDecorator => Column({ type: 'boolean', name });
+export const BooleanColumn = (name: string, options: ColumnOptions = {}): PropertyDecorator =>
+  Column({ ...options, type: 'boolean', name });

@@ -1,10 +1,10 @@
-import type { DataSource } from 'typeorm';
 import type { Config } from '../config/config.js';
 import { PostgresConnection, poolOf } from './postgres/connection.js';
 import { PostgresQueries } from './postgres/queries.js';
 import { PostgresTransactions } from './postgres/transactions.js';
 import type { Queries } from './queries.js';
-import { SqliteConnection } from './sqlite/connection.js';
+import type { ServiceDataSource } from './service-data-source.js';
+import type { SqliteDataSource } from './sqlite/data-source.js';
 import { SqliteQueries } from './sqlite/queries.js';
 import { SqliteTransactions } from './sqlite/transactions.js';
 import type { Transactions } from './transactions.js';
@@ -16,12 +16,15 @@ export interface CommandDatabase {
 }
 
 /** @param source of `commandDataSource`, open */
-export function commandDatabase({ store }: Pick<Config, 'store'>, source: DataSource): CommandDatabase {
+export function commandDatabase(
+  { store }: Pick<Config, 'store'>,
+  source: ServiceDataSource,
+): CommandDatabase {
   if (store.kind === 'sqlite') {
-    const transactions = new SqliteTransactions(source);
-    return { transactions, queries: new SqliteQueries(new SqliteConnection(source), transactions) };
+    const transactions = new SqliteTransactions(source as SqliteDataSource);
+    return { transactions, queries: new SqliteQueries(source as SqliteDataSource, transactions) };
   }
   const connection = new PostgresConnection(poolOf(source), store.preparedStatements);
   const transactions = new PostgresTransactions(source, connection);
-  return { transactions, queries: new PostgresQueries(connection, connection, transactions) };
+  return { transactions, queries: new PostgresQueries(connection, connection, transactions, source) };
 }

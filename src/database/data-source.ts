@@ -1,14 +1,15 @@
-import type { DataSource, MixedList, EntitySchema } from 'typeorm';
+import type { EntitySchema, MixedList } from 'typeorm';
 import type { Config } from '../config/config.js';
-import { postgresDataSource } from './postgres/data-source.js';
-import { sqliteDataSource } from './sqlite/data-source.js';
+import { PostgresDataSource } from './postgres/data-source.js';
+import type { ServiceDataSource } from './service-data-source.js';
+import { SqliteDataSource } from './sqlite/data-source.js';
 
-/** A connection for commands: it may write, and its statements may take their time. */
+/** A data source for commands: its statements may take their time. */
 export function commandDataSource(
   { store }: Pick<Config, 'store'>,
   entities: MixedList<Function | string | EntitySchema> = [],
-): DataSource {
+): ServiceDataSource {
   return store.kind === 'sqlite'
-    ? sqliteDataSource(store, entities, { writable: true, patient: true })
-    : postgresDataSource(store, entities, { patient: true });
+    ? new SqliteDataSource(store, entities, { patient: true })
+    : new PostgresDataSource(store, entities, { patient: true });
 }

@@ -1,6 +1,13 @@
-import { Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  Global,
+  Inject,
+  Module,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
 import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
-import type { DataSource } from 'typeorm';
+import { type DataSource, type EntitySubscriberInterface, getMetadataArgsStorage } from 'typeorm';
 import { Config } from '../config/config.js';
 import { Database } from './database.js';
 import { openDatabase } from './open-database.js';
@@ -8,8 +15,8 @@ import { Queries } from './queries.js';
 import { Transactions } from './transactions.js';
 
 /**
- * Opens the database once and hands out its three faces: repositories (`@InjectRepository`) and `Queries`
- * to read, `Transactions` to write.
+ * Opens the database once. Repositories, `EntityManager` and `DataSource` are TypeORM's, and may be used for
+ * everything; `Transactions` adds retries and a transaction that they take part in, `Queries` fast reads.
  */
 @Global()
 @Module({
@@ -20,8 +27,30 @@ import { Transactions } from './transactions.js';
   ],
   exports: [Database, Queries, Transactions],
 })
-class ConnectionModule implements OnApplicationShutdown {
-  constructor(@Inject(Database) private readonly database: Database) {}
+class ConnectionModule implements OnApplicationBootstrap, OnApplicationShutdown {
+  constructor(
+    @Inject(Database) private readonly database: Database,
+    private readonly modules: ModuleRef,
+  ) {}
+
+  /** Every `@EventSubscriber()` is asked, as every entity is known; one that has registered itself, once. */
+  onApplicationBootstrap(): void {
+    const { subscribers } = this.database.source;
+    for (const { target } of getMetadataArgsStorage().entitySubscribers) {
+      if (subscribers.some((subscriber) => subscriber.constructor === target)) continue;
+      const provided = this.find(target);
+      // One with parameters is a provider of a module that this application does not have.
+      if (provided ?? target.length === 0) subscribers.push(provided ?? Reflect.construct(target, []));
+    }
+  }
+
+  private find(target: Function): EntitySubscriberInterface | undefined {
+    try {
+      return this.modules.get<EntitySubscriberInterface>(target, { strict: false });
+    } catch {
+      return undefined;
+    }
+  }
 
   async onApplicationShutdown(): Promise<void> {
     await this.database.close();

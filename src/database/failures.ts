@@ -1,6 +1,6 @@
-/** Node's socket errors, and PostgreSQL's classes and codes (appendix A) for a server that cannot serve now. */
+/** Node's socket errors, and PostgreSQL's classes and codes (appendix A) for a server that cannot serve now; and ours. */
 const UNAVAILABLE =
-  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|08...|53...|57P0.|57014|25006)$/;
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|08...|53...|57P0.|57014|25006|WRITE_TIMEOUT)$/;
 
 /** What `pg` and TypeORM say without a code when a connection is lost or does not come about in time. */
 const CONNECTION_LOST =
@@ -44,7 +44,7 @@ export function isDuplicate(error: unknown): boolean {
 
 export function isMissingTable(error: unknown): boolean {
   const { code, message } = describe(error);
-  return code === MISSING_TABLE || message.startsWith('no such table');
+  return code === MISSING_TABLE || /^(SqliteError: )?no such table/.test(message);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Dialect } from './dialect.js';
 import type { Parameters } from './parameters.js';
+import type { ServiceDataSource } from './service-data-source.js';
 import type { Transactions } from './transactions.js';
 
 /**
@@ -11,16 +12,19 @@ import type { Transactions } from './transactions.js';
 export abstract class Queries {
   abstract readonly dialect: Dialect;
 
-  constructor(private readonly transactions: Transactions) {}
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly source: ServiceDataSource,
+  ) {}
 
   all<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
-    if (this.transactions.queryRunner) return this.transactions.execute<Row>(sql, parameters);
+    if (this.source.unit?.hasWritten) return this.transactions.execute<Row>(sql, parameters);
     return this.read<Row>(sql, parameters);
   }
 
   /** As `all`, for what may take seconds: it gets the time where that keeps no one else waiting. */
   search<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
-    if (this.transactions.queryRunner) return this.transactions.execute<Row>(sql, parameters);
+    if (this.source.unit?.hasWritten) return this.transactions.execute<Row>(sql, parameters);
     return this.readPatiently<Row>(sql, parameters);
   }
 

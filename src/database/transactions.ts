@@ -1,14 +1,11 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { EntityManager, QueryRunner } from 'typeorm';
-import { isCollision } from './failures.js';
+import type { EntityManager } from 'typeorm';
+import type { CheckedRunner } from './checked-runner.js';
 import type { Parameters } from './parameters.js';
+import { retryCollisions } from './retry.js';
+import type { ServiceDataSource } from './service-data-source.js';
 import { UnitOfWork } from './unit-of-work.js';
 
-/** How long a write is tried before it is given up, waiting for its turn included, in milliseconds. */
-export const DEADLINE = 4000;
-
-/** What a unit of work that begins late does besides, in the same transaction. Both write by `execute`. */
+/** What a unit of work that begins late does besides, in the same transaction. */
 interface Ends<T> {
   /** Before the first write. */
   readonly atBegin: () => Promise<void>;
@@ -16,123 +13,89 @@ interface Ends<T> {
   readonly atEnd: (value: T) => Promise<void>;
 }
 
-/** The only way to write. What it has resolved is on disk, and outlives the process and the power. */
-export abstract class Transactions {
-  private readonly units = new AsyncLocalStorage<UnitOfWork>();
+const NOTHING: Ends<unknown> = { atBegin: async () => undefined, atEnd: async () => undefined };
 
-  /** The connection of the transaction that is under way, if one is; it is not given back by `release`. */
-  get queryRunner(): QueryRunner | undefined {
-    return this.units.getStore()?.queryRunner;
-  }
+/** Transactions that run again after a collision, and that repositories, managers and `Queries` take part in. */
+export abstract class Transactions {
+  constructor(protected readonly source: ServiceDataSource) {}
 
   /**
-   * Runs a unit of work: all of it happens, or none. The work writes through the manager that it is given,
-   * and may run more than once when it collides with another, so it does nothing else. Within another unit
-   * of work it is a part of that one, which cannot succeed any more if this part fails.
+   * Runs a unit of work: all of it happens, or none. It may run more than once when it collides with another,
+   * so it does nothing but read and write. Within another unit of work it is a part of that one, which cannot
+   * succeed any more if this part fails; for a part that may fail alone there is `dataSource.transaction`.
    */
   run<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    const outer = this.current();
-    return outer ? outer.join(work) : this.begin((manager) => this.within(manager, work));
+    const { unit } = this.source;
+    const manager = () => this.source.createQueryRunner().manager;
+    if (unit) return unit.join(() => work(manager()));
+    return retryCollisions(() =>
+      this.attempt(async (begin) => {
+        await begin();
+        return work(manager());
+      }, NOTHING),
+    );
   }
 
-  /** Runs one writing statement, which is a transaction by itself, and gives its `RETURNING` rows. */
-  execute<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
-    const outer = this.current();
-    if (!outer) return this.executeAlone<Row>(sql, parameters);
-    return outer.join((manager) => this.executeWithin<Row>(manager, sql, parameters));
+  /** Runs one writing statement, which is a transaction by itself, and returns its `RETURNING` rows. */
+  execute<Row>(sql: string, parameters: Parameters = {}): Promise<Row[]> {
+    const { unit } = this.source;
+    if (!unit) return this.executeAlone<Row>(sql, parameters);
+    return unit.join(async () => {
+      const { text, values } = this.compile(sql, parameters);
+      const { records } = await this.source.createQueryRunner().query(text, values, true);
+      return (records as Row[] | undefined) ?? [];
+    });
   }
 
   /**
-   * Runs a unit of work whose transaction begins with its first `run` or `execute`, so that whatever is slow
-   * before that keeps nobody from writing; all that follows, up to the end of the work, belongs to it. Work
-   * that writes nothing ends in a transaction with nothing but the ends in it. It may run more than once.
+   * Runs a unit of work whose transaction begins with its first write, so that whatever is slow before that
+   * keeps nobody from writing; all that follows, up to the end of the work, belongs to it. Work that writes
+   * nothing ends in a transaction with nothing but the ends in it. It may run more than once.
    */
   lazily<T>(work: () => Promise<T>, ends: Ends<T>): Promise<T> {
-    return retryCollisions(() => this.attemptLazily(work, ends));
+    return retryCollisions(() => this.attempt(work, ends));
   }
 
-  private async attemptLazily<T>(work: () => Promise<T>, { atBegin, atEnd }: Ends<T>): Promise<T> {
-    const opened = Promise.withResolvers<EntityManager>();
-    const outcome = Promise.withResolvers<T>();
-    // They are told of by `transaction`, which has the first thing that went wrong.
-    for (const { promise } of [opened, outcome]) promise.catch(() => undefined);
-
-    let isOpen = false;
-    let transaction: Promise<T> | undefined;
-    const begin = () => {
-      const whole = async (manager: EntityManager) => {
-        await atBegin();
-        isOpen = true;
-        opened.resolve(manager);
-        const value = await outcome.promise;
-        await atEnd(value);
-        return value;
-      };
-      // Once the work has written, a collision takes it back to its own start.
-      const begun = this.begin(
-        (manager) => this.within(manager, whole),
-        () => !isOpen,
+  private async attempt<T>(work: (begin: () => Promise<void>) => Promise<T>, ends: Ends<T>): Promise<T> {
+    const runner = this.source.createOwnQueryRunner();
+    let begun: Promise<void> | undefined;
+    // A collision at the beginning is no reason to do again what came before it.
+    const begin = () => (begun ??= retryCollisions(() => this.begin(runner, ends)));
+    const unit = new UnitOfWork(runner, begin);
+    try {
+      const value = await this.source.within(unit, () => work(() => unit.open()));
+      await begin();
+      await this.source.within(new UnitOfWork(runner), () => ends.atEnd(value));
+      await runner.commitTransaction();
+      return value;
+    } catch (error) {
+      // One that is still beginning would hold the connection.
+      const failure = await begun?.then(
+        () => error,
+        (cause: unknown) => cause,
       );
-      begun.catch(opened.reject);
-      return begun;
-    };
-    const unit = new UnitOfWork(() => {
-      transaction ??= begin();
-      return opened.promise;
-    });
-
-    try {
-      outcome.resolve(await this.during(unit, work));
-    } catch (error) {
-      if (!transaction) throw error;
-      outcome.reject(error);
+      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+      throw failure ?? error;
+    } finally {
+      await runner.release();
     }
-    return (transaction ??= begin());
   }
 
-  /** The unit that calls belong to. What still works when its unit is over, does so on its own. */
-  private current(): UnitOfWork | undefined {
-    const unit = this.units.getStore();
-    return unit?.isUnderWay ? unit : undefined;
+  private async begin(runner: CheckedRunner, { atBegin }: Ends<never>): Promise<void> {
+    try {
+      await runner.startTransaction();
+      await this.source.within(new UnitOfWork(runner), atBegin);
+    } catch (error) {
+      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+      throw error;
+    }
   }
 
-  private within<T>(manager: EntityManager, work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    const unit: UnitOfWork = new UnitOfWork(async () => guarded);
-    const guarded = unit.guard(manager);
-    return this.during(unit, () => work(guarded));
-  }
+  protected abstract executeAlone<Row>(sql: string, parameters: Parameters): Promise<Row[]>;
 
-  private during<T>(unit: UnitOfWork, work: () => Promise<T>): Promise<T> {
-    return this.units.run(unit, () => unit.complete(work));
-  }
-
-  /** @param mayRetry asked when the work has collided; if not, the collision is thrown */
-  protected abstract begin<T>(
-    work: (manager: EntityManager) => Promise<T>,
-    mayRetry?: () => boolean,
-  ): Promise<T>;
-
-  protected abstract executeAlone<Row>(sql: string, parameters?: Parameters): Promise<Row[]>;
-
-  protected abstract executeWithin<Row>(
-    manager: EntityManager,
+  /** The statement and its values with the positional placeholders of the database. */
+  protected abstract compile(
     sql: string,
-    parameters?: Parameters,
-  ): Promise<Row[]>;
-}
-
-/** Runs it again, until the deadline, when the database says that it lost against a concurrent transaction. */
-export async function retryCollisions<T>(
-  attempt: () => Promise<T>,
-  { start = Date.now(), mayRetry }: { start?: number; mayRetry?: (() => boolean) | undefined } = {},
-): Promise<T> {
-  for (;;) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!isCollision(error) || mayRetry?.() === false || Date.now() - start > DEADLINE) throw error;
-      // At random, lest the same two meet again.
-      await sleep(5 + Math.random() * 20);
-    }
-  }
+    parameters: Parameters,
+  ): { readonly text: string; readonly values: unknown[] };
 }

@@ -1,83 +1,116 @@
-import type { EntityManager, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
+import type { CheckedRunner } from './checked-runner.js';
 
 /**
- * A unit of work that is under way, for the calls within it to join. All of it happens or none: what has
- * failed within it is what it ends with, though the work may have caught that and gone on.
+ * A transaction that is under way, for the calls within it to take part in. All of it happens or none: a part
+ * that has failed is what it ends with, though the work may have caught the error and gone on.
  */
 export class UnitOfWork {
+  private readonly borrowed = new WeakSet<QueryRunner>();
   private readonly parts = new Set<Promise<unknown>>();
-  private lent: QueryRunner | undefined;
+  private queue: Promise<unknown> = Promise.resolve();
   private failure: { readonly error: unknown } | undefined;
+  private hasBegun: boolean;
   private isOver = false;
 
-  /** @param open begins the transaction, unless that has happened */
-  constructor(private readonly open: () => Promise<EntityManager>) {}
+  /** @param begin begins the transaction, unless that has happened; absent where it is under way */
+  constructor(
+    private readonly runner: CheckedRunner,
+    private readonly begin?: () => Promise<void>,
+  ) {
+    this.hasBegun = begin === undefined;
+  }
 
-  /** Whether calls are still part of it. */
+  /** Whether calls still take part in it. What outlives its unit of work is on its own. */
   get isUnderWay(): boolean {
     return !this.isOver;
   }
 
-  /** The connection of the transaction, for what reads; `undefined` where that has not begun. */
-  get queryRunner(): QueryRunner | undefined {
-    return this.isOver ? undefined : this.lent;
+  /** Whether a read has to take part in it to see what was written. */
+  get hasWritten(): boolean {
+    return this.hasBegun && !this.isOver;
   }
 
-  /** Does the work, and ends with it and all that has joined it by then. */
+  /** Does the work, and ends with it and with all that has joined it by then. */
   async complete<T>(work: () => Promise<T>): Promise<T> {
     try {
       const value = await work();
       await this.settle();
-      if (this.failure) throw this.failure.error;
       return value;
     } finally {
-      await this.settle();
+      await this.settle().catch(() => undefined);
       this.isOver = true;
     }
   }
 
-  join<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.part(async () => {
-      const manager = await this.open();
-      this.lent ??= lend(manager.queryRunner!);
-      return work(manager);
+  /** Does a part of the work. If it fails, all of it fails. */
+  join<T>(work: () => Promise<T>): Promise<T> {
+    return this.part(this.open().then(work), (error) => (this.failure ??= { error }));
+  }
+
+  /** Does work that can be taken back alone, in a savepoint. Everything outside of it waits meanwhile. */
+  nest<T>(work: (unit: UnitOfWork, runner: QueryRunner) => Promise<T>): Promise<T> {
+    const unit = new UnitOfWork(this.runner);
+    const runner = Object.assign(unit.lend(), {
+      commitTransaction: () => unit.settle().then(() => this.runner.commitTransaction()),
     });
+    return this.part(this.open().then(() => this.inTurn(() => work(unit, runner))));
   }
 
-  /** The manager for the work: its statements are parts of this unit, and refused once that is over. */
-  guard(manager: EntityManager): EntityManager {
-    const runner = manager.queryRunner!;
-    const query: QueryRunner['query'] = (...parameters: [string]) => {
-      // On SQLite it would be part of another's transaction.
-      if (this.isOver)
-        throw new Error('A statement came after the end of the unit of work that it belongs to');
-      return this.part(() => runner.query(...parameters));
-    };
-    const guarded = derive(runner, { query });
-    this.lent = lend(guarded);
-    return manager.dataSource.createEntityManager(guarded);
-  }
-
-  private async settle(): Promise<void> {
+  /** Waits for what has joined it. @throws what failed in it */
+  async settle(): Promise<void> {
     while (this.parts.size > 0) await Promise.allSettled(this.parts);
+    if (this.failure) throw this.failure.error;
+    this.runner.check();
   }
 
-  private part<T>(work: () => Promise<T>): Promise<T> {
-    const part = work();
+  /** The connection, for a participant: it is not given back by `release`, and of no use after the end. */
+  lend(): QueryRunner {
+    const { runner } = this;
+    const lent = Object.assign(Object.create(runner) as QueryRunner, {
+      // `save` and the like need not begin a transaction of their own.
+      isTransactionActive: true,
+      query: (...parameters: Parameters<QueryRunner['query']>) => {
+        if (this.isOver)
+          return Promise.reject(new Error('A statement came after the end of the transaction it belongs to'));
+        return this.part(this.open().then(() => this.inTurn(() => runner.query(...parameters))));
+      },
+      connect: () => this.open().then(() => runner.connect()),
+      startTransaction: () => this.open().then(() => runner.startTransaction()),
+      commitTransaction: () => runner.commitTransaction(),
+      rollbackTransaction: () => runner.rollbackTransaction(),
+      release: async () => undefined,
+    });
+    this.borrowed.add(lent);
+    return lent;
+  }
+
+  /** Whether a runner is that of a participant. */
+  lent(runner: QueryRunner): boolean {
+    return this.borrowed.has(runner);
+  }
+
+  async open(): Promise<void> {
+    await this.begin?.();
+    this.hasBegun = true;
+  }
+
+  /** One statement or nested transaction after the other: they share a connection. */
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.queue.then(work);
+    this.queue = turn.catch(() => undefined);
+    return turn;
+  }
+
+  private part<T>(part: Promise<T>, onFailure?: (error: unknown) => void): Promise<T> {
     this.parts.add(part);
     part.then(
       () => this.parts.delete(part),
       (error: unknown) => {
-        this.failure ??= { error };
+        onFailure?.(error);
         this.parts.delete(part);
       },
     );
     return part;
   }
 }
-
-/** Whoever borrows a connection does not give it back to the pool. */
-const lend = (runner: QueryRunner): QueryRunner => derive(runner, { release: async () => undefined });
-
-const derive = (runner: QueryRunner, changes: Partial<QueryRunner>): QueryRunner =>
-  Object.assign(Object.create(runner) as QueryRunner, changes);

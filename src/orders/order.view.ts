@@ -1,17 +1,7 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { JsonText } from '../common/http/json-text.js';
 import { Int64Property, TimestampProperty } from '../common/openapi/properties.js';
-
-/** An order as stored. */
-export interface OrderRow {
-  readonly id: number;
-  readonly status: 'created';
-  readonly payload: string;
-  readonly created_at: string;
-}
-
-/** The columns of a row. */
-export const ORDER_COLUMNS = 'id, status, payload, created_at';
+import type { Order } from './order.entity.js';
 
 /** Any JSON object, as the reference says it. */
 export const ANY_OBJECT = { type: 'object', additionalProperties: true, example: { item: 'Tea' } } as const;
@@ -32,9 +22,9 @@ export class OrderView {
   readonly created_at!: string;
 }
 
-export const toOrderView = ({ id, status, payload, created_at }: OrderRow): OrderView => ({
+export const toOrderView = ({ id, status, payload, createdAt }: Order): OrderView => ({
   id,
   status,
   payload: new JsonText(payload),
-  created_at,
+  created_at: createdAt.toISOString(),
 });

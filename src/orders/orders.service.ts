@@ -1,51 +1,38 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
 import { Clock } from '../common/clock/clock.js';
 import { AppError } from '../common/errors/errors.js';
 import type { Page } from '../common/pagination/page.js';
 import type { PageRequest } from '../common/pagination/page-request.js';
 import { NO_ROW } from '../common/validation/id.js';
-import { Queries } from '../database/queries.js';
-import { Transactions } from '../database/transactions.js';
-import { ORDER_COLUMNS, type OrderRow } from './order.view.js';
+import { Order } from './order.entity.js';
 
 @Injectable()
 export class OrdersService {
   constructor(
-    private readonly queries: Queries,
-    private readonly transactions: Transactions,
+    @InjectRepository(Order) private readonly orders: Repository<Order>,
     private readonly clock: Clock,
   ) {}
 
   /** Newest first. */
-  async list(page: PageRequest): Promise<Page<OrderRow>> {
-    const counted = await this.queries.one<{ total: number }>('SELECT count(*) AS total FROM orders');
-    const { total } = counted!;
+  async list(page: PageRequest): Promise<Page<Order>> {
+    const total = await this.orders.count();
     const { limit, offset } = page;
     if (offset >= total) return page.of([], total);
-    const rows = await this.queries.all<OrderRow>(
-      `SELECT ${ORDER_COLUMNS} FROM orders ORDER BY created_at DESC, id DESC LIMIT :limit OFFSET :offset`,
-      { limit, offset },
-    );
-    return page.of(rows, total);
+    const order = { createdAt: 'DESC', id: 'DESC' } as const;
+    return page.of(await this.orders.find({ order, skip: offset, take: limit }), total);
   }
 
   /** @throws AppError `NOT_FOUND` */
-  async findOne(id: number): Promise<OrderRow> {
-    const order =
-      id === NO_ROW
-        ? undefined
-        : await this.queries.one<OrderRow>(`SELECT ${ORDER_COLUMNS} FROM orders WHERE id = :id`, { id });
+  async findOne(id: number): Promise<Order> {
+    const order = id === NO_ROW ? null : await this.orders.findOneBy({ id });
     if (!order) throw new AppError('NOT_FOUND', 'Order not found');
     return order;
   }
 
   /** @param payload text of a JSON object */
-  async create(payload: string): Promise<OrderRow> {
-    const [order] = await this.transactions.execute<OrderRow>(
-      `INSERT INTO orders (status, payload, created_at) VALUES ('created', :payload, :now)
-       RETURNING ${ORDER_COLUMNS}`,
-      { payload, now: this.clock.now().toISOString() },
-    );
-    return order!;
+  create(payload: string): Promise<Order> {
+    return this.orders.save(this.orders.create({ status: 'created', payload, createdAt: this.clock.now() }));
   }
 }

@@ -1,5 +1,5 @@
-import type { EntityManager } from 'typeorm';
-import { columnTypes, isSqlite } from '../database/migrations/column-types.js';
+import type { Queries } from '../database/queries.js';
+import type { Transactions } from '../database/transactions.js';
 import { fold } from './fold.js';
 import type { PostStatus } from './post.entity.js';
 
@@ -12,23 +12,23 @@ export interface NewPost {
 }
 
 /** Inserts checked posts in one statement, in their order; for commands that write many. */
-export async function insertPosts(manager: EntityManager, posts: readonly NewPost[]): Promise<void> {
-  const runner = manager.queryRunner!;
-  const { timestamp, integer } = columnTypes(runner);
-  const from = isSqlite(runner) ? 'json_each(?)' : 'json_array_elements($1::json)';
+export async function insertPosts(
+  { queries: { dialect }, transactions }: { queries: Queries; transactions: Transactions },
+  posts: readonly NewPost[],
+): Promise<void> {
   const field = (name: string) => `post.value ->> '${name}'`;
-  const createdAt = `CAST(${field('createdAt')} AS ${timestamp})`;
+  const createdAt = dialect.toTimestamp(field('createdAt'));
   const rows = posts.map((post) => ({
     ...post,
     titleFolded: fold(post.title),
     contentFolded: fold(post.content),
   }));
-  await runner.query(
+  await transactions.execute(
     `INSERT INTO posts
        (title, content, title_folded, content_folded, author_id, status, created_at, updated_at)
      SELECT ${['title', 'content', 'titleFolded', 'contentFolded'].map(field).join(', ')},
-       CAST(${field('authorId')} AS ${integer}), ${field('status')}, ${createdAt}, ${createdAt}
-     FROM ${from} AS post`,
-    [JSON.stringify(rows)],
+       CAST(${field('authorId')} AS bigint), ${field('status')}, ${createdAt}, ${createdAt}
+     FROM ${dialect.elementsOf(':posts')} AS post`,
+    { posts: JSON.stringify(rows) },
   );
 }

@@ -1,5 +1,5 @@
-import type { EntityManager } from 'typeorm';
-import { isSqlite } from '../database/migrations/column-types.js';
+import type { Queries } from '../database/queries.js';
+import type { Transactions } from '../database/transactions.js';
 
 const COUNTED = `
   SELECT 'status=' || status AS scope, count(*) AS total FROM posts GROUP BY status
@@ -12,8 +12,8 @@ export interface TotalFault {
 }
 
 /** Holds the totals that the database keeps against the posts that there are, at one moment. */
-export async function findTotalFaults(manager: EntityManager): Promise<TotalFault[]> {
-  const faults: Record<keyof TotalFault, unknown>[] = await manager.query(`
+export async function findTotalFaults(queries: Queries): Promise<TotalFault[]> {
+  const faults = await queries.all<Record<keyof TotalFault, unknown>>(`
     SELECT scope, sum(counted) AS counted, sum(kept) AS kept FROM (
       SELECT scope, total AS counted, 0 AS kept FROM (${COUNTED}) AS counted
       UNION ALL SELECT scope, 0, total FROM post_totals
@@ -26,11 +26,19 @@ export async function findTotalFaults(manager: EntityManager): Promise<TotalFaul
   }));
 }
 
-/** Counts anew. Writers wait meanwhile; run it in a transaction. */
-export async function rebuildTotals(manager: EntityManager): Promise<void> {
-  if (!isSqlite(manager.queryRunner!)) await manager.query('LOCK TABLE posts IN SHARE MODE');
-  await manager.query('DELETE FROM post_totals');
-  await manager.query(
-    `INSERT INTO post_totals (scope, slot, total) SELECT scope, 0, total FROM (${COUNTED}) AS counted`,
-  );
+/** Counts all posts again. Writers wait meanwhile. */
+export function rebuildTotals({
+  queries: { dialect },
+  transactions,
+}: {
+  queries: Queries;
+  transactions: Transactions;
+}): Promise<void> {
+  return transactions.run(async () => {
+    await transactions.execute(dialect.lockTable('posts'));
+    await transactions.execute('DELETE FROM post_totals');
+    await transactions.execute(
+      `INSERT INTO post_totals (scope, slot, total) SELECT scope, 0, total FROM (${COUNTED}) AS counted`,
+    );
+  });
 }

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Transactions } from '../database/transactions.js';
+import { Post } from './post.entity.js';
 
 /** From the first read of a batch to its writing, in milliseconds. */
 const DELAY = 3000;
@@ -63,9 +64,14 @@ export class ViewCounter implements OnApplicationShutdown {
   private async write(counts: readonly (readonly [id: number, count: number])[]): Promise<void> {
     // Integers from our own rows, so they may stand in the text.
     const cases = counts.map(([id, count]) => `WHEN ${id} THEN ${count}`).join(' ');
-    const ids = counts.map(([id]) => id).join(', ');
+    const ids = counts.map(([id]) => id);
     await this.transactions.run((manager) =>
-      manager.query(`UPDATE posts SET views = views + CASE id ${cases} END WHERE id IN (${ids})`),
+      manager
+        .createQueryBuilder()
+        .update(Post)
+        .set({ views: () => `views + CASE id ${cases} END` })
+        .where('id IN (:...ids)', { ids })
+        .execute(),
     );
   }
 }

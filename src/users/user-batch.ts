@@ -1,5 +1,5 @@
-import type { EntityManager } from 'typeorm';
-import { columnTypes, isSqlite } from '../database/migrations/column-types.js';
+import type { Queries } from '../database/queries.js';
+import type { Transactions } from '../database/transactions.js';
 
 export interface NewUser {
   readonly name: string;
@@ -7,17 +7,18 @@ export interface NewUser {
 }
 
 /** Inserts checked users in one statement, for commands. @returns their ids, in their order */
-export async function insertUsers(manager: EntityManager, users: readonly NewUser[]): Promise<number[]> {
-  const runner = manager.queryRunner!;
-  const { timestamp } = columnTypes(runner);
-  const from = isSqlite(runner) ? 'json_each(?)' : 'json_array_elements($1::json)';
+export async function insertUsers(
+  { queries: { dialect }, transactions }: { queries: Queries; transactions: Transactions },
+  users: readonly NewUser[],
+): Promise<number[]> {
   const field = (name: string) => `"user".value ->> '${name}'`;
-  const now = `CAST(${field('now')} AS ${timestamp})`;
+  const now = dialect.toTimestamp(field('now'));
   const rows = users.map((user) => ({ ...user, now: new Date() }));
-  const made: { id: number | string }[] = await runner.query(
+  const made = await transactions.execute<{ id: number }>(
     `INSERT INTO users (name, email, created_at, updated_at)
-     SELECT ${field('name')}, ${field('email')}, ${now}, ${now} FROM ${from} AS "user" RETURNING id`,
-    [JSON.stringify(rows)],
+     SELECT ${field('name')}, ${field('email')}, ${now}, ${now}
+     FROM ${dialect.elementsOf(':users')} AS "user" RETURNING id`,
+    { users: JSON.stringify(rows) },
   );
-  return made.map(({ id }) => Number(id)).toSorted((a, b) => a - b);
+  return made.map(({ id }) => id).toSorted((a, b) => a - b);
 }

@@ -1,5 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Int64Property, TimestampProperty } from '../common/openapi/properties.js';
+import type { User } from './user.entity.js';
 
 /** A user as stored, with timestamps as RFC 3339 text in UTC. */
 export interface UserRow {
@@ -12,6 +13,14 @@ export interface UserRow {
 
 /** The columns of a row. */
 export const USER_COLUMNS = 'id, name, email, created_at, updated_at';
+
+export const toUserRow = ({ id, name, email, createdAt, updatedAt }: User): UserRow => ({
+  id,
+  name,
+  email,
+  created_at: createdAt.toISOString(),
+  updated_at: updatedAt.toISOString(),
+});
 
 /** A user in the lists of both versions. */
 @ApiSchema({ name: 'UserListItem' })

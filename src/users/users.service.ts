@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
 import { AppError } from '../common/errors/errors.js';
 import type { Page } from '../common/pagination/page.js';
 import type { PageRequest } from '../common/pagination/page-request.js';
@@ -7,7 +9,8 @@ import { isStillReferenced } from '../database/failures.js';
 import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
 import type { CreateUserInput, UpdateUserInput } from './user.input.js';
-import { USER_COLUMNS, type UserRow } from './user.view.js';
+import { User } from './user.entity.js';
+import { toUserRow, USER_COLUMNS, type UserRow } from './user.view.js';
 
 /** The author of every post of the REST API, whom a fresh database has. */
 const FIRST_AUTHOR_ID = 1;
@@ -17,6 +20,7 @@ export class UsersService {
   constructor(
     private readonly queries: Queries,
     private readonly transactions: Transactions,
+    @InjectRepository(User) private readonly users: Repository<User>,
   ) {}
 
   /** Users in the order of their ids. */
@@ -55,12 +59,10 @@ export class UsersService {
   }
 
   async create({ name, email }: CreateUserInput): Promise<UserRow> {
-    const [user] = await this.transactions.execute<UserRow>(
-      `INSERT INTO users (name, email, created_at, updated_at) VALUES (:name, :email, :now, :now)
-       RETURNING ${USER_COLUMNS}`,
-      { name, email: email ?? '', now: new Date().toISOString() },
-    );
-    return user!;
+    const now = new Date();
+    const user = this.users.create({ name, email: email ?? '', createdAt: now, updatedAt: now });
+    await this.users.insert(user);
+    return toUserRow(user);
   }
 
   /** Sets every field; an absent e-mail becomes empty. @throws AppError `NOT_FOUND` */
@@ -85,13 +87,11 @@ export class UsersService {
     if (id === NO_ROW) userNotFound();
     if (id === FIRST_AUTHOR_ID)
       throw new AppError('CONFLICT', 'The author of all new posts cannot be deleted');
-    const deleted = await this.transactions
-      .execute('DELETE FROM users WHERE id = :id RETURNING id', { id })
-      .catch((error: unknown) => {
-        if (!isStillReferenced(error)) throw error;
-        throw new AppError('CONFLICT', 'A user with posts cannot be deleted', { cause: error });
-      });
-    if (deleted.length === 0) userNotFound();
+    const { affected } = await this.users.delete({ id }).catch((error: unknown) => {
+      if (!isStillReferenced(error)) throw error;
+      throw new AppError('CONFLICT', 'A user with posts cannot be deleted', { cause: error });
+    });
+    if (affected === 0) userNotFound();
   }
 }
 

@@ -7,6 +7,7 @@ import { Logins } from '../../src/auth/logins/index.js';
 import { Clock } from '../../src/common/clock/clock.js';
 import type { Config } from '../../src/config/config.js';
 import { loadConfig } from '../../src/config/load-config.js';
+import { Database } from '../../src/database/database.js';
 import { Queries } from '../../src/database/queries.js';
 import { Transactions } from '../../src/database/transactions.js';
 import { insertPosts } from '../../src/posts/post-batch.js';
@@ -64,17 +65,15 @@ export class TestApi {
     count: async (): Promise<number> => (await this.get('/v1/posts')).body.meta.total,
     /** Posts of an author other than the one that REST knows, oldest first, a second apart. */
     createBy: (authorId: number, titles: readonly string[]): Promise<void> =>
-      this.app.get(Transactions).run((manager) =>
-        insertPosts(
-          manager,
-          titles.map((title, n) => ({
-            title,
-            content: 'Some content',
-            status: 'draft',
-            authorId,
-            createdAt: new Date(Date.UTC(2026, 0, 1) + n * 1000),
-          })),
-        ),
+      insertPosts(
+        this.app.get(Database),
+        titles.map((title, n) => ({
+          title,
+          content: 'Some content',
+          status: 'draft',
+          authorId,
+          createdAt: new Date(Date.UTC(2026, 0, 1) + n * 1000),
+        })),
       ),
   };
 

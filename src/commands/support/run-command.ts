@@ -1,5 +1,4 @@
 import '../../require-node.js';
-import type { DataSource } from 'typeorm';
 import { explainStartFailure } from '../../common/lifecycle/start-failure.js';
 import { ConfigError } from '../../config/config-error.js';
 import type { Config } from '../../config/config.js';
@@ -22,14 +21,13 @@ export async function runCommand(command: (config: Pick<Config, 'store'>) => Pro
 }
 
 /** Runs a command on the database, with its schema up to date, beside a service if one is running. */
-export function runDatabaseCommand(
-  command: (source: DataSource, database: CommandDatabase) => Promise<number>,
-): Promise<void> {
+export function runDatabaseCommand(command: (database: CommandDatabase) => Promise<number>): Promise<void> {
   return runCommand(async (config) => {
     await migrate(config);
-    const source = await commandDataSource(config).initialize();
+    const source = commandDataSource(config);
+    await source.initialize();
     try {
-      return await command(source, commandDatabase(config, source));
+      return await command(commandDatabase(config, source));
     } finally {
       await source.destroy();
     }

@@ -69,14 +69,25 @@ export class Purger implements OnApplicationBootstrap, OnApplicationShutdown {
   private async purgeTable(table: string): Promise<number> {
     const now = this.clock.now().toISOString();
     for (let count = 0; ;) {
-      const deleted = await this.transactions.execute(
-        `DELETE FROM ${table} WHERE id IN (
-           SELECT id FROM ${table} WHERE expires_at <= :now ORDER BY expires_at, id LIMIT ${BATCH}
-         ) RETURNING id`,
-        { now },
-      );
-      count += deleted.length;
-      if (deleted.length < BATCH || this.stopped) return count;
+      const deleted = await this.transactions.run(async (manager) => {
+        const expired = manager
+          .createQueryBuilder()
+          .select('row.id')
+          .from(table, 'row')
+          .where('row.expires_at <= :now')
+          .orderBy('row.expires_at')
+          .addOrderBy('row.id')
+          .limit(BATCH);
+        const { affected } = await manager
+          .createQueryBuilder()
+          .delete()
+          .from(table)
+          .where(`id IN (${expired.getQuery()})`, { now })
+          .execute();
+        return affected ?? 0;
+      });
+      count += deleted;
+      if (deleted < BATCH || this.stopped) return count;
     }
   }
 }

@@ -1,22 +1,20 @@
-import { Users1763700000000 } from './1763700000000-users.js';
-import { Posts1763700000001 } from './1763700000001-posts.js';
-import { PostTotals1763700000002 } from './1763700000002-post-totals/index.js';
-import { PostSearch1763700000003 } from './1763700000003-post-search/index.js';
-import { Accounts1763700000010 } from './1763700000010-accounts.js';
-import { Orders1763700000020 } from './1763700000020-orders.js';
-import { IdempotencyRecords1763700000021 } from './1763700000021-idempotency-records.js';
-import { SessionSecrets1763700000030 } from './1763700000030-session-secrets.js';
-import { SocialLogin1763700000031 } from './1763700000031-social-login.js';
+import { readdir } from 'node:fs/promises';
+import type { MigrationInterface } from 'typeorm';
 
-/** Every migration, in the order they run. */
-export const migrations = [
-  Users1763700000000,
-  Posts1763700000001,
-  PostTotals1763700000002,
-  PostSearch1763700000003,
-  Accounts1763700000010,
-  Orders1763700000020,
-  IdempotencyRecords1763700000021,
-  SessionSecrets1763700000030,
-  SocialLogin1763700000031,
-];
+type Migration = new () => MigrationInterface;
+
+/** `1763700000001-posts.ts`, or what that is built to; not the files beside it for one of the databases. */
+const FILE = /^\d+-[\w-]+\.(ts|js)$/;
+
+const folder = new URL('.', import.meta.url);
+const files = (await readdir(folder)).filter((name) => FILE.test(name)).toSorted();
+
+/** Every migration of this folder, in the order of their timestamps. */
+export const migrations: Migration[] = await Promise.all(
+  files.map(async (file) => {
+    const [migration, ...more] = Object.values((await import(new URL(file, folder).href)) as object);
+    if (typeof migration !== 'function' || more.length > 0)
+      throw new Error(`${file} has to export one migration, and nothing else`);
+    return migration as Migration;
+  }),
+);

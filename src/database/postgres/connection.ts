@@ -1,12 +1,11 @@
-import type { Pool, PoolClient } from 'pg';
+import type { Pool } from 'pg';
 import type { DataSource } from 'typeorm';
-import { type Parameters, PLACEHOLDER } from '../parameters.js';
+import { type Parameters, replacePlaceholders } from '../parameters.js';
 
-interface Compiled {
-  /** Absent where statements are not to be prepared. */
-  readonly name: string | undefined;
+interface Statement {
   readonly text: string;
-  readonly parameters: readonly string[];
+  /** Of the parameters, in the order of their numbers. */
+  readonly names: readonly string[];
 }
 
 /** The pool of the driver behind a data source. */
@@ -14,37 +13,32 @@ export const poolOf = ({ driver }: DataSource): Pool => (driver as unknown as { 
 
 /** The driver's own pool. A statement that has a name is prepared once by each connection. */
 export class PostgresConnection {
-  private readonly statements = new Map<string, Compiled>();
+  private readonly statements = new Map<string, Statement & { readonly name?: string }>();
 
   constructor(
     private readonly pool: Pool,
     private readonly prepared: boolean,
   ) {}
 
-  /** @param on the connection of a transaction; else any of the pool */
-  all<Row>(sql: string, values: Parameters = {}, on: Pool | PoolClient = this.pool): Promise<Row[]> {
+  all<Row>(sql: string, parameters: Parameters = {}): Promise<Row[]> {
     let statement = this.statements.get(sql);
     if (!statement) {
-      const name = this.prepared ? `s${this.statements.size}` : undefined;
-      this.statements.set(sql, (statement = compile(sql, name)));
+      statement = { ...compile(sql), ...(this.prepared && { name: `s${this.statements.size}` }) };
+      this.statements.set(sql, statement);
     }
-    const { name, text, parameters } = statement;
-    return on
-      .query({
-        ...(name !== undefined && { name }),
-        text,
-        values: parameters.map((parameter) => values[parameter]),
-      })
+    const { name, text, names } = statement;
+    return this.pool
+      .query({ ...(name !== undefined && { name }), text, values: names.map((each) => parameters[each]) })
       .then(({ rows }) => rows as Row[]);
   }
 }
 
-/** Turns `:name` into `$1`; a cast (`::text`) is left alone. */
-function compile(sql: string, name: string | undefined): Compiled {
-  const parameters: string[] = [];
-  const text = sql.replaceAll(PLACEHOLDER, (_, parameter: string) => {
-    if (!parameters.includes(parameter)) parameters.push(parameter);
-    return `$${parameters.indexOf(parameter) + 1}`;
+/** Turns each `:name` into `$1`, `$2` … */
+export function compile(sql: string): Statement {
+  const names: string[] = [];
+  const text = replacePlaceholders(sql, (name) => {
+    if (!names.includes(name)) names.push(name);
+    return `$${names.indexOf(name) + 1}`;
   });
-  return { name, text, parameters };
+  return { text, names };
 }

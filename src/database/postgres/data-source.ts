@@ -1,7 +1,8 @@
 import { type CustomTypesConfig, Pool, types } from 'pg';
-import { DataSource, type MixedList, type EntitySchema } from 'typeorm';
+import type { EntitySchema, MixedList } from 'typeorm';
 import type { PostgresStore } from '../../config/config.js';
 import { migrations } from '../migrations/index.js';
+import { ServiceDataSource } from '../service-data-source.js';
 import { impatientClient } from './impatient-client.js';
 
 /**
@@ -35,23 +36,27 @@ function toRfc3339(text: string): string {
 }
 
 /** A pool of connections. A patient one sets no limit to a statement: migrations may take their time. */
-export function postgresDataSource(
-  store: PostgresStore,
-  entities: MixedList<Function | string | EntitySchema>,
-  { patient = false } = {},
-): DataSource {
-  return new DataSource({
-    type: 'postgres',
-    url: store.url,
-    entities,
-    migrations,
-    installExtensions: false,
-    poolSize: patient ? 2 : store.poolSize,
-    connectTimeoutMS: CONNECTION_TIMEOUT,
-    // `pg` raises on the pool when an idle connection dies; unheard, that would end the process.
-    poolErrorHandler: () => undefined,
-    extra: { ...connectionOptions, ...(patient ? {} : limitedTo(STATEMENT_TIMEOUT)) },
-  });
+export class PostgresDataSource extends ServiceDataSource {
+  constructor(
+    store: PostgresStore,
+    entities: MixedList<Function | string | EntitySchema>,
+    { patient = false } = {},
+  ) {
+    super({
+      type: 'postgres',
+      url: store.url,
+      entities,
+      migrations,
+      installExtensions: false,
+      // `gen_random_uuid()`, which needs no extension.
+      uuidExtension: 'pgcrypto',
+      poolSize: patient ? 2 : store.poolSize,
+      connectTimeoutMS: CONNECTION_TIMEOUT,
+      // `pg` raises on the pool when an idle connection dies; unheard, that would end the process.
+      poolErrorHandler: () => undefined,
+      extra: { ...connectionOptions, ...(patient ? {} : limitedTo(STATEMENT_TIMEOUT)) },
+    });
+  }
 }
 
 /** Connections of their own for searches, so that slow ones wait for each other and for no one else. */

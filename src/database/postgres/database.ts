@@ -1,11 +1,10 @@
 import type { Pool } from 'pg';
-import type { DataSource, EntitySchema, MixedList } from 'typeorm';
+import type { EntitySchema, MixedList } from 'typeorm';
 import type { PostgresStore } from '../../config/config.js';
 import { Database } from '../database.js';
 import { DatabaseError } from '../database.error.js';
-import { readWithin } from '../read-within.js';
 import { PostgresConnection, poolOf } from './connection.js';
-import { postgresDataSource, searchPool } from './data-source.js';
+import { PostgresDataSource, searchPool } from './data-source.js';
 import { PostgresQueries } from './queries.js';
 import { PostgresTransactions } from './transactions.js';
 
@@ -15,7 +14,7 @@ export class PostgresDatabase extends Database {
   readonly transactions: PostgresTransactions;
 
   private constructor(
-    readonly source: DataSource,
+    readonly source: PostgresDataSource,
     private readonly searches: Pool,
     { preparedStatements }: PostgresStore,
   ) {
@@ -23,8 +22,7 @@ export class PostgresDatabase extends Database {
     const connection = new PostgresConnection(poolOf(source), preparedStatements);
     const patient = new PostgresConnection(searches, preparedStatements);
     this.transactions = new PostgresTransactions(source, connection);
-    this.queries = new PostgresQueries(connection, patient, this.transactions);
-    readWithin(this.transactions, source);
+    this.queries = new PostgresQueries(connection, patient, this.transactions, source);
   }
 
   static async open(
@@ -33,7 +31,8 @@ export class PostgresDatabase extends Database {
     prepare: () => Promise<void>,
   ): Promise<PostgresDatabase> {
     await prepare();
-    const source = await postgresDataSource(store, entities).initialize();
+    const source = new PostgresDataSource(store, entities);
+    await source.initialize();
     const [{ server_encoding: encoding }] = await source.query('SHOW server_encoding');
     if (encoding !== 'UTF8') {
       await source.destroy();

@@ -1,6 +1,7 @@
 import { POSTGRES } from '../dialect.js';
 import type { Parameters } from '../parameters.js';
 import { Queries } from '../queries.js';
+import type { ServiceDataSource } from '../service-data-source.js';
 import type { Transactions } from '../transactions.js';
 import type { PostgresConnection } from './connection.js';
 
@@ -11,8 +12,9 @@ export class PostgresQueries extends Queries {
     private readonly connection: PostgresConnection,
     private readonly searches: PostgresConnection,
     transactions: Transactions,
+    source: ServiceDataSource,
   ) {
-    super(transactions);
+    super(transactions, source);
   }
 
   protected read<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {

@@ -1,31 +1,24 @@
-import type { DataSource, EntityManager } from 'typeorm';
 import type { Parameters } from '../parameters.js';
-import { retryCollisions, Transactions } from '../transactions.js';
-import type { PostgresConnection } from './connection.js';
+import { retryCollisions } from '../retry.js';
+import type { ServiceDataSource } from '../service-data-source.js';
+import { Transactions } from '../transactions.js';
+import { compile, type PostgresConnection } from './connection.js';
 
-/** Writes on PostgreSQL: each unit of work has a connection of the pool to itself. */
+/** Writes on PostgreSQL: each transaction has a connection of the pool to itself. */
 export class PostgresTransactions extends Transactions {
   constructor(
-    private readonly source: DataSource,
+    source: ServiceDataSource,
     private readonly connection: PostgresConnection,
   ) {
-    super();
+    super(source);
   }
 
-  protected begin<T>(work: (manager: EntityManager) => Promise<T>, mayRetry?: () => boolean): Promise<T> {
-    return retryCollisions(() => this.source.transaction(work), { mayRetry });
-  }
-
-  protected executeAlone<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+  protected executeAlone<Row>(sql: string, parameters: Parameters): Promise<Row[]> {
     return retryCollisions(() => this.connection.all<Row>(sql, parameters));
   }
 
-  protected async executeWithin<Row>(
-    manager: EntityManager,
-    sql: string,
-    parameters?: Parameters,
-  ): Promise<Row[]> {
-    const client = await manager.queryRunner!.connect();
-    return this.connection.all<Row>(sql, parameters, client);
+  protected compile(sql: string, parameters: Parameters): { text: string; values: unknown[] } {
+    const { text, names } = compile(sql);
+    return { text, values: names.map((name) => parameters[name]) };
   }
 }

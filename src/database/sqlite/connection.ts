@@ -1,20 +1,16 @@
 import type Database from 'better-sqlite3';
-import type { DataSource } from 'typeorm';
-import { type Parameters, PLACEHOLDER } from '../parameters.js';
+import { type Parameters, replacePlaceholders } from '../parameters.js';
 
-/** The driver's own connection behind a data source, with its statements prepared once. */
+/** A connection, with its statements prepared once. */
 export class SqliteConnection {
   private readonly statements = new Map<string, Database.Statement>();
 
-  constructor(private readonly source: DataSource) {}
+  constructor(private readonly open: () => Database.Database) {}
 
   all<Row>(sql: string, parameters: Parameters = {}): Row[] {
     let statement = this.statements.get(sql);
     if (!statement) {
-      const { databaseConnection } = this.source.driver as unknown as {
-        databaseConnection: Database.Database;
-      };
-      this.statements.set(sql, (statement = databaseConnection.prepare(hideValues(sql))));
+      this.statements.set(sql, (statement = this.open().prepare(hideValues(sql))));
     }
     if (statement.reader) return statement.all(parameters) as Row[];
     statement.run(parameters);
@@ -27,5 +23,5 @@ export class SqliteConnection {
  * plans anew whenever they are bound: a quarter of the time of a list. Into sub-selects it does not look.
  */
 function hideValues(sql: string): string {
-  return /^\s*(?:select|with)\b/i.test(sql) ? sql.replaceAll(PLACEHOLDER, '(SELECT $&)') : sql;
+  return /^\s*(?:select|with)\b/i.test(sql) ? replacePlaceholders(sql, (name) => `(SELECT :${name})`) : sql;
 }

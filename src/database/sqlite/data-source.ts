@@ -1,8 +1,12 @@
 import { join } from 'node:path';
-import type { Database } from 'better-sqlite3';
-import { DataSource, type MixedList, type EntitySchema } from 'typeorm';
+import Database from 'better-sqlite3';
+import type { EntitySchema, MixedList, QueryRunner, ReplicationMode } from 'typeorm';
+import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import type { SqliteStore } from '../../config/config.js';
 import { migrations } from '../migrations/index.js';
+import { ServiceDataSource } from '../service-data-source.js';
+import { SqliteQueryRunner } from './query-runner.js';
+import { Turns } from './turns.js';
 
 /** What the column types of `columns.ts` are called here. */
 const TYPES: Record<string, string> = { int8: 'integer', timestamptz: 'text' };
@@ -13,30 +17,67 @@ const TYPES: Record<string, string> = { int8: 'integer', timestamptz: 'text' };
  */
 const BUSY_TIMEOUT = { service: 5, command: 30_000 };
 
+/** The present as TypeORM stores dates here: in UTC, with milliseconds. */
+const NOW = `strftime('%Y-%m-%d %H:%M:%f', 'now')`;
+
 export const databaseFile = ({ directory }: SqliteStore): string => join(directory, 'database.sqlite');
 
-/** A connection to the embedded database. One that is not for writing refuses to write. */
-export function sqliteDataSource(
-  store: SqliteStore,
-  entities: MixedList<Function | string | EntitySchema>,
-  { writable, patient = false }: { writable: boolean; patient?: boolean },
-): DataSource {
-  const source = new DataSource({
-    type: 'better-sqlite3',
-    database: databaseFile(store),
-    entities,
-    migrations,
-    readonly: !writable,
-    timeout: patient ? BUSY_TIMEOUT.command : BUSY_TIMEOUT.service,
-    enableWAL: writable,
-    prepareDatabase: (connection: Database) => {
-      // A commit is on disk before it is answered, whatever happens to the power.
-      if (writable) connection.pragma('synchronous = FULL');
-    },
-  });
-  const { driver } = source;
-  const normalizeType = driver.normalizeType.bind(driver);
-  driver.normalizeType = (column) =>
-    normalizeType({ ...column, type: TYPES[String(column.type)] ?? column.type } as typeof column);
-  return source;
+/** The embedded database: TypeORM's connection, which writes, and one that is opened read-only. */
+export class SqliteDataSource extends ServiceDataSource {
+  readonly turns = new Turns();
+  private readonly openReader: () => Database.Database;
+  private opened: Database.Database | undefined;
+
+  /** @param patient whether a statement may wait long for another process */
+  constructor(
+    store: SqliteStore,
+    entities: MixedList<Function | string | EntitySchema>,
+    { patient = false } = {},
+  ) {
+    const timeout = patient ? BUSY_TIMEOUT.command : BUSY_TIMEOUT.service;
+    super({
+      type: 'better-sqlite3',
+      database: databaseFile(store),
+      entities,
+      migrations,
+      timeout,
+      enableWAL: true,
+      prepareDatabase: (connection: Database.Database) => {
+        // A commit is on disk before it is acknowledged, whatever happens to the power.
+        connection.pragma('synchronous = FULL');
+        // TypeORM updates `@UpdateDateColumn` and `@DeleteDateColumn` by it; SQLite's own has whole seconds.
+        connection.function('current_timestamp', () =>
+          new Date().toISOString().slice(0, -1).replace('T', ' '),
+        );
+      },
+    });
+    this.openReader = () => new Database(databaseFile(store), { readonly: true, timeout });
+    const { driver } = this;
+    const normalizeType = driver.normalizeType.bind(driver);
+    driver.normalizeType = (column) =>
+      normalizeType({ ...column, type: TYPES[String(column.type)] ?? column.type } as typeof column);
+    driver.mappedDataTypes.createDateDefault = NOW;
+    driver.mappedDataTypes.updateDateDefault = NOW;
+  }
+
+  /** The connection that reads. */
+  get reader(): Database.Database {
+    return (this.opened ??= this.openReader());
+  }
+
+  /** The connection that writes, for who has the turn. */
+  get writer(): Database.Database {
+    return (this.driver as BetterSqlite3Driver).databaseConnection;
+  }
+
+  override async destroy(): Promise<void> {
+    await super.destroy();
+    this.opened?.close();
+    this.opened = undefined;
+  }
+
+  protected override newRunner(mode: ReplicationMode): QueryRunner {
+    const reader = mode === 'slave' ? this.reader : undefined;
+    return new SqliteQueryRunner(this.driver as BetterSqlite3Driver, this.turns, reader);
+  }
 }

@@ -1,29 +1,25 @@
 import { join } from 'node:path';
-import type { DataSource, EntitySchema, MixedList } from 'typeorm';
+import type { EntitySchema, MixedList } from 'typeorm';
 import type { SqliteStore } from '../../config/config.js';
 import { Database } from '../database.js';
 import { DatabaseError } from '../database.error.js';
-import { readWithin } from '../read-within.js';
-import { SqliteConnection } from './connection.js';
-import { databaseFile, sqliteDataSource } from './data-source.js';
+import { databaseFile, SqliteDataSource } from './data-source.js';
 import { FileLock } from './file-lock.js';
 import { SqliteQueries } from './queries.js';
 import { SqliteTransactions } from './transactions.js';
 
-/** The embedded database: a connection for reading, which refuses to write, and one for writing. */
+/** The embedded database. */
 export class SqliteDatabase extends Database {
   readonly queries: SqliteQueries;
   readonly transactions: SqliteTransactions;
 
   private constructor(
-    readonly source: DataSource,
-    private readonly writer: DataSource,
+    readonly source: SqliteDataSource,
     private readonly lock: FileLock,
   ) {
     super();
-    this.transactions = new SqliteTransactions(writer);
-    this.queries = new SqliteQueries(new SqliteConnection(source), this.transactions);
-    readWithin(this.transactions, source);
+    this.transactions = new SqliteTransactions(source);
+    this.queries = new SqliteQueries(source, this.transactions);
   }
 
   /**
@@ -40,9 +36,9 @@ export class SqliteDatabase extends Database {
     if (!lock) throw new DatabaseError(`Another service has ${databaseFile(store)} open`);
     try {
       await prepare();
-      const writer = await sqliteDataSource(store, entities, { writable: true }).initialize();
-      const reader = await sqliteDataSource(store, entities, { writable: false }).initialize();
-      return new SqliteDatabase(reader, writer, lock);
+      const source = new SqliteDataSource(store, entities);
+      await source.initialize();
+      return new SqliteDatabase(source, lock);
     } catch (error) {
       lock.release();
       throw error;
@@ -51,7 +47,6 @@ export class SqliteDatabase extends Database {
 
   async close(): Promise<void> {
     if (this.source.isInitialized) await this.source.destroy();
-    await this.writer.destroy();
     this.lock.release();
   }
 }

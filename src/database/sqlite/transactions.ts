@@ -1,53 +1,38 @@
-import type { DataSource, EntityManager } from 'typeorm';
-import type { Parameters } from '../parameters.js';
-import { DEADLINE, retryCollisions, Transactions } from '../transactions.js';
+import { type Parameters, replacePlaceholders } from '../parameters.js';
+import { retryCollisions } from '../retry.js';
+import { Transactions } from '../transactions.js';
 import { SqliteConnection } from './connection.js';
+import type { SqliteDataSource } from './data-source.js';
+import type { Writer } from './turns.js';
 
-/**
- * Writes on SQLite: one connection, one unit of work at a time, first come first served. Two units of
- * work on one connection would share a transaction, and one's rollback would undo the other's write.
- */
+/** Writes on SQLite, by the one connection that does: two transactions on it at a time would be one. */
 export class SqliteTransactions extends Transactions {
-  private queue: Promise<unknown> = Promise.resolve();
-  /** Units of work that are not finished yet. */
-  private waiting = 0;
   private readonly connection: SqliteConnection;
 
-  constructor(private readonly writer: DataSource) {
-    super();
-    this.connection = new SqliteConnection(writer);
+  constructor(private readonly sqlite: SqliteDataSource) {
+    super(sqlite);
+    this.connection = new SqliteConnection(() => sqlite.writer);
   }
 
-  protected begin<T>(work: (manager: EntityManager) => Promise<T>, mayRetry?: () => boolean): Promise<T> {
-    return this.enqueue(() => this.writer.transaction(work), mayRetry);
-  }
-
-  protected executeAlone<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
-    return this.enqueue(async () => this.connection.all<Row>(sql, parameters));
-  }
-
-  protected async executeWithin<Row>(_: EntityManager, sql: string, parameters?: Parameters): Promise<Row[]> {
-    return this.connection.all<Row>(sql, parameters);
-  }
-
-  private enqueue<T>(work: () => Promise<T>, mayRetry?: () => boolean): Promise<T> {
+  protected async executeAlone<Row>(sql: string, parameters: Parameters): Promise<Row[]> {
+    const { turns } = this.sqlite;
     const start = Date.now();
-    const attempt = () => retryCollisions(work, { start, mayRetry });
-    const turn = this.queue;
-    // Where nobody is before it, a statement is run at once.
-    const done = this.waiting === 0 ? attempt() : inTime(turn).then(attempt);
-    this.waiting++;
-    const finish = () => this.waiting--;
-    this.queue = turn.then(() => done).then(finish, finish);
-    return done;
+    const writer: Writer = { lastUsed: Infinity, evict: () => undefined };
+    // Where nobody is before it, a statement runs at once.
+    if (!turns.tryTake(writer)) await turns.take(writer);
+    try {
+      return await retryCollisions(async () => this.connection.all<Row>(sql, parameters), start);
+    } finally {
+      turns.give(writer);
+    }
   }
-}
 
-/** @throws Error as SQLite itself does, when others write for longer than a write is tried */
-async function inTime(turn: Promise<unknown>): Promise<void> {
-  const timeout = Promise.withResolvers<void>();
-  const timer = setTimeout(() => {
-    timeout.reject(Object.assign(new Error('Others are still writing'), { code: 'SQLITE_BUSY' }));
-  }, DEADLINE);
-  await Promise.race([turn, timeout.promise]).finally(() => clearTimeout(timer));
+  protected compile(sql: string, parameters: Parameters): { text: string; values: unknown[] } {
+    const values: unknown[] = [];
+    const text = replacePlaceholders(sql, (name) => {
+      values.push(parameters[name]);
+      return '?';
+    });
+    return { text, values };
+  }
 }

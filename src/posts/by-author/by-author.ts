@@ -1,10 +1,10 @@
 import type { Queries } from '../../database/queries.js';
-import * as postgres from './postgres.js';
-import * as sqlite from './sqlite.js';
+import * as postgres from './by-author.postgres.js';
+import * as sqlite from './by-author.sqlite.js';
 
 /**
  * The newest posts of each of `:authors` (a JSON array), `:limit` of each after the first `:offset`. It reads
  * just these from the index of authors; a window function would read all that the authors ever wrote.
  */
 export const newestByAuthors = ({ dialect }: Queries): string =>
-  dialect.name === 'sqlite' ? sqlite.NEWEST_BY_AUTHORS : postgres.NEWEST_BY_AUTHORS;
+  ({ postgres: postgres.NEWEST_BY_AUTHORS, sqlite: sqlite.NEWEST_BY_AUTHORS })[dialect.name];

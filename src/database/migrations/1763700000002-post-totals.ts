@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { columnTypes, isSqlite } from '../column-types.js';
-import * as postgres from './postgres.js';
-import * as sqlite from './sqlite.js';
+import { columnTypes, isSqlite } from './column-types.js';
+import * as postgres from './1763700000002-post-totals.postgres.js';
+import * as sqlite from './1763700000002-post-totals.sqlite.js';
 
 /**
  * How many posts there are, by status and by author, kept by the database itself in the transaction of the

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { isSqlite } from '../column-types.js';
-import * as postgres from './postgres.js';
-import * as sqlite from './sqlite.js';
+import { isSqlite } from './column-types.js';
+import * as postgres from './1763700000003-post-search.postgres.js';
+import * as sqlite from './1763700000003-post-search.sqlite.js';
 
 /** Trigram indexes over the folded text of posts, kept by the database itself. */
 export class PostSearch1763700000003 implements MigrationInterface {

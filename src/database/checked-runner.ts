@@ -1,0 +1,68 @@
+import type { QueryRunner } from 'typeorm';
+
+/** A runner whose transactions end as their statements went. */
+export interface CheckedRunner extends QueryRunner {
+  /** @throws what a statement of the current transaction met, unless a savepoint took that back */
+  check(): void;
+}
+
+/**
+ * After a failed statement PostgreSQL refuses all others and turns `COMMIT` into a rollback without an error;
+ * SQLite commits the rest. Here the commit throws, on both. `release` ends a transaction that nobody ended,
+ * into which the next user of the connection would write.
+ *
+ * @param runner a new one, that nobody else has
+ */
+export function checkedRunner(runner: QueryRunner): CheckedRunner {
+  const query = runner.query.bind(runner) as (...parameters: unknown[]) => Promise<unknown>;
+  const startTransaction = runner.startTransaction.bind(runner);
+  const commitTransaction = runner.commitTransaction.bind(runner);
+  const rollbackTransaction = runner.rollbackTransaction.bind(runner);
+  const release = runner.release.bind(runner);
+  let depth = 0;
+  let failure: { readonly error: unknown; readonly depth: number } | undefined;
+  const leave = (): void => {
+    depth = Math.max(0, depth - 1);
+    if (failure && failure.depth > depth) failure = undefined;
+  };
+  const check = (): void => {
+    if (failure) throw failure.error;
+  };
+
+  return Object.assign(runner, {
+    check,
+    query: async (...parameters: unknown[]) => {
+      try {
+        return await query(...parameters);
+      } catch (error) {
+        if (depth > 0) failure ??= { error, depth };
+        throw error;
+      }
+    },
+    startTransaction: async (...parameters: Parameters<QueryRunner['startTransaction']>) => {
+      try {
+        await startTransaction(...parameters);
+        depth++;
+      } catch (error) {
+        // TypeORM counts one that could not begin as active, and would end it.
+        if (depth === 0) Object.assign(runner, { isTransactionActive: false });
+        throw error;
+      }
+    },
+    commitTransaction: async () => {
+      check();
+      await commitTransaction();
+      leave();
+    },
+    rollbackTransaction: async () => {
+      await rollbackTransaction();
+      leave();
+    },
+    release: async () => {
+      if (!runner.isReleased && runner.isTransactionActive) {
+        await query('ROLLBACK').catch(() => undefined);
+      }
+      await release();
+    },
+  });
+}

@@ -1,0 +1,68 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { DataSource, EntityManager, type QueryRunner, type ReplicationMode } from 'typeorm';
+import { type CheckedRunner, checkedRunner } from './checked-runner.js';
+import type { UnitOfWork } from './unit-of-work.js';
+
+type Isolation = NonNullable<Parameters<QueryRunner['startTransaction']>[0]>;
+
+/**
+ * TypeORM's data source, whose repositories and managers are safe for everything on either database, and take
+ * part in the unit of work (`Transactions.run`) that is under way where they are called.
+ */
+export abstract class ServiceDataSource extends DataSource {
+  private readonly units = new AsyncLocalStorage<UnitOfWork>();
+
+  /** The unit of work that calls take part in. */
+  get unit(): UnitOfWork | undefined {
+    const unit = this.units.getStore();
+    return unit?.isUnderWay ? unit : undefined;
+  }
+
+  /** Does the work as a part of the unit, with everything that it calls. */
+  within<T>(unit: UnitOfWork, work: () => Promise<T>): Promise<T> {
+    return this.units.run(unit, () => unit.complete(work));
+  }
+
+  override createQueryRunner(mode: ReplicationMode = 'master'): QueryRunner {
+    const { unit } = this;
+    if (!unit || (mode === 'slave' && !unit.hasWritten)) return this.createOwnQueryRunner(mode);
+    const runner = unit.lend();
+    return Object.assign(runner, { manager: this.createEntityManager(runner) });
+  }
+
+  /** A runner that is no part of any unit of work. */
+  createOwnQueryRunner(mode: ReplicationMode = 'master'): CheckedRunner {
+    const runner = checkedRunner(this.newRunner(mode));
+    return Object.assign(runner, { manager: this.createEntityManager(runner) });
+  }
+
+  /** Called by the constructor of `DataSource`, too. */
+  override createEntityManager(runner?: QueryRunner): EntityManager {
+    return new ServiceEntityManager(this, runner);
+  }
+
+  /** A runner of the driver, for one user. */
+  protected newRunner(mode: ReplicationMode): QueryRunner {
+    return super.createQueryRunner(mode);
+  }
+}
+
+class ServiceEntityManager extends EntityManager {
+  override transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T>;
+  override transaction<T>(isolation: Isolation, work: (manager: EntityManager) => Promise<T>): Promise<T>;
+  override transaction<T>(...parameters: [any, any?]): Promise<T> {
+    const source = this.dataSource as ServiceDataSource;
+    const { unit } = source;
+    if (!unit || (this.queryRunner && !unit.lent(this.queryRunner))) {
+      return super.transaction<T>(...(parameters as [Isolation, () => Promise<T>]));
+    }
+    return unit.nest((inner, runner) => {
+      const manager = new ServiceEntityManager(source, runner);
+      return source.within(inner, () => manager.plainTransaction<T>(...parameters));
+    });
+  }
+
+  private plainTransaction<T>(...parameters: [any, any?]): Promise<T> {
+    return super.transaction<T>(...(parameters as [Isolation, () => Promise<T>]));
+  }
+}

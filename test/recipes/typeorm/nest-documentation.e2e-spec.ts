@@ -1,0 +1,260 @@
+/** https://docs.nestjs.com/techniques/database, as it stands there. */
+import { Body, Controller, Delete, Get, Injectable, Module, Param, Post } from '@nestjs/common';
+import { InjectDataSource, InjectEntityManager, InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  Column,
+  DataSource,
+  Entity,
+  EntityManager,
+  type EntitySubscriberInterface,
+  EventSubscriber,
+  type InsertEvent,
+  ManyToOne,
+  OneToMany,
+  PrimaryGeneratedColumn,
+  Repository,
+} from 'typeorm';
+import { Public } from '../../../src/auth/access.js';
+import type { TestApi } from '../../support/api.js';
+import { STORES } from '../../support/stores.js';
+import { startWithTables } from './start-with-tables.js';
+
+@Entity()
+class Person {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column()
+  firstName!: string;
+
+  @Column()
+  lastName!: string;
+
+  @Column({ default: true })
+  isActive!: boolean;
+
+  @Column({ type: 'int', nullable: true })
+  age!: number | null;
+
+  @OneToMany(() => Photo, (photo) => photo.person)
+  photos!: Photo[];
+}
+
+@Entity()
+class Photo {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column()
+  url!: string;
+
+  @ManyToOne(() => Person, (person) => person.photos)
+  person!: Person;
+}
+
+@Injectable()
+class PeopleService {
+  constructor(
+    @InjectRepository(Person) private readonly people: Repository<Person>,
+    private readonly dataSource: DataSource,
+  ) {}
+
+  create({ firstName, lastName }: Pick<Person, 'firstName' | 'lastName'>): Promise<Person> {
+    const person = new Person();
+    person.firstName = firstName;
+    person.lastName = lastName;
+    return this.people.save(person);
+  }
+
+  findAll(): Promise<Person[]> {
+    return this.people.find();
+  }
+
+  findOne(id: number): Promise<Person | null> {
+    return this.people.findOneBy({ id });
+  }
+
+  async remove(id: number | string): Promise<void> {
+    await this.people.delete(id);
+  }
+
+  async createManyByRunner(people: Partial<Person>[]): Promise<void> {
+    const queryRunner = this.dataSource.createQueryRunner();
+
+    await queryRunner.connect();
+    await queryRunner.startTransaction();
+    try {
+      for (const person of people) await queryRunner.manager.save(Person, person);
+
+      await queryRunner.commitTransaction();
+    } catch (error) {
+      // since we have errors lets rollback the changes we made
+      await queryRunner.rollbackTransaction();
+      throw error;
+    } finally {
+      // you need to release a queryRunner which was manually instantiated
+      await queryRunner.release();
+    }
+  }
+
+  async createManyByTransaction(people: Partial<Person>[]): Promise<void> {
+    await this.dataSource.transaction(async (manager) => {
+      for (const person of people) await manager.save(Person, person);
+    });
+  }
+}
+
+@Controller({ path: 'people', version: '1' })
+@Public()
+class PeopleController {
+  constructor(private readonly people: PeopleService) {}
+
+  @Post()
+  create(@Body() person: { firstName: string; lastName: string }): Promise<Person> {
+    return this.people.create(person);
+  }
+
+  @Get()
+  findAll(): Promise<Person[]> {
+    return this.people.findAll();
+  }
+
+  @Delete(':id')
+  remove(@Param('id') id: string): Promise<void> {
+    return this.people.remove(id);
+  }
+}
+
+@EventSubscriber()
+class PersonSubscriber implements EntitySubscriberInterface<Person> {
+  readonly inserted: string[] = [];
+
+  constructor(dataSource: DataSource) {
+    dataSource.subscribers.push(this);
+  }
+
+  listenTo() {
+    return Person;
+  }
+
+  beforeInsert(event: InsertEvent<Person>) {
+    this.inserted.push(event.entity.firstName);
+  }
+}
+
+/** As TypeORM's documentation has it: nobody provides it. */
+@EventSubscriber()
+class PhotoSubscriber implements EntitySubscriberInterface<Photo> {
+  listenTo() {
+    return Photo;
+  }
+
+  async afterInsert({ manager, entity }: InsertEvent<Photo>): Promise<void> {
+    await manager.insert(Person, { firstName: 'Made by', lastName: entity.url });
+  }
+}
+
+@Injectable()
+class Injected {
+  constructor(
+    @InjectDataSource() readonly dataSource: DataSource,
+    @InjectEntityManager() readonly manager: EntityManager,
+    readonly alsoManager: EntityManager,
+  ) {}
+}
+
+@Module({
+  imports: [TypeOrmModule.forFeature([Person, Photo])],
+  controllers: [PeopleController],
+  providers: [PeopleService, PersonSubscriber, Injected],
+  exports: [TypeOrmModule],
+})
+class PeopleModule {}
+
+describe.each(STORES)('Nest documentation, Database, on %s', (store) => {
+  let api: TestApi;
+  let people: PeopleService;
+  let source: DataSource;
+  beforeAll(async () => {
+    api = await startWithTables(store, PeopleModule);
+    people = api.app.get(PeopleService);
+    source = api.app.get(DataSource);
+  });
+  afterAll(() => api.stop());
+  beforeEach(async () => {
+    await source.getRepository(Photo).deleteAll();
+    await source.getRepository(Person).deleteAll();
+  });
+
+  const names = async () => (await people.findAll()).map(({ firstName }) => firstName);
+
+  it('Repository pattern', async () => {
+    const made = await api.post('/v1/people', { firstName: 'Ada', lastName: 'Lovelace' });
+
+    expect(made.body).toMatchObject({ firstName: 'Ada', isActive: true });
+    expect((await api.get('/v1/people')).body).toMatchObject([{ id: made.body.id, age: null }]);
+    expect(await people.findOne(made.body.id)).toBeInstanceOf(Person);
+    await api.delete(`/v1/people/${made.body.id}`);
+    expect(await people.findAll()).toEqual([]);
+  });
+
+  it('Relations', async () => {
+    const person = await people.create({ firstName: 'Ada', lastName: 'Lovelace' });
+    await source.getRepository(Photo).save([
+      { url: 'a', person },
+      { url: 'b', person },
+    ]);
+
+    const found = await source
+      .getRepository(Person)
+      .findOneOrFail({ where: { id: person.id }, relations: { photos: true } });
+    expect(found.photos.map(({ url }) => url).toSorted()).toEqual(['a', 'b']);
+  });
+
+  it.each(['createManyByRunner', 'createManyByTransaction'] as const)(
+    'TypeORM transactions: %s',
+    async (way) => {
+      await people[way]([
+        { firstName: 'Ada', lastName: 'Lovelace' },
+        { firstName: 'Grace', lastName: 'Hopper' },
+      ]);
+      await expect(
+        people[way]([{ firstName: 'Half', lastName: 'Done' }, { firstName: 'No last name' }]),
+      ).rejects.toThrow(/null/i);
+
+      expect((await names()).toSorted()).toEqual(['Ada', 'Grace']);
+    },
+  );
+
+  it('Subscribers that register themselves are called once', async () => {
+    const { inserted } = api.app.get(PersonSubscriber);
+    inserted.length = 0;
+
+    await people.create({ firstName: 'Ada', lastName: 'Lovelace' });
+
+    expect(inserted).toEqual(['Ada']);
+  });
+
+  it('Subscribers that nobody provides are called, and write in the transaction', async () => {
+    expect(source.subscribers.filter((each) => each instanceof PhotoSubscriber)).toHaveLength(1);
+    await source.getRepository(Photo).save({ url: 'a photo' });
+    await source
+      .transaction(async (manager) => {
+        await manager.save(Photo, { url: 'gone' });
+        throw new Error('No');
+      })
+      .catch(() => undefined);
+
+    expect(await people.findAll()).toMatchObject([{ firstName: 'Made by', lastName: 'a photo' }]);
+  });
+
+  it('Injection of the data source and the entity manager', async () => {
+    const injected = api.app.get(Injected);
+
+    expect(injected.dataSource).toBe(source);
+    expect(injected.manager).toBe(injected.alsoManager);
+    await injected.manager.save(Person, { firstName: 'Ada', lastName: 'Lovelace' });
+    expect(await injected.manager.countBy(Person, { lastName: 'Lovelace' })).toBe(1);
+  });
+});
