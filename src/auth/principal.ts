@@ -1,4 +1,5 @@
 import type { ExecutionContext } from '@nestjs/common';
+import { GqlExecutionContext } from '@nestjs/graphql';
 import type { FastifyRequest } from 'fastify';
 import type { Account } from './accounts/account.entity.js';
 import type { LoginKind } from './logins/login.entity.js';
@@ -22,10 +23,10 @@ export function rememberPrincipal(request: FastifyRequest, principal: Principal 
   principals.set(request, principal);
 }
 
-/** The request behind a call, over REST and over GraphQL, whose context is `{ request }`. */
+/** The request behind a call, over REST and over GraphQL, whose context is `{ req }`. */
 export function requestOf(context: ExecutionContext): FastifyRequest {
   return isGraphQL(context)
-    ? context.getArgByIndex<{ request: FastifyRequest }>(2).request
+    ? GqlExecutionContext.create(context).getContext<{ req: FastifyRequest }>().req
     : context.switchToHttp().getRequest<FastifyRequest>();
 }
 

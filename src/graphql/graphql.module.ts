@@ -1,15 +1,16 @@
+import { ApolloDriver, type ApolloDriverConfig } from '@nestjs/apollo';
 import { Module } from '@nestjs/common';
 import { GraphQLModule } from '@nestjs/graphql';
 import { AuthModule } from '../auth/auth.module.js';
-import { GraphqlDriver } from './graphql.driver.js';
+import { GraphqlOptions } from './graphql.options.js';
 
 /** Serves `/graphql`. Every module brings its own types and resolvers. */
 @Module({
   imports: [
-    GraphQLModule.forRootAsync({
-      driver: GraphqlDriver,
+    GraphQLModule.forRootAsync<ApolloDriverConfig>({
+      driver: ApolloDriver,
       imports: [AuthModule],
-      useFactory: () => ({ path: '/graphql', autoSchemaFile: true }),
+      useClass: GraphqlOptions,
     }),
   ],
 })

@@ -1,0 +1,32 @@
+import type { ApolloServerPlugin } from '@apollo/server';
+import { ApolloServerErrorCode } from '@apollo/server/errors';
+import { Logger } from '@nestjs/common';
+import { AppError, ERRORS } from '../common/errors/errors.js';
+import type { GraphqlContext } from './context.js';
+import { toClientError } from './graphql-errors.js';
+
+/** Clients that accept this media type learn from the status, too, that an operation was not executed. */
+const GRAPHQL_RESPONSE = 'application/graphql-response+json';
+
+/**
+ * Media types and statuses of GraphQL over HTTP (https://graphql.github.io/graphql-over-http/draft/, section 6.4),
+ * which has 200 for errors of a document in `application/json`, where Apollo has 400.
+ */
+export const httpPlugin: ApolloServerPlugin<GraphqlContext> = {
+  requestDidStart: async () => ({
+    willSendResponse: async ({ errors, request, response: { http, body } }) => {
+      const isModern = request.http?.headers.get('accept')?.includes(GRAPHQL_RESPONSE) ?? false;
+      http.headers.set('content-type', `${isModern ? GRAPHQL_RESPONSE : 'application/json'}; charset=utf-8`);
+      if (body.kind !== 'single' || body.singleResult.data !== undefined || !errors?.[0]) return;
+      if (errors[0].extensions['code'] === ApolloServerErrorCode.BAD_REQUEST) return;
+      const error = toClientError(errors[0]);
+      if (!(error instanceof AppError)) return;
+      const { status } = ERRORS[error.code];
+      http.status = status === 400 && !isModern ? 200 : status;
+      for (const [name, value] of Object.entries(error.headers)) http.headers.set(name, value);
+    },
+  }),
+  unexpectedErrorProcessingRequest: async ({ error }) => {
+    new Logger('GraphQL').error({ err: error });
+  },
+};
