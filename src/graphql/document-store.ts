@@ -15,19 +15,23 @@ const BYTES_PER_ENTRY = 500;
  * syntax tree refers to its source text, so the text counts as well: padding a small document with comments
  * must not make the cache unbounded.
  */
-export class DocumentStore<Value extends DocumentNode | string> {
-  private readonly entries = new LRUCache<string, Value>({ maxSize: MAX_BYTES, sizeCalculation: bytesOf });
+export class DocumentStore {
+  private readonly entries = new LRUCache<string, DocumentNode | string>({
+    maxSize: MAX_BYTES,
+    sizeCalculation: bytesOf,
+  });
 
   /** Bytes that the entries count for. */
   get size(): number {
     return this.entries.calculatedSize;
   }
 
-  get(key: string): Promise<Value | undefined> {
+  /** @returns what was set under the key: Apollo gives documents and texts keys of their own */
+  get(key: string): Promise<any> {
     return Promise.resolve(this.entries.get(key));
   }
 
-  set(key: string, value: Value): Promise<void> {
+  set(key: string, value: DocumentNode | string): Promise<void> {
     this.entries.set(key, value);
     return Promise.resolve();
   }

@@ -34,6 +34,7 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
     const { graphql, production } = this.config;
     // There is none in an application context without HTTP, such as the REPL.
     const fastify = this.host.httpAdapter?.getInstance<FastifyInstance>();
+    const documents = new DocumentStore();
     if (fastify) setUpRoute(fastify, PATH, graphql.playground);
     return {
       path: PATH,
@@ -51,8 +52,8 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
       validationRules: [shapeRule(graphql.limits)],
       validationOptions: { hideSuggestions: !graphql.suggestions },
       introspection: graphql.introspection,
-      documentStore: new DocumentStore(),
-      persistedQueries: false,
+      documentStore: documents,
+      persistedQueries: graphql.persistedQueries && { cache: documents },
 
       // GraphiQL comes from this process, not from a CDN.
       graphiql: false,

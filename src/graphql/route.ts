@@ -28,7 +28,7 @@ const isBrowser = ({ method, headers }: FastifyRequest): boolean =>
 const asGet = (request: FastifyRequest): FastifyRequest =>
   request.method === 'HEAD' ? Object.create(request, { method: { value: 'GET' } }) : request;
 
-function checkSize(body: unknown): void {
+export function checkSize(body: unknown): void {
   const { query } = (body ?? {}) as { query?: unknown };
   if (typeof query === 'string' && Buffer.byteLength(query) > MAX_DOCUMENT) {
     throw new AppError('PAYLOAD_TOO_LARGE', `A document is at most ${MAX_DOCUMENT / 1024} KiB of text`);
