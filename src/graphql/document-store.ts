@@ -26,6 +26,11 @@ export class DocumentStore {
     return this.entries.calculatedSize;
   }
 
+  /** Entries that are kept. */
+  get length(): number {
+    return this.entries.size;
+  }
+
   /** @returns what was set under the key: Apollo gives documents and texts keys of their own */
   get(key: string): Promise<any> {
     return Promise.resolve(this.entries.get(key));

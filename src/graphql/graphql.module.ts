@@ -1,11 +1,15 @@
 import { ApolloDriver, type ApolloDriverConfig } from '@nestjs/apollo';
-import { Module } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { GraphQLModule } from '@nestjs/graphql';
 import { AuthModule } from '../auth/auth.module.js';
 import { GraphqlOptions } from './graphql.options.js';
 import { SubscriptionServer } from './subscriptions/subscription-server.js';
 
-/** Serves `/graphql`. Every module brings its own types and resolvers. */
+/**
+ * Serves `/graphql`. Every module brings its own types, resolvers and plugins, and may inject what
+ * `GraphQLModule` exports, such as `GraphQLSchemaHost`.
+ */
+@Global()
 @Module({
   imports: [
     AuthModule,
@@ -15,6 +19,7 @@ import { SubscriptionServer } from './subscriptions/subscription-server.js';
       useClass: GraphqlOptions,
     }),
   ],
+  exports: [GraphQLModule],
   providers: [SubscriptionServer],
 })
 export class GraphqlModule {}

@@ -18,7 +18,9 @@ export const httpPlugin: ApolloServerPlugin<GraphqlContext> = {
       const isModern = request.http?.headers.get('accept')?.includes(GRAPHQL_RESPONSE) ?? false;
       http.headers.set('content-type', `${isModern ? GRAPHQL_RESPONSE : 'application/json'}; charset=utf-8`);
       if (body.kind !== 'single' || body.singleResult.data !== undefined || !errors?.[0]) return;
-      if (errors[0].extensions['code'] === ApolloServerErrorCode.BAD_REQUEST) return;
+      const { code, http: ownHttp } = errors[0].extensions;
+      // Apollo has said what is wrong with the request itself, such as 405.
+      if (code === ApolloServerErrorCode.BAD_REQUEST || (ownHttp && code === undefined)) return;
       const error = toClientError(errors[0]);
       if (!(error instanceof AppError)) return;
       const { status } = ERRORS[error.code];

@@ -98,8 +98,8 @@ export function subscriptionOptions(
       }
     },
     onError: (connection, _id, _payload, errors) => format(connection, errors),
-    onNext: (connection, _id, _payload, _args, { errors, data = null }) =>
-      errors ? { data, errors: format(connection, errors) } : undefined,
+    onNext: (connection, _id, _payload, _args, { errors, data }) =>
+      errors && { ...(data !== undefined && { data }), errors: format(connection, errors) },
   };
 }
 
