@@ -3,8 +3,10 @@ import { auditServer } from 'graphql-http';
 import { startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
 
-/** Optional, and refused on purpose: a page of another site can make a browser send a GET without asking first. */
-const NOT_OFFERED = ['5A70', 'D6D5', '6A70'];
+/** Queries by GET, without a header that a page of another site cannot make a browser send (CSRF prevention). */
+const WITHOUT_PREFLIGHT = ['5A70', 'D6D5', '6A70'];
+
+const PREFLIGHT = { 'apollo-require-preflight': 'true' };
 
 const MODERN = 'application/graphql-response+json';
 
@@ -21,8 +23,18 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
     const rest = results.filter(({ status }) => status !== 'ok');
 
     expect(results.length).toBeGreaterThan(50);
-    expect(rest.map(({ id }) => id).toSorted()).toEqual(NOT_OFFERED.toSorted());
+    expect(rest.map(({ id }) => id).toSorted()).toEqual(WITHOUT_PREFLIGHT.toSorted());
     expect(rest.every(({ status }) => status === 'notice')).toBe(true);
+  });
+
+  it('passes the public audit without a notice, when queries by GET announce themselves', async () => {
+    const results = await auditServer({
+      url: `${await api.app.getUrl()}/graphql`,
+      fetchFn: (url: string, init: RequestInit = {}) =>
+        fetch(url, { ...init, headers: { ...(init.headers as Record<string, string>), ...PREFLIGHT } }),
+    });
+
+    expect(results.filter(({ status }) => status !== 'ok')).toEqual([]);
   });
 
   it('gives each answer an id and the security headers of all answers', async () => {
@@ -83,7 +95,11 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
     }
   });
 
-  it('refuses a body that is too large', async () => {
+  it('refuses a body that is too large, and a document of more than 64 KiB', async () => {
+    const document = (bytes: number) => '{ users { id } } #'.padEnd(bytes, 'x');
+
+    expect(await api.graphql(document(64 * 1024))).toHaveStatus(200);
+    expect(await api.graphql(document(64 * 1024 + 1))).toBeError('PAYLOAD_TOO_LARGE');
     expect(await api.graphql(`{ users { id } } # ${'x'.repeat(1024 * 1024)}`)).toBeError('PAYLOAD_TOO_LARGE');
   });
 
@@ -115,12 +131,74 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
     expect((await api.post('/graphql', { query, operationName: 'C' })).body.errors).toHaveLength(1);
   });
 
-  it('executes by POST alone', async () => {
-    const url = `/graphql?query=${encodeURIComponent('{ users { id } }')}`;
+  describe('by GET', () => {
+    const get = (query: string, headers: Record<string, string> = PREFLIGHT, more = '') =>
+      api.get(`/graphql?query=${encodeURIComponent(query)}${more}`, {
+        accept: 'application/json',
+        ...headers,
+      });
 
-    expect(await api.get(url, { accept: 'application/json' })).toBeError('METHOD_NOT_ALLOWED');
-    expect(await api.put('/graphql', {})).toBeError('METHOD_NOT_ALLOWED');
-    expect((await api.post('/graphql/', { query: '{ users { id } }' })).body.data.users).toHaveLength(1);
+    it('executes queries', async () => {
+      const variables = encodeURIComponent('{"id":"1"}');
+
+      expect((await get('{ users { name } }')).body).toEqual({ data: { users: [{ name: 'Author' }] } });
+      expect(
+        (await get('query ($id: ID!) { user(id: $id) { id } }', PREFLIGHT, `&variables=${variables}`)).body,
+      ).toEqual({ data: { user: { id: '1' } } });
+    });
+
+    it('answers HEAD like GET, without a body', async () => {
+      const reply = await api.send({
+        method: 'HEAD',
+        url: `/graphql?query=${encodeURIComponent('{ users { name } }')}`,
+        headers: PREFLIGHT,
+      });
+
+      expect(reply).toHaveStatus(200);
+      expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');
+      expect(reply.text).toBe('');
+    });
+
+    it('refuses mutations, and leaves everything as it was', async () => {
+      const reply = await get('mutation { updateUser(id: 1, input: { name: "Other" }) { id } }');
+
+      expect(reply).toHaveStatus(405);
+      expect(reply.headers['allow']).toBe('POST');
+      expect(reply.body.data).toBeUndefined();
+      expect((await api.users.get(1)).name).toBe('Author');
+    });
+
+    it('refuses what a page of another site can make a browser send', async () => {
+      const reply = await get('{ users { id } }', {});
+
+      expect(reply).toHaveStatus(400);
+      expect(reply.body.errors[0].message).toContain('Cross-Site Request Forgery');
+    });
+
+    it.each(['', '&query={users{id}}', '&variables=x', '&variables=[]', '&extensions=5'])(
+      'refuses parameters that make no sense: %s',
+      async (more) => {
+        const reply = await get(more === '' ? '' : '{ users { id } }', PREFLIGHT, more);
+
+        expect(reply).toHaveStatus(400);
+        expect(reply.body).toEqual({
+          errors: [
+            {
+              message: expect.any(String),
+              extensions: { code: 'BAD_USER_INPUT', requestId: reply.headers['x-request-id'] },
+            },
+          ],
+        });
+      },
+    );
+
+    it('knows no other method', async () => {
+      const reply = await api.put('/graphql', {});
+
+      expect(reply).toBeError('METHOD_NOT_ALLOWED');
+      expect(reply.headers['allow']).toBe('GET, HEAD, POST');
+      expect((await api.post('/graphql/', { query: '{ users { id } }' })).body.data.users).toHaveLength(1);
+    });
   });
 
   it('has no subscriptions', async () => {

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { getIntrospectionQuery } from 'graphql';
+import { DocumentStore } from '../src/graphql/document-store.js';
 import { startApi, type TestApi } from './support/api.js';
 
 const many = (count: number, text: (n: number) => string) =>
@@ -8,6 +9,13 @@ const many = (count: number, text: (n: number) => string) =>
 /** A user within its posts' author, `levels` deep. */
 const deep = (levels: number) =>
   `{ user(id: 1) { ${'posts(limit: 1) { author { '.repeat((levels - 2) / 2)} id ${'} } '.repeat((levels - 2) / 2)} } }`;
+
+const doubling = (count: number) =>
+  many(count, (n) => `fragment F${n} on User{...F${n + 1} ...F${n + 1}}`).slice(0, 60_000);
+
+/** A fragment of thousands of names, thousands of times. */
+const spreadOften = () =>
+  `{ users { ${'...F '.repeat(5000)} } } fragment F on User { ${many(5000, (n) => `n${n}`)} }`;
 
 describe('Limits of GraphQL', () => {
   let api: TestApi;
@@ -120,7 +128,43 @@ describe('Limits of GraphQL', () => {
       tooComplex(expect.stringContaining('objects')),
     );
     expect((await run(circle)).errors[0].message).toContain('Cannot spread fragment "A" within itself');
-    expect((await run('{'.repeat(100_000))).errors[0].extensions.code).toBe('QUERY_TOO_COMPLEX');
+    expect((await run('{'.repeat(60_000))).errors[0].extensions.code).toBe('QUERY_TOO_COMPLEX');
+  });
+
+  it.each([
+    ['nested fragments', `{ users { ...F0 } } ${doubling(2800)} fragment F2800 on User { id }`],
+    ['aliases', `{ ${many(9000, (n) => `a${n}:__typename`)} }`.slice(0, 65_536)],
+    ['directives', `{ users { id ${'@a '.repeat(20_000)} } }`],
+    ['one fragment spread over and over', spreadOften()],
+    ['inline fragments within each other', `{ ${'...{'.repeat(8000)} users { id } ${'}'.repeat(8000)} }`],
+    ['selections within each other', `${'{users'.repeat(5000)} { id } ${'}'.repeat(5000)}`],
+  ])('takes linear time for thousands of %s, with no limit on tokens', async (_, query) => {
+    const open = await startApi('SQLite', { GRAPHQL_MAX_TOKENS: '100000' });
+    await open.graphql('{ users { id } }');
+    const start = performance.now();
+    const { body } = await open.graphql(query);
+    const milliseconds = performance.now() - start;
+    await open.stop();
+
+    expect(body.data).toBeUndefined();
+    expect(body.errors[0].extensions.code).toMatch(/QUERY_TOO_COMPLEX|BAD_USER_INPUT/);
+    // Linear takes some 50 ms; quadratic would take many seconds.
+    expect(milliseconds).toBeLessThan(2000);
+  });
+
+  it('keeps documents within 32 MiB, however they are padded', async () => {
+    const set = jest.spyOn(DocumentStore.prototype, 'set');
+    const other = await startApi('SQLite');
+    const padding = (n: number) => `{__typename}#${n}`.padEnd(64 * 1024, 'x');
+    for (let n = 0; n < 800; n++) expect((await other.graphql(padding(n))).body.data).toBeDefined();
+    const [store] = set.mock.contexts as DocumentStore[];
+    set.mockRestore();
+
+    expect(store!.size).toBeLessThan(32 * 1024 * 1024);
+    // Each counts for more than its text.
+    expect(store!.length).toBeLessThanOrEqual(512);
+    expect(store!.length).toBeGreaterThan(200);
+    await other.stop();
   });
 
   it('lets tools read the schema', async () => {

@@ -1,13 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Module } from '@nestjs/common';
-import { Query, Resolver } from '@nestjs/graphql';
+import { Logger, Module } from '@nestjs/common';
+import { Int, Query, registerEnumType, Resolver } from '@nestjs/graphql';
 import { buildSchema, printType } from 'graphql';
 import { Public } from '../src/auth/access/index.js';
 import { Queries } from '../src/database/queries.js';
 import { describeSchema } from '../src/graphql/describe-schema.js';
 import { startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
+
+enum Shade {
+  LIGHT = 'light',
+}
+registerEnumType(Shade, { name: 'Shade' });
 
 @Resolver()
 @Public()
@@ -20,6 +25,31 @@ class FaultyResolver {
   @Query(() => String)
   wronglyNull(): string | null {
     return null;
+  }
+
+  @Query(() => Int)
+  noInt(): string {
+    return 'secret';
+  }
+
+  @Query(() => Shade)
+  noShade(): string {
+    return 'secret';
+  }
+
+  @Query(() => [Date])
+  noDates(): string[] {
+    return ['secret'];
+  }
+
+  @Query(() => String)
+  noText(): object {
+    return { secret: 'secret' };
+  }
+
+  @Query(() => [String])
+  noList(): string {
+    return 'secret';
   }
 }
 
@@ -351,20 +381,25 @@ describe.each(STORES)('GraphQL on %s', (store) => {
       expect(reply.body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
     });
 
-    it.each(['broken', 'wronglyNull'])(
-      'of ours are masked, and say nothing of the cause: %s',
+    it.each(['broken', 'wronglyNull', 'noInt', 'noShade', 'noDates', 'noText', 'noList'])(
+      'of ours are masked, and the log alone has the cause: %s',
       async (field) => {
         const faulty = await startApi(store, {}, [FaultyModule]);
+        const log = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
         const { body } = await faulty.graphql(`{ ${field} }`);
         await faulty.stop();
 
         expect(body.data).toBeNull();
         expect(body.errors[0]).toMatchObject({
           message: 'Something went wrong on our side',
-          path: [field],
           extensions: { code: 'INTERNAL_SERVER_ERROR' },
         });
+        expect(body.errors[0].path[0]).toBe(field);
         expect(JSON.stringify(body)).not.toMatch(/secret|null.*non-nullable/);
+        expect(log.mock.calls).toEqual([
+          [{ requestId: body.errors[0].extensions.requestId, err: expect.any(Error) }],
+        ]);
+        log.mockRestore();
       },
     );
   });

@@ -42,6 +42,10 @@ export interface GraphqlSettings {
   /** Whether an unknown name is answered with known ones like it. */
   readonly suggestions: boolean;
   readonly playground: boolean;
+  /** Automatic persisted queries: clients send the hash of a document that the service has seen before. */
+  readonly persistedQueries: boolean;
+  /** Subscriptions over WebSocket, by the protocol of graphql-ws. */
+  readonly subscriptions: boolean;
   readonly limits: GraphqlLimits;
 }
 

@@ -105,6 +105,8 @@ const settings = z.object({
   GRAPHQL_PLAYGROUND: oneOf(['on', 'off']).optional(),
   GRAPHQL_INTROSPECTION: oneOf(['on', 'off']).optional(),
   GRAPHQL_SUGGESTIONS: oneOf(['on', 'off']).optional(),
+  GRAPHQL_PERSISTED_QUERIES: oneOf(['on', 'off']).default('off'),
+  GRAPHQL_SUBSCRIPTIONS: oneOf(['on', 'off']).default('off'),
   GRAPHQL_MAX_DEPTH: wholeNumber(1, 100).default(10),
   GRAPHQL_MAX_ALIASES: wholeNumber(0, 10_000).default(30),
   GRAPHQL_MAX_DIRECTIVES: wholeNumber(0, 10_000).default(30),
@@ -176,6 +178,8 @@ function toGraphqlSettings(env: z.infer<typeof settings>): Config['graphql'] {
     playground: (env.GRAPHQL_PLAYGROUND ?? byDefault) === 'on',
     introspection: (env.GRAPHQL_INTROSPECTION ?? byDefault) === 'on',
     suggestions: (env.GRAPHQL_SUGGESTIONS ?? byDefault) === 'on',
+    persistedQueries: env.GRAPHQL_PERSISTED_QUERIES === 'on',
+    subscriptions: env.GRAPHQL_SUBSCRIPTIONS === 'on',
     limits: Object.freeze({
       depth: env.GRAPHQL_MAX_DEPTH,
       aliases: env.GRAPHQL_MAX_ALIASES,

@@ -1,9 +1,10 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Account } from '../auth/accounts/index.js';
 
-/** What resolvers see of the request they run for: a new object for each. */
+/** The context of resolvers, and of the guards that `GqlExecutionContext` serves: a new object for each operation. */
 export interface GraphqlContext {
-  readonly request: FastifyRequest;
-  /** The account whose token the request carries; null without one. */
+  readonly req: FastifyRequest;
+  readonly res: FastifyReply;
+  /** The account whose credential the request carries; null without one. */
   readonly user: Account | null;
 }

@@ -1,41 +1,82 @@
+import { ApolloServerErrorCode } from '@apollo/server/errors';
 import { Logger } from '@nestjs/common';
-import { GraphQLError } from 'graphql';
+import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { AppError, ERRORS } from '../common/errors/errors.js';
 import { toAppError } from '../common/errors/to-app-error.js';
+import type { GraphqlSettings } from '../config/config.js';
+import { tooManyTokens } from './limits/tokens.js';
+import { currentRequestId } from './request-id.js';
 
 const logger = new Logger('GraphQL');
 
+/** Codes with which Apollo marks errors of a request, its document or its variables. */
+const REQUEST_CODES = new Set<unknown>([
+  ApolloServerErrorCode.BAD_REQUEST,
+  ApolloServerErrorCode.BAD_USER_INPUT,
+  ApolloServerErrorCode.GRAPHQL_PARSE_FAILED,
+  ApolloServerErrorCode.GRAPHQL_VALIDATION_FAILED,
+  ApolloServerErrorCode.OPERATION_RESOLUTION_FAILURE,
+]);
+
 /**
- * What a GraphQL client is told of a failure: what is wrong with the document as GraphQL says it, all else
- * by the one table of errors. Faults of ours are logged with their cause, under the id that the client sees.
+ * What a GraphQL client sees of a failure (`formatError` of Apollo Server): errors of a document as GraphQL
+ * phrases them, everything else by the one table of errors. Server errors are logged with their cause, under
+ * the request id that the client sees.
  */
-export function toGraphQLError(failure: unknown, requestId: string): GraphQLError {
-  const place = failure instanceof GraphQLError ? failure : undefined;
-  const error = toClientError(failure);
-  const { graphql: code, status } = ERRORS[error.code] as { graphql?: string; status: number };
-  if (status >= 500 && error.cause) {
-    const line = { requestId, err: error.cause };
-    if (error.code === 'INTERNAL_ERROR') logger.error(line);
-    else logger.warn(line);
-  }
-  return new GraphQLError(error.message, {
-    nodes: place?.nodes ?? null,
-    source: place?.source ?? null,
-    positions: place?.positions ?? null,
-    path: place?.path ?? null,
-    extensions: {
-      code: code ?? error.code,
-      requestId,
-      ...(error.details.length > 0 && { details: error.details }),
-    },
-  });
+export const createFormatError =
+  ({ limits, suggestions }: GraphqlSettings) =>
+  (_: unknown, thrown: unknown): GraphQLFormattedError => {
+    const failure = tooManyTokens(thrown, limits.tokens) ?? thrown;
+    const error = toClientError(failure);
+    const requestId = currentRequestId();
+    log(error, requestId);
+    const { locations, path } = failure instanceof GraphQLError ? failure : {};
+    return {
+      message: suggestions ? error.message : withoutSuggestion(error.message),
+      ...(locations && { locations }),
+      ...(path && { path }),
+      extensions: { ...extensionsOf(error), ...(requestId !== undefined && { requestId }) },
+    };
+  };
+
+/** A `GraphQLError` is one that a resolver or a plugin has thrown: it is meant for the client as it is. */
+export function toClientError(failure: unknown): AppError | GraphQLError {
+  if (!(failure instanceof GraphQLError)) return toAppError(failure);
+  const origin = originOf(failure);
+  // The error filter has seen what resolvers throw.
+  if (origin instanceof AppError) return origin.cause instanceof GraphQLError ? origin.cause : origin;
+  const { code } = failure.extensions;
+  if (failure.path === undefined && REQUEST_CODES.has(code)) return malformed(failure);
+  if (typeof code === 'string') return failure;
+  if (!(origin instanceof GraphQLError)) return toAppError(origin);
+  // graphql-js names the nodes of an argument that it cannot read, but not of a result that it cannot serialize.
+  const isOfResult = failure.path !== undefined && !origin.nodes;
+  return isOfResult ? toAppError(origin) : malformed(failure);
 }
 
-/** An error that GraphQL itself has raised is the client's; one that came from a resolver is ours to name. */
-function toClientError(failure: unknown): AppError {
-  if (!(failure instanceof GraphQLError)) return toAppError(failure);
-  let cause: Error | undefined = failure;
-  while (cause instanceof GraphQLError) cause = cause.originalError;
-  const isOfDocument = cause === undefined || (failure.path === undefined && !(cause instanceof AppError));
-  return isOfDocument ? new AppError('MALFORMED_REQUEST', failure.message) : toAppError(cause);
+const malformed = ({ message }: GraphQLError) => new AppError('MALFORMED_REQUEST', message);
+
+function originOf(failure: GraphQLError): Error {
+  let origin: Error = failure;
+  while (origin instanceof GraphQLError && origin.originalError) origin = origin.originalError;
+  return origin;
+}
+
+function extensionsOf(error: AppError | GraphQLError): Record<string, unknown> {
+  if (error instanceof GraphQLError) {
+    const { http: _, ...extensions } = error.extensions;
+    return { code: ApolloServerErrorCode.INTERNAL_SERVER_ERROR, ...extensions };
+  }
+  const { graphql: code = error.code } = ERRORS[error.code] as { graphql?: string };
+  return { code, ...(error.details.length > 0 && { details: error.details }) };
+}
+
+/** graphql-js leaves suggestions out of the errors of a document, Apollo has no such option for variables. */
+const withoutSuggestion = (message: string): string => message.replace(/ Did you mean .+\?$/, '');
+
+function log(error: AppError | GraphQLError, requestId: string | undefined): void {
+  if (error instanceof GraphQLError || error.status < 500 || !error.cause) return;
+  const line = { requestId, err: error.cause };
+  if (error.code === 'INTERNAL_ERROR') logger.error(line);
+  else logger.warn(line);
 }

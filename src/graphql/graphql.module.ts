@@ -1,16 +1,25 @@
-import { Module } from '@nestjs/common';
+import { ApolloDriver, type ApolloDriverConfig } from '@nestjs/apollo';
+import { Global, Module } from '@nestjs/common';
 import { GraphQLModule } from '@nestjs/graphql';
 import { AuthModule } from '../auth/auth.module.js';
-import { GraphqlDriver } from './graphql.driver.js';
+import { GraphqlOptions } from './graphql.options.js';
+import { SubscriptionServer } from './subscriptions/subscription-server.js';
 
-/** Serves `/graphql`. Every module brings its own types and resolvers. */
+/**
+ * Serves `/graphql`. Every module brings its own types, resolvers and plugins, and may inject what
+ * `GraphQLModule` exports, such as `GraphQLSchemaHost`.
+ */
+@Global()
 @Module({
   imports: [
-    GraphQLModule.forRootAsync({
-      driver: GraphqlDriver,
+    AuthModule,
+    GraphQLModule.forRootAsync<ApolloDriverConfig>({
+      driver: ApolloDriver,
       imports: [AuthModule],
-      useFactory: () => ({ path: '/graphql', autoSchemaFile: true }),
+      useClass: GraphqlOptions,
     }),
   ],
+  exports: [GraphQLModule],
+  providers: [SubscriptionServer],
 })
 export class GraphqlModule {}

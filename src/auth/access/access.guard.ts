@@ -1,5 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import { GqlExecutionContext } from '@nestjs/graphql';
+import type { GraphQLResolveInfo } from 'graphql';
 import { AppError } from '../../common/errors/errors.js';
 import { isGraphQL, requestOf } from '../../common/http/request-of.js';
 import { isSafe } from '../../common/http/safe-methods.js';
@@ -25,6 +27,8 @@ export class AccessGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const access = this.accessOf(context);
     if (access === 'public') return true;
+    // A field belongs to what its parent has let through, unless it or its class says otherwise.
+    if (access === undefined && isField(context)) return true;
     if (access === 'write') {
       const { writeAccess } = this.config;
       return writeAccess === 'open' || !isWrite(context) || this.admit(context, writeAccess === 'staff');
@@ -52,8 +56,12 @@ export class AccessGuard implements CanActivate {
   }
 }
 
-function isWrite(context: ExecutionContext): boolean {
-  if (!isGraphQL(context)) return !isSafe(requestOf(context));
-  const { parentType } = context.getArgByIndex<{ parentType: { name: string } }>(3);
-  return parentType.name === 'Mutation';
-}
+/** Whether the handler resolves a field of an object, rather than a query, a mutation or a subscription. */
+const isField = (context: ExecutionContext): boolean =>
+  isGraphQL(context) && infoOf(context).path.prev !== undefined;
+
+const isWrite = (context: ExecutionContext): boolean =>
+  isGraphQL(context) ? infoOf(context).operation.operation === 'mutation' : !isSafe(requestOf(context));
+
+const infoOf = (context: ExecutionContext): GraphQLResolveInfo =>
+  GqlExecutionContext.create(context).getInfo();

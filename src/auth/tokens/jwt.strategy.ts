@@ -44,7 +44,9 @@ export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
         request.server.jwtStrategy!.giveKey(token, done);
       },
     });
-    host.httpAdapter?.getInstance<FastifyInstance>().decorate('jwtStrategy', { getter: (): JwtStrategy => this });
+    host.httpAdapter
+      ?.getInstance<FastifyInstance>()
+      .decorate('jwtStrategy', { getter: (): JwtStrategy => this });
   }
 
   /** @throws Error where a module has replaced the strategy: `AuthGuard('jwt')` would ask the wrong one */

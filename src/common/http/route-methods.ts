@@ -21,7 +21,8 @@ export function refuseUnrouted(fastify: FastifyInstance) {
       methodsOf.set(path, (methods = new Set()));
       paths.on('GET', path, () => undefined, methods);
     }
-    for (const name of [method].flat()) methods.add(name);
+    // Apollo registers OPTIONS, which is refused below unless it is a preflight.
+    for (const name of [method].flat()) if (name !== 'OPTIONS') methods.add(name);
   });
 
   return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {

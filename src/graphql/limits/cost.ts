@@ -27,26 +27,34 @@ const LIST_LENGTH = 10;
 
 type Estimate = number | ((of: { args: Record<string, unknown>; childComplexity: number }) => number);
 
-/** One reckoning: a fragment that is spread again and again is reckoned once, or time would double each time. */
-interface Reckoning {
+/** One computation: a fragment that is spread repeatedly is computed once, or the time would double each time. */
+interface Computation {
   readonly variables: Variables;
   readonly fragments: Map<string, number>;
 }
 
-type Part = (reckoning: Reckoning) => number;
+type Part = (computation: Computation) => number;
 
 const NOTHING: Part = () => 0;
 
+const known = new WeakMap<OperationDefinitionNode, Cost>();
+
 /**
- * Works out the cost of a valid operation: each object counts one, the lengths of lists multiply what hangs
- * on their items, and values and introspection are free. A field says with `complexity` how long its list
- * may become.
+ * Computes the cost of a valid operation: each object counts one, the lengths of lists multiply the cost of
+ * their items, and values and introspection are free. A field declares with `complexity` how long its list
+ * may become. Compiled once for each operation, because it is asked for on every request.
  */
 export function costOf(
   operation: OperationDefinitionNode,
   document: DocumentNode,
   schema: GraphQLSchema,
 ): Cost {
+  let cost = known.get(operation);
+  if (!cost) known.set(operation, (cost = compile(operation, document, schema)));
+  return cost;
+}
+
+function compile(operation: OperationDefinitionNode, document: DocumentNode, schema: GraphQLSchema): Cost {
   const cost = new CostCompiler(operation, document, schema).compile();
   if (operation.variableDefinitions?.length) return cost;
   const constant = cost({});
@@ -90,7 +98,7 @@ class CostCompiler {
       })
       .filter((cost) => cost !== NOTHING);
     if (costs.length === 0) return NOTHING;
-    return (reckoning) => costs.reduce((sum, cost) => sum + cost(reckoning), 0);
+    return (computation) => costs.reduce((sum, cost) => sum + cost(computation), 0);
   }
 
   private ofFragment(name: string): Part {
@@ -98,9 +106,9 @@ class CostCompiler {
     if (known) return known;
     const { selectionSet, typeCondition } = this.fragments.get(name)!;
     const cost = this.ofSelections(selectionSet, this.type(typeCondition.name.value));
-    const once: Part = (reckoning) => {
-      let sum = reckoning.fragments.get(name);
-      if (sum === undefined) reckoning.fragments.set(name, (sum = cost(reckoning)));
+    const once: Part = (computation) => {
+      let sum = computation.fragments.get(name);
+      if (sum === undefined) computation.fragments.set(name, (sum = cost(computation)));
       return sum;
     };
     this.compiled.set(name, once);
@@ -114,14 +122,15 @@ class CostCompiler {
     const type = getNamedType(field.type);
     const child = node.selectionSet ? this.ofSelections(node.selectionSet, type) : NOTHING;
     const estimate = field.extensions['complexity'] as Estimate | undefined;
-    if (typeof estimate === 'number') return (reckoning) => estimate + child(reckoning);
+    if (typeof estimate === 'number') return (computation) => estimate + child(computation);
     if (estimate) {
       const args = argumentsOf(field, node);
-      return (reckoning) => estimate({ args: args(reckoning.variables), childComplexity: child(reckoning) });
+      return (computation) =>
+        estimate({ args: args(computation.variables), childComplexity: child(computation) });
     }
     if (!isCompositeType(type)) return NOTHING;
     const length = isListType(getNullableType(field.type)) ? LIST_LENGTH : 1;
-    return (reckoning) => length * (1 + child(reckoning));
+    return (computation) => length * (1 + child(computation));
   }
 
   private type(name: string): GraphQLNamedType | undefined {

@@ -1,10 +1,10 @@
+import { GraphQLError } from 'graphql';
 import { AppError } from '../../common/errors/errors.js';
 
-/** @throws AppError `QUERY_TOO_COMPLEX` with both numbers, when there are more than allowed */
-export function tooComplex(what: string, count: number, limit: number): void {
-  if (count <= limit) return;
-  throw new AppError(
-    'QUERY_TOO_COMPLEX',
-    `The operation has ${count} ${what}, and at most ${limit} are allowed`,
-  );
+/** @returns the error `QUERY_TOO_COMPLEX` with both numbers, when there are more than allowed */
+export function tooComplex(what: string, count: number, limit: number): GraphQLError | undefined {
+  if (count <= limit) return undefined;
+  const number = Number.isSafeInteger(count) ? String(count) : `more than ${Number.MAX_SAFE_INTEGER}`;
+  const message = `The operation has ${number} ${what}, and at most ${limit} are allowed`;
+  return new GraphQLError(message, { originalError: new AppError('QUERY_TOO_COMPLEX', message) });
 }

@@ -1,16 +1,18 @@
 import {
   type DocumentNode,
   type FragmentDefinitionNode,
+  type GraphQLError,
   Kind,
   type SelectionNode,
   type SelectionSetNode,
+  type ValidationRule,
 } from 'graphql';
 import type { GraphqlLimits } from '../../config/config.js';
 import { tooComplex } from './too-complex.js';
 
 /** What one selection set amounts to, with its fragments spread out. */
 interface Measure {
-  /** Levels of fields; what introspection nests is not counted. */
+  /** Levels of fields; introspection fields are not counted. */
   depth: number;
   aliases: number;
   directives: number;
@@ -21,30 +23,50 @@ interface Measure {
 }
 
 /**
- * Refuses a document by its shape alone. It comes before validation, some rules of which compare each
- * field with each other. Every fragment is measured once, however often it is spread.
- *
- * @throws AppError `QUERY_TOO_COMPLEX`
+ * Limits the depth, aliases, directives and repeated fields of each operation. It visits the document node, so
+ * that it runs before the specified rules reach a selection: some of them compare each field with each other.
  */
-export function checkShape(document: DocumentNode, limits: GraphqlLimits): void {
-  const measurer = new Measurer(document);
+export const shapeRule =
+  (limits: GraphqlLimits): ValidationRule =>
+  (context) => ({
+    Document: (document) => {
+      const error = checkShape(document, limits);
+      if (!error) return undefined;
+      context.reportError(error);
+      // Removes the document from this visit, so that no other rule spends time on it.
+      return null;
+    },
+  });
+
+/** Every fragment is measured once, however often it is spread. */
+function checkShape(document: DocumentNode, limits: GraphqlLimits): GraphQLError | undefined {
+  const measurer = new Measurer(document, limits);
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
     const { directives = [], variableDefinitions = [], selectionSet } = definition;
-    const { depth, aliases, directives: inside, repeated } = measurer.measure(selectionSet);
+    const measure = measurer.measure(selectionSet);
     const outside = [directives, ...variableDefinitions.map((variable) => variable.directives ?? [])].flat();
-    tooComplex('levels of fields', depth, limits.depth);
-    tooComplex('aliases', aliases, limits.aliases);
-    tooComplex('directives', inside + outside.length, limits.directives);
-    tooComplex('repetitions of one field', repeated, limits.repeatedFields);
+    measure.directives += outside.length;
+    const error = excessOf(measure, limits);
+    if (error) return error;
   }
+  return undefined;
 }
+
+const excessOf = (measure: Measure, limits: GraphqlLimits): GraphQLError | undefined =>
+  tooComplex('levels of fields', measure.depth, limits.depth) ??
+  tooComplex('aliases', measure.aliases, limits.aliases) ??
+  tooComplex('directives', measure.directives, limits.directives) ??
+  tooComplex('repetitions of one field', measure.repeated, limits.repeatedFields);
 
 class Measurer {
   private readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   private readonly measured = new Map<string, Measure>();
 
-  constructor({ definitions }: DocumentNode) {
+  constructor(
+    { definitions }: DocumentNode,
+    private readonly limits: GraphqlLimits,
+  ) {
     const fragments = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
     this.fragments = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
   }
@@ -56,13 +78,11 @@ class Measurer {
       if (selection.kind === Kind.FIELD) this.addField(total, selection);
       else this.merge(total, this.fragment(selection));
     }
-    for (const count of total.names.values()) total.repeated = Math.max(total.repeated, count);
     return total;
   }
 
   private addField(total: Measure, field: SelectionNode & { kind: Kind.FIELD }): void {
-    const name = (field.alias ?? field.name).value;
-    total.names.set(name, (total.names.get(name) ?? 0) + 1);
+    this.addName(total, (field.alias ?? field.name).value, 1);
     if (field.alias) total.aliases++;
     const isIntrospection = field.name.value.startsWith('__');
     if (!field.selectionSet) {
@@ -81,7 +101,7 @@ class Measurer {
     const name = spread.name.value;
     const known = this.measured.get(name);
     if (known) return known;
-    // Stands for itself while it is being measured: validation refuses fragments that contain themselves.
+    // Stands for itself while it is being measured: validation reports fragments that contain themselves.
     this.measured.set(name, nothing());
     const fragment = this.fragments.get(name);
     const measure = fragment ? this.measure(fragment.selectionSet) : nothing();
@@ -94,8 +114,16 @@ class Measurer {
     total.depth = Math.max(total.depth, depth);
     total.aliases += aliases;
     total.directives += directives;
+    // Beyond the limit names are not counted: one fragment spread a thousand times would take long.
+    const isExceeded = total.repeated > this.limits.repeatedFields;
     total.repeated = Math.max(total.repeated, repeated);
-    for (const [name, count] of names) total.names.set(name, (total.names.get(name) ?? 0) + count);
+    if (!isExceeded) for (const [name, count] of names) this.addName(total, name, count);
+  }
+
+  private addName(total: Measure, name: string, count: number): void {
+    const sum = (total.names.get(name) ?? 0) + count;
+    total.names.set(name, sum);
+    total.repeated = Math.max(total.repeated, sum);
   }
 }
 

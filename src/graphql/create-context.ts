@@ -1,0 +1,27 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { GraphQLError } from 'graphql';
+import type { Authenticator } from '../auth/access/index.js';
+import type { AppError } from '../common/errors/errors.js';
+import { toAppError } from '../common/errors/to-app-error.js';
+import type { GraphqlContext } from './context.js';
+import { checkBody } from './request-body.js';
+
+/** What fails here has an HTTP status of its own, and no operation is executed. */
+export const createContext =
+  (authenticator: Authenticator) =>
+  async (req: FastifyRequest, res: FastifyReply): Promise<GraphqlContext> => {
+    try {
+      if (req.method === 'POST') checkBody(req.body);
+      const principal = await authenticator.authenticate(req);
+      return { req, res, user: principal?.account ?? null };
+    } catch (error) {
+      throw withStatus(toAppError(error));
+    }
+  };
+
+/** Apollo takes the status and the headers from `extensions.http`. */
+function withStatus(error: AppError): GraphQLError {
+  const headers = new Map(Object.entries({ ...error.defaultHeaders, ...error.headers }));
+  const http = { status: error.status, headers };
+  return new GraphQLError(error.message, { originalError: error, extensions: { http } });
+}

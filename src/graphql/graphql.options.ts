@@ -1,0 +1,86 @@
+import {
+  ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginInlineTraceDisabled,
+  ApolloServerPluginSchemaReportingDisabled,
+  ApolloServerPluginUsageReportingDisabled,
+} from '@apollo/server/plugin/disabled';
+import type { ApolloDriverConfig } from '@nestjs/apollo';
+import { Injectable, Logger } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { GqlOptionsFactory } from '@nestjs/graphql';
+import type { FastifyInstance } from 'fastify';
+import { Authenticator } from '../auth/access/index.js';
+import { Config } from '../config/config.js';
+import { createContext } from './create-context.js';
+import { DocumentStore } from './document-store.js';
+import { createFormatError } from './graphql-errors.js';
+import { httpPlugin } from './http.plugin.js';
+import { costPlugin } from './limits/cost.plugin.js';
+import { shapeRule } from './limits/shape.rule.js';
+import { setUpRoute } from './route.js';
+
+const PATH = '/graphql';
+
+/** How Apollo Server is set up. */
+@Injectable()
+export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig, 'driver'>> {
+  constructor(
+    private readonly config: Config,
+    private readonly authenticator: Authenticator,
+    private readonly host: HttpAdapterHost,
+  ) {}
+
+  createGqlOptions(): Omit<ApolloDriverConfig, 'driver'> {
+    const { graphql, production } = this.config;
+    // There is none in an application context without HTTP, such as the REPL.
+    const fastify = this.host.httpAdapter?.getInstance<FastifyInstance>();
+    const documents = new DocumentStore();
+    if (fastify) setUpRoute(fastify, PATH, graphql.playground);
+    return {
+      path: PATH,
+      autoSchemaFile: true,
+      context: createContext(this.authenticator),
+      fieldResolverEnhancers: ['guards', 'interceptors', 'filters'],
+
+      formatError: createFormatError(graphql),
+      // The error table decides, not Nest and not a status that a resolver throws.
+      autoTransformHttpErrors: false,
+      preserveHttpStatusForExecutionErrors: false,
+      includeStacktraceInErrorResponses: false,
+
+      parseOptions: { maxTokens: graphql.limits.tokens },
+      validationRules: [shapeRule(graphql.limits)],
+      validationOptions: { hideSuggestions: !graphql.suggestions },
+      introspection: graphql.introspection,
+      documentStore: documents,
+      persistedQueries: graphql.persistedQueries && { cache: documents },
+
+      // GraphiQL comes from this process, not from a CDN.
+      graphiql: false,
+      stringifyResult: JSON.stringify,
+      nodeEnv: production ? 'production' : 'development',
+      logger: apolloLogger(),
+      // Apollo goes on serving until the HTTP server is closed.
+      stopOnApplicationShutdown: true,
+      stopOnTerminationSignals: false,
+      plugins: [
+        httpPlugin,
+        costPlugin(graphql.limits.cost),
+        ApolloServerPluginCacheControlDisabled(),
+        ApolloServerPluginInlineTraceDisabled(),
+        ApolloServerPluginSchemaReportingDisabled(),
+        ApolloServerPluginUsageReportingDisabled(),
+      ],
+    };
+  }
+}
+
+function apolloLogger() {
+  const logger = new Logger('Apollo');
+  return {
+    debug: (message?: unknown) => logger.debug(message),
+    info: (message?: unknown) => logger.log(message),
+    warn: (message?: unknown) => logger.warn(message),
+    error: (message?: unknown) => logger.error(message),
+  };
+}

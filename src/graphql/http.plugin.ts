@@ -1,0 +1,36 @@
+import type { ApolloServerPlugin } from '@apollo/server';
+import { ApolloServerErrorCode } from '@apollo/server/errors';
+import { Logger } from '@nestjs/common';
+import { AppError } from '../common/errors/errors.js';
+import type { GraphqlContext } from './context.js';
+import { toClientError } from './graphql-errors.js';
+
+/** Clients that accept this media type learn from the status, too, that an operation was not executed. */
+const GRAPHQL_RESPONSE = 'application/graphql-response+json';
+
+/**
+ * Media types and statuses of GraphQL over HTTP (https://graphql.github.io/graphql-over-http/draft/, section 6.4),
+ * which has 200 for errors of a document in `application/json`, where Apollo has 400.
+ */
+export const httpPlugin: ApolloServerPlugin<GraphqlContext> = {
+  requestDidStart: async () => ({
+    willSendResponse: async ({ errors, request, response: { http, body } }) => {
+      const isModern = request.http?.headers.get('accept')?.includes(GRAPHQL_RESPONSE) ?? false;
+      http.headers.set('content-type', `${isModern ? GRAPHQL_RESPONSE : 'application/json'}; charset=utf-8`);
+      if (body.kind !== 'single' || body.singleResult.data !== undefined || !errors?.[0]) return;
+      const { code, http: ownHttp } = errors[0].extensions;
+      // Apollo has said what is wrong with the request itself, such as 405.
+      if (code === ApolloServerErrorCode.BAD_REQUEST || (ownHttp && code === undefined)) return;
+      const error = toClientError(errors[0]);
+      if (!(error instanceof AppError)) return;
+      const { status, defaultHeaders, headers } = error;
+      http.status = status === 400 && !isModern ? 200 : status;
+      for (const [name, value] of Object.entries({ ...defaultHeaders, ...headers })) {
+        http.headers.set(name, value);
+      }
+    },
+  }),
+  unexpectedErrorProcessingRequest: async ({ error }) => {
+    new Logger('GraphQL').error({ err: error });
+  },
+};

@@ -1,0 +1,28 @@
+import type { ApolloServerPlugin } from '@apollo/server';
+import type { GraphqlContext } from '../context.js';
+import { costOf } from './cost.js';
+import { tooComplex } from './too-complex.js';
+
+/** A request header with which a client asks for `extensions.cost`. */
+const COST_HEADER = 'graphql-cost';
+
+/** Limits how many objects a response may hold. It depends on the variables, so documents from the cache count too. */
+export const costPlugin = (limit: number): ApolloServerPlugin<GraphqlContext> => ({
+  requestDidStart: async () => {
+    let objects = 0;
+    return {
+      didResolveOperation: async ({ operation, document, schema, request }) => {
+        if (!operation) return;
+        objects = costOf(operation, document, schema)(request.variables ?? {});
+        const error = tooComplex('objects to answer with', objects, limit);
+        if (error) throw error;
+      },
+      willSendResponse: async ({ contextValue, response: { body } }) => {
+        if (!(COST_HEADER in contextValue.req.headers) || body.kind !== 'single') return;
+        const { singleResult } = body;
+        if (!('data' in singleResult)) return;
+        singleResult.extensions = { ...singleResult.extensions, cost: { objects, limit } };
+      },
+    };
+  },
+});

@@ -1,0 +1,36 @@
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
+import { AppError } from '../common/errors/errors.js';
+import { servePage } from '../common/http/browser-pages.js';
+import { withRequestId } from './request-id.js';
+
+/** Bytes of a document's text. */
+const MAX_DOCUMENT = 64 * 1024;
+
+/** Adds to the route that `ApolloDriver` registers. Call it before that. */
+export function setUpRoute(fastify: FastifyInstance, path: string, withPlayground: boolean): void {
+  const sendPage = withPlayground ? servePage(fastify, 'playground', `${path}/playground/`) : undefined;
+
+  fastify.addHook('onRoute', (route: RouteOptions) => {
+    if (route.url !== path) return;
+    const { handler } = route;
+    route.handler = function (request, reply) {
+      if (sendPage && isBrowser(request)) return sendPage(reply);
+      checkSize(request.body);
+      return withRequestId(request.id, () => handler.call(this, asGet(request), reply));
+    };
+  });
+}
+
+const isBrowser = ({ method, headers }: FastifyRequest): boolean =>
+  method !== 'POST' && (headers.accept?.includes('text/html') ?? false);
+
+/** Apollo does not know HEAD; Fastify leaves the body out of its response. */
+const asGet = (request: FastifyRequest): FastifyRequest =>
+  request.method === 'HEAD' ? Object.create(request, { method: { value: 'GET' } }) : request;
+
+export function checkSize(body: unknown): void {
+  const { query } = (body ?? {}) as { query?: unknown };
+  if (typeof query === 'string' && Buffer.byteLength(query) > MAX_DOCUMENT) {
+    throw new AppError('PAYLOAD_TOO_LARGE', `A document is at most ${MAX_DOCUMENT / 1024} KiB of text`);
+  }
+}

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  getOperationAST,
+  GraphQLError,
+  type GraphQLFormattedError,
+  type GraphQLSchema,
+  NoSchemaIntrospectionCustomRule,
+  OperationTypeNode,
+  parse,
+  specifiedRules,
+  validate,
+} from 'graphql';
+import type { Context, ServerOptions, SubscribePayload } from 'graphql-ws';
+import type { Extra } from 'graphql-ws/use/ws';
+import type { Authenticator } from '../../auth/access/index.js';
+import { AppError } from '../../common/errors/errors.js';
+import type { GraphqlSettings } from '../../config/config.js';
+import { checkSize } from '../route.js';
+import { createFormatError, toClientError } from '../graphql-errors.js';
+import { costOf } from '../limits/cost.js';
+import { shapeRule } from '../limits/shape.rule.js';
+import { tooComplex } from '../limits/too-complex.js';
+import { withRequestId } from '../request-id.js';
+
+type Connection = Context<Record<string, unknown>, Extra>;
+
+/** Subscriptions of one connection at a time. */
+const MAX_SUBSCRIPTIONS = 50;
+
+/** Authenticates connections, and limits and reports as Apollo does for requests over HTTP. */
+export function subscriptionOptions(
+  schema: GraphQLSchema,
+  { limits, introspection, suggestions, ...settings }: GraphqlSettings,
+  authenticator: Authenticator,
+  server: FastifyInstance,
+): ServerOptions<Record<string, unknown>, Extra> {
+  const formatError = createFormatError({ limits, introspection, suggestions, ...settings });
+  const rules = [
+    ...specifiedRules,
+    ...(introspection ? [] : [NoSchemaIntrospectionCustomRule]),
+    shapeRule(limits),
+  ];
+
+  const format = (connection: Connection, errors: readonly GraphQLError[]): GraphQLFormattedError[] =>
+    withRequestId(requestIdOf(connection), () => errors.map((error) => formatError(undefined, error)));
+
+  function check(connection: Connection, payload: SubscribePayload): readonly GraphQLError[] | DocumentNode {
+    if (Object.keys(connection.subscriptions).length > MAX_SUBSCRIPTIONS) {
+      return [tooComplex('open subscriptions', MAX_SUBSCRIPTIONS + 1, MAX_SUBSCRIPTIONS)!];
+    }
+    checkSize(payload);
+    const document = parse(payload.query, { maxTokens: limits.tokens });
+    const errors = validate(schema, document, rules, { hideSuggestions: !suggestions });
+    if (errors.length > 0) return errors;
+    const operation = getOperationAST(document, payload.operationName);
+    if (operation?.operation !== OperationTypeNode.SUBSCRIPTION) {
+      throw new AppError('MALFORMED_REQUEST', 'Only subscriptions are accepted here, send others by POST');
+    }
+    const error = tooComplex(
+      'objects to answer with',
+      costOf(operation, document, schema)(payload.variables ?? {}),
+      limits.cost,
+    );
+    return error ? [error] : document;
+  }
+
+  return {
+    onConnect: async (connection) => {
+      try {
+        await authenticator.authenticate(requestOf(connection, server));
+        return true;
+      } catch (error) {
+        const failure = toClientError(error);
+        // 4403, by the protocol, for a credential that is refused.
+        if (failure instanceof AppError && failure.code !== 'INTERNAL_ERROR') return false;
+        throw error;
+      }
+    },
+    onSubscribe: async (connection, _id, payload): Promise<ExecutionArgs | readonly GraphQLError[]> => {
+      try {
+        const document = check(connection, payload);
+        if (!('kind' in document)) return document;
+        const req = requestOf(connection, server);
+        const principal = await authenticator.authenticate(req);
+        return {
+          schema,
+          document,
+          operationName: payload.operationName,
+          variableValues: payload.variables,
+          contextValue: { req, user: principal?.account ?? null },
+        };
+      } catch (error) {
+        return [
+          error instanceof GraphQLError ? error : new GraphQLError('', { originalError: error as Error }),
+        ];
+      }
+    },
+    onError: (connection, _id, _payload, errors) => format(connection, errors),
+    onNext: (connection, _id, _payload, _args, { errors, data }) =>
+      errors && { ...(data !== undefined && { data }), errors: format(connection, errors) },
+  };
+}
+
+const requestIds = new WeakMap<object, string>();
+
+function requestIdOf({ extra }: Connection): string {
+  let id = requestIds.get(extra);
+  if (!id) requestIds.set(extra, (id = randomUUID()));
+  return id;
+}
+
+/**
+ * The upgrade request in the form that guards know. Browsers cannot set headers on it, so the connection's
+ * parameters count as headers. It counts as a POST: a browser sends its session cookie whichever site has opened
+ * the connection, so the cookie counts only with its CSRF token.
+ */
+function requestOf(connection: Connection, server: FastifyInstance): FastifyRequest {
+  const { request } = connection.extra;
+  const parameters = Object.entries(connection.connectionParams ?? {})
+    .filter(([, value]) => typeof value === 'string')
+    .map(([name, value]) => [name.toLowerCase(), value]);
+  return {
+    id: requestIdOf(connection),
+    server,
+    method: 'POST',
+    url: request.url,
+    headers: { ...request.headers, ...Object.fromEntries(parameters) },
+    ip: request.socket.remoteAddress ?? '',
+    raw: request,
+  } as unknown as FastifyRequest;
+}

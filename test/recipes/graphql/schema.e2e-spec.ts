@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Injectable, Module } from '@nestjs/common';
+import {
+  Args,
+  Context,
+  createUnionType,
+  CustomScalar,
+  Extensions,
+  Field,
+  type FieldMiddleware,
+  Float,
+  ID,
+  InputType,
+  Int,
+  InterfaceType,
+  type MiddlewareContext,
+  type NextFn,
+  ObjectType,
+  Parent,
+  Query,
+  registerEnumType,
+  ResolveField,
+  Resolver,
+  Scalar,
+} from '@nestjs/graphql';
+import DataLoader from 'dataloader';
+import { Kind, type ValueNode } from 'graphql';
+import { Public } from '../../../src/auth/access/index.js';
+import { startApi, type TestApi } from '../../support/api.js';
+import { STORES } from '../../support/stores.js';
+
+@Scalar('Timestamp')
+class TimestampScalar implements CustomScalar<number, Date> {
+  description = 'Milliseconds since 1970';
+
+  parseValue(value: unknown): Date {
+    if (typeof value !== 'number') throw new TypeError('A timestamp is a number');
+    return new Date(value);
+  }
+
+  serialize(value: unknown): number {
+    return (value as Date).getTime();
+  }
+
+  parseLiteral(ast: ValueNode): Date {
+    if (ast.kind !== Kind.INT) throw new TypeError('A timestamp is a number');
+    return new Date(Number(ast.value));
+  }
+}
+
+enum AllowedColor {
+  RED,
+  GREEN,
+}
+registerEnumType(AllowedColor, { name: 'AllowedColor' });
+
+@InterfaceType()
+abstract class Character {
+  @Field(() => ID)
+  id!: string;
+
+  @Field({ middleware: [async (_: MiddlewareContext, next: NextFn) => String(await next()).toUpperCase()] })
+  name!: string;
+}
+
+const roleOnly: FieldMiddleware = async ({ info, context }, next) => {
+  const { role } = info!.parentType.getFields()[info!.fieldName]!.extensions;
+  return role === 'ADMIN' && !context.user ? null : next();
+};
+
+@ObjectType({ implements: () => [Character] })
+class Human extends Character {
+  @Field(() => AllowedColor)
+  color!: AllowedColor;
+
+  @Field(() => TimestampScalar)
+  born!: Date;
+
+  @Field({ nullable: true, middleware: [roleOnly] })
+  @Extensions({ role: 'ADMIN' })
+  password?: string;
+}
+
+@ObjectType()
+class Robot {
+  @Field(() => Float)
+  weight!: number;
+}
+
+const Being = createUnionType({
+  name: 'Being',
+  types: () => [Human, Robot] as const,
+  resolveType: (value: object) => ('weight' in value ? Robot : Human),
+});
+
+@InputType()
+class HumanFilter {
+  @Field(() => AllowedColor, { defaultValue: AllowedColor.GREEN })
+  color!: AllowedColor;
+
+  @Field(() => Int, { nullable: true })
+  limit?: number;
+}
+
+const ADA: Human = Object.assign(new Human(), {
+  id: '1',
+  name: 'ada',
+  color: AllowedColor.RED,
+  born: new Date(0),
+  password: 'x',
+});
+
+@Injectable()
+class Friends {
+  batches = 0;
+
+  loader(): DataLoader<string, string> {
+    return new DataLoader(async (ids) => {
+      this.batches++;
+      return ids.map((id) => `friend of ${id}`);
+    });
+  }
+}
+
+@Resolver(() => Human)
+@Public()
+class HumansResolver {
+  constructor(private readonly friends: Friends) {}
+
+  @Query(() => [Human])
+  humans(@Args('filter', { nullable: true }) filter?: HumanFilter): Human[] {
+    return filter?.color === AllowedColor.GREEN ? [] : [ADA, { ...ADA, id: '2' }];
+  }
+
+  @Query(() => [Being])
+  beings(): (typeof Being)[] {
+    return [ADA, Object.assign(new Robot(), { weight: 1.5 })];
+  }
+
+  @Query(() => Character)
+  character(): Character {
+    return ADA;
+  }
+
+  @Query(() => String)
+  echo(@Args('at', { type: () => TimestampScalar }) at: Date): string {
+    return at.toISOString();
+  }
+
+  @ResolveField(() => String)
+  friend(
+    @Parent() { id }: Human,
+    @Context() context: { friends?: DataLoader<string, string> },
+  ): Promise<string> {
+    context.friends ??= this.friends.loader();
+    return context.friends.load(id);
+  }
+}
+
+@Module({ providers: [TimestampScalar, HumansResolver, Friends] })
+class HumansModule {}
+
+describe.each(STORES)('Types of the documentation on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store, {}, [HumansModule]);
+  });
+  afterAll(() => api.stop());
+
+  it('work: scalars, enums, interfaces, unions, field middleware', async () => {
+    const { body } = await api.graphql(`{
+      humans { id name color born password }
+      beings { __typename ... on Human { id } ... on Robot { weight } }
+      character { __typename name ... on Human { color } }
+      echo(at: 1000)
+    }`);
+
+    expect(body.errors).toBeUndefined();
+    expect(body.data).toEqual({
+      humans: ['1', '2'].map((id) => ({ id, name: 'ADA', color: 'RED', born: 0, password: null })),
+      beings: [
+        { __typename: 'Human', id: '1' },
+        { __typename: 'Robot', weight: 1.5 },
+      ],
+      character: { __typename: 'Human', name: 'ADA', color: 'RED' },
+      echo: '1970-01-01T00:00:01.000Z',
+    });
+  });
+
+  it('are checked when they come in', async () => {
+    const echo = 'query ($at: Timestamp!) { echo(at: $at) }';
+
+    expect((await api.graphql('{ humans(filter: {}) { id } }')).body.data.humans).toEqual([]);
+    expect((await api.graphql(echo, { at: 0 })).body.data.echo).toBe('1970-01-01T00:00:00.000Z');
+    for (const { body } of [
+      await api.graphql(echo, { at: 'x' }),
+      await api.graphql('{ echo(at: "x") }'),
+      await api.graphql('{ humans(filter: { color: BLUE }) { id } }'),
+    ]) {
+      expect(body.data).toBeUndefined();
+      expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+    }
+  });
+
+  it('load what belongs to the items of a list in one batch, with a DataLoader', async () => {
+    const { body } = await api.graphql('{ humans { friend } }');
+
+    expect(body.data.humans).toEqual([{ friend: 'friend of 1' }, { friend: 'friend of 2' }]);
+    expect(api.app.get(Friends, { strict: false }).batches).toBe(1);
+  });
+});
