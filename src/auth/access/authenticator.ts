@@ -1,12 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { JsonWebTokenError } from '@nestjs/jwt';
 import type { FastifyRequest } from 'fastify';
 import passport, { type Strategy } from 'passport';
-import { AppError } from '../../common/errors/errors.js';
 import { Credential } from './credential.js';
 import { type Principal, principalOf } from './principal.js';
-import { tokenNotValid } from './token-not-valid.js';
 
 /** Finds out who makes a request, over REST and GraphQL, by asking the strategies that are a `Credential`. */
 @Injectable()
@@ -46,12 +43,11 @@ export class Authenticator {
 function succeeds(strategy: Strategy, request: FastifyRequest): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const authenticate = passport.authenticate(
-      strategy,
+      // Passport puts the callbacks of the request on it: on a shared object, requests would get each other's.
+      Object.create(strategy) as Strategy,
       { session: false },
       (error: Error | null, user: FastifyRequest['user'] | false, info: unknown) => {
         if (error) reject(error);
-        else if (info instanceof JsonWebTokenError) reject(tokenNotValid(info));
-        else if (info instanceof AppError) reject(info);
         else {
           if (user) Object.assign(request, { user, authInfo: info });
           resolve(Boolean(user));

@@ -49,6 +49,18 @@ export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
       .decorate('jwtStrategy', { getter: (): JwtStrategy => this });
   }
 
+  /** Without a token it fails, and another credential may succeed; a wrong token is an error. */
+  override authenticate(request: Parameters<Strategy['authenticate']>[0], options?: object): void {
+    // Passport calls this on a copy for each request, which has `fail` and `error` of its own.
+    if (bearerToken(request) !== null) this.fail = (cause: unknown) => this.error(tokenNotValid(cause));
+    try {
+      super.authenticate(request, options);
+    } catch (error) {
+      // Some payloads are too odd for jsonwebtoken, which then throws instead of calling back.
+      this.error(tokenNotValid(error));
+    }
+  }
+
   /** @throws Error where a module has replaced the strategy: `AuthGuard('jwt')` would ask the wrong one */
   onApplicationBootstrap(): void {
     refuseForeignStrategy();
@@ -67,26 +79,22 @@ export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
   }
 
   private giveKey(token: string, done: KeyCallback): void {
-    if (!isReadable(token)) {
-      done(tokenNotValid(), '');
-      return;
-    }
-    try {
-      done(null, this.config.jwtSecret);
-    } catch (error) {
-      // Some payloads are too odd for jsonwebtoken, which then throws instead of calling back.
-      done(tokenNotValid(error), '');
-    }
+    if (isReadable(token)) done(null, this.config.jwtSecret);
+    else done(tokenNotValid(), '');
   }
 }
 
 type KeyCallback = (error: unknown, key: string) => void;
 
-/** A request whose token is asked for tells whose strategy has the name. */
-const probe = { headers: {}, isOurs: false };
+interface WithHeaders {
+  readonly headers: { readonly authorization?: string | undefined };
+}
 
-function bearerToken(request: FastifyRequest): string | null {
-  if ((request as unknown) === probe) probe.isOurs = true;
+/** A request whose token is asked for tells whose strategy has the name. */
+const probe: WithHeaders & { isOurs: boolean } = { headers: {}, isOurs: false };
+
+function bearerToken(request: WithHeaders): string | null {
+  if (request === probe) probe.isOurs = true;
   return BEARER.exec((request.headers.authorization ?? '').trim())?.[1]?.trim() || null;
 }
 
