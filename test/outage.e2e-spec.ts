@@ -45,11 +45,11 @@ describe('a PostgreSQL that is lost', () => {
     await store.remove();
   });
 
-  it.each(['1', '2'])('while the service starts, with %s workers, is waited for', async (workers) => {
+  it('while the service starts is waited for', async () => {
     const store = await createStore('PostgreSQL');
     const { proxy, url } = await TcpProxy.to(store.environment['DATABASE_URL']!);
     await proxy.cut();
-    const starting = Service.start({ ...store.environment, DATABASE_URL: url, WEB_CONCURRENCY: workers });
+    const starting = Service.start({ ...store.environment, DATABASE_URL: url });
     await sleep(1500);
     await proxy.restore();
 

@@ -61,8 +61,6 @@ export abstract class Config {
   abstract readonly production: boolean;
   abstract readonly host: string;
   abstract readonly port: number;
-  /** Processes that serve; more than one takes PostgreSQL. */
-  abstract readonly workers: number;
   abstract readonly store: SqliteStore | PostgresStore;
   /** Whether pending migrations run at start. */
   abstract readonly migrateAtStart: boolean;

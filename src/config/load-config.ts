@@ -85,7 +85,6 @@ const settings = z.object({
     .optional(),
   HOST: text().default('127.0.0.1'),
   PORT: wholeNumber(0, 65_535).default(3000),
-  WEB_CONCURRENCY: wholeNumber(1, 128).default(1),
   MIGRATE: oneOf(['auto', 'off']).default('auto'),
   WRITE_ACCESS: oneOf(['open', 'authenticated', 'staff']).default('open'),
   JWT_SECRET: text()
@@ -129,11 +128,6 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   if (environment['NODE_ENV'] === 'production' && !environment['JWT_SECRET']) {
     faults.push('JWT_SECRET must be set when NODE_ENV is production');
   }
-  if (env && env.WEB_CONCURRENCY > 1 && env.DATABASE_URL === undefined) {
-    faults.push(
-      'WEB_CONCURRENCY must be 1 on the embedded database, which takes one process; set DATABASE_URL',
-    );
-  }
   const clients = toSocialClients(socialEnv ?? {});
   if (env?.NODE_ENV === 'production' && env.PUBLIC_URL === undefined && Object.keys(clients).length > 0) {
     faults.push('PUBLIC_URL must be set for social login when NODE_ENV is production');
@@ -144,7 +138,6 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
     production: env.NODE_ENV === 'production',
     host: env.HOST,
     port: env.PORT,
-    workers: env.WEB_CONCURRENCY,
     store: toStore(env),
     migrateAtStart: env.MIGRATE === 'auto',
     writeAccess: env.WRITE_ACCESS,

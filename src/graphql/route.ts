@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { AppError } from '../common/errors/errors.js';
 import { servePage } from '../common/http/browser-pages.js';
+import { isUnreadable } from '../common/http/json-body.js';
 import { withRequestId } from './request-id.js';
 
 /** Bytes of a document's text. */
@@ -15,7 +16,8 @@ export function setUpRoute(fastify: FastifyInstance, path: string, withPlaygroun
     const { handler } = route;
     route.handler = function (request, reply) {
       if (sendPage && isBrowser(request)) return sendPage(reply);
-      checkSize(request.body);
+      // An unreadable body becomes a GraphQL error, in the context.
+      if (!isUnreadable(request.body)) checkSize(request.body);
       return withRequestId(request.id, () => handler.call(this, asGet(request), reply));
     };
   });

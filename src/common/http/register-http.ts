@@ -36,7 +36,7 @@ export function registerHttp(app: NestFastifyApplication): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.headers(constant);
     reply.header('x-request-id', request.id);
-    if (drain.leaving) reply.header('connection', 'close');
+    if (drain.draining) reply.header('connection', 'close');
     if (drain.closing && hasBeenAnswered(request)) {
       done(new AppError('SERVICE_UNAVAILABLE', 'This process is stopping, please retry'));
     } else if (lacksHost(request)) {
