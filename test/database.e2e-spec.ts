@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getRepositoryToken } from '@nestjs/typeorm';
@@ -99,6 +100,24 @@ describe.each(STORES)('the database on %s', (store) => {
     await expect(outer).rejects.toThrow('No');
     expect(await api.posts.count()).toBe(before);
     expect(await api.posts.get(1)).toMatchObject({ title: 'A title', content: 'Some content' });
+  });
+
+  it('replaces placeholders, and leaves colons in literals, identifiers and comments alone', async () => {
+    const { queries, transactions } = api.app.get(Database);
+    const sql = `SELECT ':id it''s :id' AS "a :id", CAST(:id AS int) AS id /* :id */ -- :id
+      , CAST(:id AS int) + :more AS sum`;
+    const expected = [{ 'a :id': ":id it's :id", id: 7, sum: 8 }];
+
+    expect(await queries.all(sql, { id: 7, more: 1 })).toEqual(expected);
+    expect(await transactions.run(() => transactions.execute(sql, { id: 7, more: 1 }))).toEqual(expected);
+  });
+
+  it('knows every migration of its folder, in the order of their timestamps', async () => {
+    const files = (await readdir('src/database/migrations')).filter((name) => /^\d+-[^.]+\.ts$/.test(name));
+
+    expect(migrations.map(({ name }) => /\d+$/.exec(name)![0])).toEqual(
+      files.toSorted().map((name) => name.split('-')[0]),
+    );
   });
 
   it('answers 503 where migrations have not run', async () => {

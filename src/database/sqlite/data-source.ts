@@ -1,10 +1,11 @@
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import type { EntitySchema, MixedList, QueryRunner, ReplicationMode } from 'typeorm';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import type { SqliteStore } from '../../config/config.js';
 import { migrations } from '../migrations/index.js';
 import { ServiceDataSource } from '../service-data-source.js';
+import { CachingConnection } from './caching-connection.js';
 import { SqliteQueryRunner } from './query-runner.js';
 import { Turns } from './turns.js';
 
@@ -37,6 +38,7 @@ export class SqliteDataSource extends ServiceDataSource {
     const timeout = patient ? BUSY_TIMEOUT.command : BUSY_TIMEOUT.service;
     super({
       type: 'better-sqlite3',
+      driver: CachingConnection,
       database: databaseFile(store),
       entities,
       migrations,
@@ -51,7 +53,7 @@ export class SqliteDataSource extends ServiceDataSource {
         );
       },
     });
-    this.openReader = () => new Database(databaseFile(store), { readonly: true, timeout });
+    this.openReader = () => new CachingConnection(databaseFile(store), { readonly: true, timeout });
     const { driver } = this;
     const normalizeType = driver.normalizeType.bind(driver);
     driver.normalizeType = (column) =>
