@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { GqlExecutionContext } from '@nestjs/graphql';
-import type { GraphQLResolveInfo } from 'graphql';
+import { type GraphQLResolveInfo, OperationTypeNode } from 'graphql';
 import { AppError } from '../common/errors/errors.js';
 import { isSafe } from '../common/http/safe-methods.js';
 import { Config } from '../config/config.js';
@@ -61,7 +61,9 @@ const isField = (context: ExecutionContext): boolean =>
   isGraphQL(context) && infoOf(context).path.prev !== undefined;
 
 const isWrite = (context: ExecutionContext): boolean =>
-  isGraphQL(context) ? infoOf(context).operation.operation === 'mutation' : !isSafe(requestOf(context));
+  isGraphQL(context)
+    ? infoOf(context).operation.operation === OperationTypeNode.MUTATION
+    : !isSafe(requestOf(context));
 
 const infoOf = (context: ExecutionContext): GraphQLResolveInfo =>
   GqlExecutionContext.create(context).getInfo();

@@ -17,7 +17,7 @@ import {
   valueFromASTUntyped,
 } from 'graphql';
 
-export type Variables = Readonly<Record<string, unknown>>;
+type Variables = Readonly<Record<string, unknown>>;
 
 /** How many objects an operation may answer with, given its variables. */
 export type Cost = (variables: Variables) => number;
