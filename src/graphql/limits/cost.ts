@@ -37,7 +37,7 @@ type Part = (computation: Computation) => number;
 
 const NOTHING: Part = () => 0;
 
-const costs = new WeakMap<OperationDefinitionNode, Cost>();
+const compiledCosts = new WeakMap<OperationDefinitionNode, Cost>();
 
 /**
  * Computes the cost of a valid operation: each object counts one, the lengths of lists multiply the cost of
@@ -49,8 +49,8 @@ export function costOf(
   document: DocumentNode,
   schema: GraphQLSchema,
 ): Cost {
-  let cost = costs.get(operation);
-  if (!cost) costs.set(operation, (cost = compile(operation, document, schema)));
+  let cost = compiledCosts.get(operation);
+  if (!cost) compiledCosts.set(operation, (cost = compile(operation, document, schema)));
   return cost;
 }
 
