@@ -64,7 +64,7 @@ const SCENARIOS: Scenario[] = [
     method: 'POST',
     path: () => '/graphql',
     body: () => JSON.stringify(operation),
-    goal: { SQLite: 0.7, PostgreSQL: 0.7 },
+    goal: { SQLite: 0.75, PostgreSQL: 0.75 },
   })),
 ];
 

@@ -10,7 +10,7 @@ const many = (count: number, text: (n: number) => string) =>
 const deep = (levels: number) =>
   `{ user(id: 1) { ${'posts(limit: 1) { author { '.repeat((levels - 2) / 2)} id ${'} } '.repeat((levels - 2) / 2)} } }`;
 
-const doubling = (count: number) =>
+const nested = (count: number) =>
   many(count, (n) => `fragment F${n} on User{...F${n + 1} ...F${n + 1}}`).slice(0, 60_000);
 
 /** A fragment of thousands of names, thousands of times. */
@@ -132,7 +132,7 @@ describe('Limits of GraphQL', () => {
   });
 
   it.each([
-    ['nested fragments', `{ users { ...F0 } } ${doubling(2800)} fragment F2800 on User { id }`],
+    ['nested fragments', `{ users { ...F0 } } ${nested(2800)} fragment F2800 on User { id }`],
     ['aliases', `{ ${many(9000, (n) => `a${n}:__typename`)} }`.slice(0, 65_536)],
     ['directives', `{ users { id ${'@a '.repeat(20_000)} } }`],
     ['one fragment spread over and over', spreadOften()],

@@ -61,7 +61,9 @@ const isField = (context: ExecutionContext): boolean =>
   isGraphQL(context) && infoOf(context).path.prev !== undefined;
 
 const isWrite = (context: ExecutionContext): boolean =>
-  isGraphQL(context) ? infoOf(context).operation.operation === 'mutation' : !isSafe(requestOf(context));
+  isGraphQL(context)
+    ? infoOf(context).operation.operation === OperationTypeNode.MUTATION
+    : !isSafe(requestOf(context));
 
 const infoOf = (context: ExecutionContext): GraphQLResolveInfo =>
   GqlExecutionContext.create(context).getInfo();

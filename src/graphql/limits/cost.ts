@@ -17,7 +17,7 @@ import {
   valueFromASTUntyped,
 } from 'graphql';
 
-export type Variables = Readonly<Record<string, unknown>>;
+type Variables = Readonly<Record<string, unknown>>;
 
 /** How many objects an operation may answer with, given its variables. */
 export type Cost = (variables: Variables) => number;
@@ -37,7 +37,7 @@ type Part = (computation: Computation) => number;
 
 const NOTHING: Part = () => 0;
 
-const known = new WeakMap<OperationDefinitionNode, Cost>();
+const compiledCosts = new WeakMap<OperationDefinitionNode, Cost>();
 
 /**
  * Computes the cost of a valid operation: each object counts one, the lengths of lists multiply the cost of
@@ -49,8 +49,8 @@ export function costOf(
   document: DocumentNode,
   schema: GraphQLSchema,
 ): Cost {
-  let cost = known.get(operation);
-  if (!cost) known.set(operation, (cost = compile(operation, document, schema)));
+  let cost = compiledCosts.get(operation);
+  if (!cost) compiledCosts.set(operation, (cost = compile(operation, document, schema)));
   return cost;
 }
 

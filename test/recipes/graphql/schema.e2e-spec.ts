@@ -110,6 +110,8 @@ const ADA: Human = Object.assign(new Human(), {
   password: 'x',
 });
 
+const GRACE: Human = Object.assign(new Human(), ADA, { id: '2' });
+
 @Injectable()
 class Friends {
   batches = 0;
@@ -129,7 +131,7 @@ class HumansResolver {
 
   @Query(() => [Human])
   humans(@Args('filter', { nullable: true }) filter?: HumanFilter): Human[] {
-    return filter?.color === AllowedColor.GREEN ? [] : [ADA, { ...ADA, id: '2' }];
+    return filter?.color === AllowedColor.GREEN ? [] : [ADA, GRACE];
   }
 
   @Query(() => [Being])

@@ -65,7 +65,7 @@ describe.each(STORES)('Subscriptions over graphql-ws on %s', (store) => {
     token = (await api.accounts.login('ada@example.com')).access;
   });
   afterAll(async () => {
-    await Promise.all(clients.map((client) => client.dispose()));
+    for (const client of clients) await client.dispose();
     await api.stop();
   });
 
