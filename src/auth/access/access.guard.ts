@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { GqlExecutionContext } from '@nestjs/graphql';
-import type { GraphQLResolveInfo } from 'graphql';
+import { type GraphQLResolveInfo, OperationTypeNode } from 'graphql';
 import { AppError } from '../../common/errors/errors.js';
 import { isGraphQL, requestOf } from '../../common/http/request-of.js';
 import { isSafe } from '../../common/http/safe-methods.js';

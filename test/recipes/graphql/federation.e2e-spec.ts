@@ -14,7 +14,7 @@ import {
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { AppModule } from '../../../src/app.module.js';
-import { Public } from '../../../src/auth/access.js';
+import { Public } from '../../../src/auth/access/index.js';
 import { AuthModule } from '../../../src/auth/auth.module.js';
 import { createFastifyAdapter } from '../../../src/common/http/fastify-adapter.js';
 import { registerHttp } from '../../../src/common/http/register-http.js';
