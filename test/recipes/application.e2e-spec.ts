@@ -1,0 +1,192 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Controller, Get, type MessageEvent, Module, Sse, UseGuards } from '@nestjs/common';
+import { NestFactory, repl } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { WsAdapter } from '@nestjs/platform-ws';
+import { Test } from '@nestjs/testing';
+import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
+import {
+  ConnectedSocket,
+  MessageBody,
+  type OnGatewayConnection,
+  SubscribeMessage,
+  WebSocketGateway,
+} from '@nestjs/websockets';
+import type { FastifyInstance } from 'fastify';
+import { interval, map, type Observable, take } from 'rxjs';
+import type { Repository } from 'typeorm';
+import { WebSocket } from 'ws';
+import { appOptions, createApp, initApp } from '../../src/app.factory.js';
+import { AppModule } from '../../src/app.module.js';
+import { AccessGuard, CurrentAccount, Public } from '../../src/auth/access/index.js';
+import { type Account, AccountsService } from '../../src/auth/accounts/index.js';
+import { Clock } from '../../src/common/clock/clock.js';
+import { createFastifyAdapter } from '../../src/common/http/fastify-adapter.js';
+import { loadConfig } from '../../src/config/load-config.js';
+import { User } from '../../src/users/user.entity.js';
+import { UsersService } from '../../src/users/users.service.js';
+import { bearer, TestApi } from '../support/api.js';
+import { createStore, STORES, type TestStore } from '../support/stores.js';
+
+@Controller({ path: 'ticks', version: '1' })
+class TicksController {
+  constructor(@InjectRepository(User) private readonly users: Repository<User>) {}
+
+  @Sse('public')
+  @Public()
+  ticks(): Observable<MessageEvent> {
+    return interval(5).pipe(
+      take(2),
+      map((n) => ({ data: { n } })),
+    );
+  }
+
+  @Sse('private')
+  async privateTicks(@CurrentAccount() account: Account): Promise<Observable<MessageEvent>> {
+    const users = await this.users.count();
+    return interval(5).pipe(
+      take(1),
+      map(() => ({ data: { account: account.id, users } })),
+    );
+  }
+}
+
+@WebSocketGateway({ path: '/rooms' })
+class RoomsGateway implements OnGatewayConnection {
+  handleConnection(client: WebSocket, request: unknown): void {
+    Object.assign(client, { request });
+  }
+
+  @SubscribeMessage('echo')
+  echo(@MessageBody() text: string): object {
+    return { event: 'echo', data: text };
+  }
+
+  @UseGuards(AccessGuard)
+  @SubscribeMessage('whoami')
+  whoAmI(@CurrentAccount() account: Account, @ConnectedSocket() _client: WebSocket): object {
+    return { event: 'whoami', data: account.email };
+  }
+}
+
+@Module({ imports: [TypeOrmModule.forFeature([User])], controllers: [TicksController] })
+class TicksModule {}
+
+@Module({ providers: [RoomsGateway] })
+class RoomsModule {}
+
+@Controller({ path: 'plugged', version: '1' })
+@Public()
+class PluggedController {
+  @Get()
+  get(): object {
+    return {};
+  }
+}
+
+@Module({ controllers: [PluggedController] })
+class PluggedModule {}
+
+describe.each(STORES)('the application on %s', (store) => {
+  let testStore: TestStore;
+  beforeAll(async () => {
+    testStore = await createStore(store);
+  });
+  afterAll(() => testStore.remove());
+
+  const config = () => loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...testStore.environment });
+  const apiOf = (app: NestFastifyApplication) => new TestApi(app, config(), async () => undefined);
+
+  it('is made by a testing module, with providers of its own', async () => {
+    const module = await Test.createTestingModule({ imports: [AppModule.with(config())] })
+      .overrideProvider(Clock)
+      .useValue({ now: () => new Date('2030-01-01T00:00:00Z') })
+      .compile();
+    const app = module.createNestApplication<NestFastifyApplication>(
+      createFastifyAdapter(config()),
+      appOptions(config()),
+    );
+    const api = apiOf(await initApp(app));
+
+    const { body } = await api.post('/v1/orders', {}, { 'idempotency-key': 'one' });
+    expect(body.data.created_at).toBe('2030-01-01T00:00:00.000Z');
+    await api.stop();
+  });
+
+  it('is configured before it is initialised: plugins, hooks and middleware', async () => {
+    const app = await createApp(config(), {
+      modules: [PluggedModule],
+      configure: async (created) => {
+        created.use((_request: unknown, response: { setHeader: Function }, next: () => void) => {
+          response.setHeader('x-middleware', 'yes');
+          next();
+        });
+        await created.register(async (fastify: FastifyInstance) => {
+          fastify.get('/plugin', async () => ({ from: 'plugin' }));
+        });
+        created
+          .getHttpAdapter()
+          .getInstance()
+          .addHook('onSend', async (_request, reply) => {
+            reply.header('x-hook', 'yes');
+          });
+      },
+    });
+    const api = apiOf(app);
+
+    expect((await api.get('/v1/plugged')).headers).toMatchObject({ 'x-middleware': 'yes', 'x-hook': 'yes' });
+    expect((await api.get('/plugin')).body).toEqual({ from: 'plugin' });
+    await api.stop();
+  });
+
+  it('serves events (SSE), to accounts where the handler does not say otherwise', async () => {
+    const api = apiOf(await createApp(config(), { modules: [TicksModule] }));
+    await api.accounts.register('sse@example.com');
+    const { access } = await api.accounts.login('sse@example.com');
+
+    const open = await api.get('/v1/ticks/public');
+    expect(open.headers['content-type']).toContain('text/event-stream');
+    expect(open.text.match(/data: .*/g)).toEqual(['data: {"n":0}', 'data: {"n":1}']);
+    expect(await api.get('/v1/ticks/private')).toBeError('UNAUTHENTICATED');
+    expect((await api.get('/v1/ticks/private', bearer(access))).text).toContain('"users":1');
+    await api.stop();
+  });
+
+  it('serves a WebSocket gateway, with the guard where it is asked for', async () => {
+    const app = await createApp(config(), {
+      modules: [RoomsModule],
+      configure: (created) => void created.useWebSocketAdapter(new WsAdapter(created)),
+    });
+    await app.listen(0, '127.0.0.1');
+    const api = apiOf(app);
+    await api.accounts.register('ws@example.com');
+    const { access } = await api.accounts.login('ws@example.com');
+    const url = `${(await app.getUrl()).replace('http', 'ws')}/rooms`;
+    const ask = async (headers: Record<string, string>, event: string) => {
+      const client = new WebSocket(url, { headers });
+      await once(client, 'open');
+      client.send(JSON.stringify({ event, data: 'hello' }));
+      const [message] = await once(client, 'message');
+      client.close();
+      return JSON.parse(String(message));
+    };
+
+    expect(await ask({}, 'echo')).toEqual({ event: 'echo', data: 'hello' });
+    expect(await ask(bearer(access), 'whoami')).toEqual({ event: 'whoami', data: 'ws@example.com' });
+    expect(await ask({}, 'whoami')).toMatchObject({ event: 'exception' });
+    await api.stop();
+  });
+
+  it('works without HTTP: as an application context, and in the REPL', async () => {
+    const context = await NestFactory.createApplicationContext(AppModule.with(config()), {
+      logger: false,
+      abortOnError: false,
+    });
+    const { name } = await context.get(UsersService, { strict: false }).findOne(1);
+    expect(name).toBe('Author');
+    expect(await context.get(AccountsService, { strict: false }).findOne(1)).toBeDefined();
+    await context.close();
+    expect(repl).toBeInstanceOf(Function);
+  });
+});
