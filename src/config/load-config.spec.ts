@@ -26,6 +26,8 @@ describe('loadConfig', () => {
       corsOrigins: '*',
       graphql: {
         playground: true,
+        persistedQueries: false,
+        subscriptions: false,
         introspection: true,
         suggestions: true,
         limits: { depth: 10, aliases: 30, directives: 30, repeatedFields: 20, tokens: 2000, cost: 20_000 },
