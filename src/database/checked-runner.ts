@@ -4,6 +4,8 @@ import type { QueryRunner } from 'typeorm';
 export interface CheckedRunner extends QueryRunner {
   /** @throws what a statement of the current transaction met, unless a savepoint took that back */
   check(): void;
+  /** Runs statements that go past `query`, as those that do not. */
+  track<T>(statements: () => Promise<T>): Promise<T>;
 }
 
 /**
@@ -25,20 +27,22 @@ export function checkedRunner(runner: QueryRunner): CheckedRunner {
     depth = Math.max(0, depth - 1);
     if (failure && failure.depth > depth) failure = undefined;
   };
+  const track = async <T>(statements: () => Promise<T>): Promise<T> => {
+    try {
+      return await statements();
+    } catch (error) {
+      if (depth > 0) failure ??= { error, depth };
+      throw error;
+    }
+  };
   const check = (): void => {
     if (failure) throw failure.error;
   };
 
   return Object.assign(runner, {
     check,
-    query: async (...parameters: unknown[]) => {
-      try {
-        return await query(...parameters);
-      } catch (error) {
-        if (depth > 0) failure ??= { error, depth };
-        throw error;
-      }
-    },
+    track,
+    query: (...parameters: unknown[]) => track(() => query(...parameters)),
     startTransaction: async (...parameters: Parameters<QueryRunner['startTransaction']>) => {
       try {
         await startTransaction(...parameters);

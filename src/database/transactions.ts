@@ -1,4 +1,4 @@
-import type { EntityManager } from 'typeorm';
+import type { EntityManager, QueryRunner } from 'typeorm';
 import type { CheckedRunner } from './checked-runner.js';
 import type { Parameters } from './parameters.js';
 import { retryCollisions } from './retry.js';
@@ -40,11 +40,7 @@ export abstract class Transactions {
   execute<Row>(sql: string, parameters: Parameters = {}): Promise<Row[]> {
     const { unit } = this.source;
     if (!unit) return this.executeAlone<Row>(sql, parameters);
-    return unit.join(async () => {
-      const { text, values } = this.compile(sql, parameters);
-      const { records } = await this.source.createQueryRunner().query(text, values, true);
-      return (records as Row[] | undefined) ?? [];
-    });
+    return unit.execute((runner) => this.executeWithin<Row>(runner, sql, parameters));
   }
 
   /**
@@ -93,9 +89,9 @@ export abstract class Transactions {
 
   protected abstract executeAlone<Row>(sql: string, parameters: Parameters): Promise<Row[]>;
 
-  /** The statement and its values with the positional placeholders of the database. */
-  protected abstract compile(
+  protected abstract executeWithin<Row>(
+    runner: QueryRunner,
     sql: string,
     parameters: Parameters,
-  ): { readonly text: string; readonly values: unknown[] };
+  ): Promise<Row[]>;
 }

@@ -48,6 +48,11 @@ export class UnitOfWork {
     return this.part(this.open().then(work), (error) => (this.failure ??= { error }));
   }
 
+  /** Runs statements on the connection of the transaction. If they fail, all of it fails. */
+  execute<T>(statements: (runner: QueryRunner) => Promise<T>): Promise<T> {
+    return this.join(() => this.inTurn(() => this.runner.track(() => statements(this.runner))));
+  }
+
   /** Does work that can be taken back alone, in a savepoint. Everything outside of it waits meanwhile. */
   nest<T>(work: (unit: UnitOfWork, runner: QueryRunner) => Promise<T>): Promise<T> {
     const unit = new UnitOfWork(this.runner);

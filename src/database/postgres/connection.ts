@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import type { DataSource } from 'typeorm';
 import { type Parameters, replacePlaceholders } from '../parameters.js';
 
@@ -20,21 +20,22 @@ export class PostgresConnection {
     private readonly prepared: boolean,
   ) {}
 
-  all<Row>(sql: string, parameters: Parameters = {}): Promise<Row[]> {
+  /** @param on the connection of a transaction; else any of the pool */
+  all<Row>(sql: string, parameters: Parameters = {}, on: Pool | PoolClient = this.pool): Promise<Row[]> {
     let statement = this.statements.get(sql);
     if (!statement) {
       statement = { ...compile(sql), ...(this.prepared && { name: `s${this.statements.size}` }) };
       this.statements.set(sql, statement);
     }
     const { name, text, names } = statement;
-    return this.pool
+    return on
       .query({ ...(name !== undefined && { name }), text, values: names.map((each) => parameters[each]) })
       .then(({ rows }) => rows as Row[]);
   }
 }
 
 /** Turns each `:name` into `$1`, `$2` … */
-export function compile(sql: string): Statement {
+function compile(sql: string): Statement {
   const names: string[] = [];
   const text = replacePlaceholders(sql, (name) => {
     if (!names.includes(name)) names.push(name);

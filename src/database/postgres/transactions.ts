@@ -1,8 +1,10 @@
+import type { PoolClient } from 'pg';
+import type { QueryRunner } from 'typeorm';
 import type { Parameters } from '../parameters.js';
 import { retryCollisions } from '../retry.js';
 import type { ServiceDataSource } from '../service-data-source.js';
 import { Transactions } from '../transactions.js';
-import { compile, type PostgresConnection } from './connection.js';
+import type { PostgresConnection } from './connection.js';
 
 /** Writes on PostgreSQL: each transaction has a connection of the pool to itself. */
 export class PostgresTransactions extends Transactions {
@@ -17,8 +19,11 @@ export class PostgresTransactions extends Transactions {
     return retryCollisions(() => this.connection.all<Row>(sql, parameters));
   }
 
-  protected compile(sql: string, parameters: Parameters): { text: string; values: unknown[] } {
-    const { text, names } = compile(sql);
-    return { text, values: names.map((name) => parameters[name]) };
+  protected async executeWithin<Row>(
+    runner: QueryRunner,
+    sql: string,
+    parameters: Parameters,
+  ): Promise<Row[]> {
+    return this.connection.all<Row>(sql, parameters, (await runner.connect()) as PoolClient);
   }
 }

@@ -1,3 +1,4 @@
+import type { QueryRunner } from 'typeorm';
 import { type Parameters, replacePlaceholders } from '../parameters.js';
 import { retryCollisions } from '../retry.js';
 import { Transactions } from '../transactions.js';
@@ -27,12 +28,17 @@ export class SqliteTransactions extends Transactions {
     }
   }
 
-  protected compile(sql: string, parameters: Parameters): { text: string; values: unknown[] } {
+  protected async executeWithin<Row>(
+    runner: QueryRunner,
+    sql: string,
+    parameters: Parameters,
+  ): Promise<Row[]> {
     const values: unknown[] = [];
     const text = replacePlaceholders(sql, (name) => {
       values.push(parameters[name]);
       return '?';
     });
-    return { text, values };
+    const { records } = await runner.query(text, values, true);
+    return (records as Row[] | undefined) ?? [];
   }
 }
