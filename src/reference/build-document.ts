@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import type { INestApplication } from '@nestjs/common';
+import type { INestApplication, Type } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { ERRORS, type ErrorCode } from '../common/errors/errors.js';
+import type { Success } from '../common/openapi/answers.js';
 import { findHandlers, type Handler, operationId } from './handlers.js';
 import { type Refusal, refusalsOf, securityOf } from './refusals.js';
 
@@ -39,7 +40,11 @@ export async function buildDocument(app: INestApplication): Promise<OpenAPIObjec
   for (const [path, item] of Object.entries(document['paths'] as Json)) {
     for (const method of METHODS.filter((name) => name in item)) {
       const operation = item[method] as Json;
-      await complete(operation, path, handlers.get(operation['operationId'].replace(/_v\d+$/, ''))!);
+      await complete(
+        operation,
+        { path, method },
+        handlers.get(operation['operationId'].replace(/_v\d+$/, ''))!,
+      );
     }
   }
   Object.assign((document['components'] ??= {}), { headers: HEADERS });
@@ -62,7 +67,11 @@ const CREDENTIALS = [{ bearer: [] }, { session: [], csrf: [] }];
 /** Account paths are written with the slash at their end; all paths answer with and without. */
 const documentedPath = (path: string): string => (path.startsWith('/auth/') ? `${path}/` : path);
 
-async function complete(operation: Json, path: string, handler: Handler): Promise<void> {
+async function complete(
+  operation: Json,
+  { path, method }: { path: string; method: string },
+  handler: Handler,
+): Promise<void> {
   const declared = new Set((operation['parameters'] ?? []).map(({ name }: Json) => name));
   // What no handler has declared is read by `@Id()`.
   const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).filter((name) => !declared.has(name));
@@ -70,26 +79,49 @@ async function complete(operation: Json, path: string, handler: Handler): Promis
   if (handler.idempotencyKey !== 'none') {
     (operation['parameters'] ??= []).push(keyParameter(handler.idempotencyKey === 'required'));
   }
-  const security = securityOf(handler);
+  const body = operation['requestBody'] as Json | undefined;
+  const input = inputOf(handler, body);
+  const security = securityOf(handler, { method });
   operation['security'] =
     security === 'none' ? [] : security === 'required' ? CREDENTIALS : [{}, ...CREDENTIALS];
-  if (handler.input) operation['requestBody'].required = true;
+  if (input) body!['required'] = true;
 
-  const { default: success = { description: 'Success' }, ...others } = operation['responses'] as Json;
-  for (const status of [200, 201, 204]) delete others[status];
-  operation['responses'] = { [handler.status]: withHeaders(success, handler.status, handler), ...others };
+  // What Nest's Swagger module finds by the method and `@HttpCode()`.
+  const [status] = Object.keys(operation['responses'] as Json).map(Number) as [number];
+  operation['responses'] = successesOf(handler, status);
   const byStatus = Object.groupBy(
-    await refusalsOf(handler, { hasBody: 'requestBody' in operation, hasId: ids.length > 0 }),
+    await refusalsOf(handler, { method, hasBody: body !== undefined, input, hasId: ids.length > 0 }),
     ({ code }) => ERRORS[code].status,
   );
-  for (const [status, refusals] of Object.entries(byStatus)) {
-    operation['responses'][status] = withHeaders(refusalResponse(refusals, others[status]), Number(status));
+  for (const [code, refusals] of Object.entries(byStatus)) {
+    operation['responses'][code] = withHeaders(
+      refusalResponse(refusals, handler, Number(code)),
+      Number(code),
+    );
   }
 }
 
-function refusalResponse(refusals: readonly Refusal[], own: Json | undefined): Json {
+function successesOf(handler: Handler, status: number): Json {
+  const { success, redirection } = handler;
+  const response = { description: 'Success', ...(success && { content: contentOf(success) }) };
+  return {
+    ...((success ?? redirection === undefined) && { [status]: withHeaders(response, status, handler) }),
+    ...(redirection !== undefined && { 302: withHeaders({ description: redirection }, 302) }),
+  };
+}
+
+const contentOf = ({ schema, types }: Success): Json =>
+  Object.fromEntries(types.map((type) => [type, { schema }]));
+
+/** The class of a body: the parameter that the schema is named after. */
+function inputOf({ parameters }: Handler, body: Json | undefined): Type | undefined {
+  const schema: string = body?.['content']?.['application/json']?.schema?.$ref ?? '';
+  return parameters.find(({ name }) => schema === `#/components/schemas/${name}`);
+}
+
+function refusalResponse(refusals: readonly Refusal[], { otherError }: Handler, status: number): Json {
   const schema = { $ref: '#/components/schemas/Error' };
-  const ownContent = own?.['content']?.['application/json'] as Json | undefined;
+  const other = otherError?.status === status ? otherError.schema : undefined;
   const examples = refusals.map(
     ({ code, ...error }) => [code, { value: { error: { code, ...error } } }] as const,
   );
@@ -97,8 +129,8 @@ function refusalResponse(refusals: readonly Refusal[], own: Json | undefined): J
     description: refusals.map(({ code }) => `\`${code}\``).join(', '),
     content: {
       'application/json': {
-        schema: ownContent ? { anyOf: [ownContent['schema'], schema] } : schema,
-        examples: { ...ownContent?.['examples'], ...Object.fromEntries(examples) },
+        schema: other ? { anyOf: [other, schema] } : schema,
+        examples: Object.fromEntries(examples),
       },
     },
   };

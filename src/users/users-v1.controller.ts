@@ -13,7 +13,7 @@ import {
   Res,
   UseInterceptors,
 } from '@nestjs/common';
-import { ApiExtraModels, ApiOperation, ApiProduces, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import { ApiExtraModels, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { WriteAccess } from '../auth/access/index.js';
 import type { QueryParameters } from '../common/http/query.js';
@@ -79,8 +79,7 @@ export class UsersV1Controller {
   /** As XML for those who accept exactly that, and as JSON for everyone else. */
   @Get(':id')
   @ApiOperation({ summary: 'Reads a user' })
-  @ApiProduces('application/json', 'application/xml')
-  @Answers(UserViewV1)
+  @Answers(UserViewV1, ['application/json', 'application/xml'])
   @Refuses({ NOT_FOUND: 'User not found' })
   async read(
     @Id() id: number,

@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import { GqlExecutionContext } from '@nestjs/graphql';
 import { type GraphQLResolveInfo, OperationTypeNode } from 'graphql';
 import { AppError } from '../../common/errors/errors.js';
-import { isGraphQL, requestOf } from '../../common/http/request-of.js';
+import { isGraphQL, isWebSocket, requestOf } from '../../common/http/request-of.js';
 import { isSafe } from '../../common/http/safe-methods.js';
 import { Config } from '../../config/config.js';
 import { type Access, ACCESS } from './access.js';
@@ -37,7 +37,10 @@ export class AccessGuard implements CanActivate {
   }
 
   private async admit(context: ExecutionContext, staffOnly: boolean): Promise<boolean> {
-    const principal = await this.authenticator.authenticate(requestOf(context));
+    const request = requestOf(context);
+    // A connection outlives its credential, which each message needs.
+    if (isWebSocket(context)) this.authenticator.forget(request);
+    const principal = await this.authenticator.authenticate(request);
     if (!principal) throw new AppError('UNAUTHENTICATED', 'This takes an account; please authenticate');
     if (staffOnly && !principal.account.isStaff)
       throw new AppError('FORBIDDEN', 'This takes a staff account');

@@ -27,6 +27,11 @@ export class Authenticator {
     return principal;
   }
 
+  /** The next call asks again. */
+  forget(request: FastifyRequest): void {
+    this.known.delete(request);
+  }
+
   private async ask(request: FastifyRequest): Promise<Principal | null> {
     // Each application asks its own strategies; by name, it would get those of the last one in the process.
     this.strategies ??= this.discovery

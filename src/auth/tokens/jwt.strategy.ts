@@ -36,14 +36,17 @@ export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
     private readonly codec: TokenCodec,
   ) {
     refuseForeignStrategy();
+    const own: { strategy?: JwtStrategy } = {};
     super({
       ...VERIFY_OPTIONS,
       passReqToCallback: true,
       jwtFromRequest: bearerToken,
       secretOrKeyProvider: (request: FastifyRequest, token: string, done: KeyCallback) => {
-        request.server.jwtStrategy!.giveKey(token, done);
+        // Over WebSocket only the global guard asks, and that asks the strategy of its own application.
+        (request.server?.jwtStrategy ?? own.strategy!).giveKey(token, done);
       },
     });
+    own.strategy = this;
     host.httpAdapter
       ?.getInstance<FastifyInstance>()
       .decorate('jwtStrategy', { getter: (): JwtStrategy => this });
@@ -68,7 +71,7 @@ export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
 
   /** @throws AppError `TOKEN_NOT_VALID` unless it is an access token of an account that is active now */
   validate({ server }: FastifyRequest, payload: unknown): Promise<[Account, LoginInfo]> {
-    return server.jwtStrategy!.accountOf(payload);
+    return (server?.jwtStrategy ?? this).accountOf(payload);
   }
 
   private async accountOf(payload: unknown): Promise<[Account, LoginInfo]> {

@@ -1,3 +1,4 @@
+import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { AppError } from '../errors/errors.js';
@@ -30,7 +31,13 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
  * read is a `VALIDATION_ERROR`. Elsewhere it has to say that it is JSON (415), and is `MALFORMED_REQUEST`.
  */
 export const AnyContentType = (options: BodyOptions = {}): MethodDecorator =>
-  RouteConfig({ anyContentType: true, ...options });
+  applyDecorators(
+    RouteConfig({ anyContentType: true, ...options }),
+    SetMetadata(ANY_CONTENT_TYPE, true),
+  ) as MethodDecorator;
+
+/** Metadata key, for the reference. */
+export const ANY_CONTENT_TYPE = Symbol('any content type');
 
 const bodyTexts = new WeakMap<FastifyRequest, string>();
 

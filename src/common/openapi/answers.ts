@@ -1,5 +1,5 @@
 import { applyDecorators, SetMetadata, type Type, UseInterceptors } from '@nestjs/common';
-import { ApiExtraModels, ApiResponse, getSchemaPath } from '@nestjs/swagger';
+import { ApiExtraModels, getSchemaPath } from '@nestjs/swagger';
 import type { ErrorCode } from '../errors/errors.js';
 import { ResourceHeadersInterceptor } from '../responses/resource-headers.interceptor.js';
 import { MESSAGES } from './messages.js';
@@ -12,6 +12,23 @@ export const REFUSALS = Symbol('refusals');
 
 export type Refusals = Partial<Record<ErrorCode, string>>;
 
+/** Metadata keys of what a handler responds with; see `Handler` of the reference. */
+export const SUCCESS = Symbol('success');
+export const REDIRECTION = Symbol('redirection');
+export const OTHER_ERROR = Symbol('other error');
+
+/** The body of a success. */
+export interface Success {
+  readonly schema: SchemaObject;
+  readonly types: readonly string[];
+}
+
+/** An error that is not in the envelope. */
+export interface OtherError {
+  readonly status: number;
+  readonly schema: SchemaObject;
+}
+
 // The status of a success is not said here: it follows from the method and `@HttpCode`.
 
 /** Answers with `{data}`. */
@@ -22,8 +39,9 @@ export const AnswersData = (view: Type): MethodDecorator =>
 export const AnswersCreated = (view: Type): MethodDecorator =>
   applyDecorators(AnswersData(view), UseInterceptors(ResourceHeadersInterceptor));
 
-/** Answers with the view itself. */
-export const Answers = (view: Type): MethodDecorator => answers([view], ref(view));
+/** Answers with the view itself. @param types media types, where there are more than JSON */
+export const Answers = (view: Type, types?: readonly string[]): MethodDecorator =>
+  answers([view], ref(view), types);
 
 /** Answers with `{data}`, a whole list. */
 export const AnswersList = (view: Type): MethodDecorator =>
@@ -31,7 +49,7 @@ export const AnswersList = (view: Type): MethodDecorator =>
 
 /** Answers by sending the browser elsewhere. */
 export const AnswersByRedirection = (description: string): MethodDecorator =>
-  ApiResponse({ status: 302, description });
+  SetMetadata(REDIRECTION, description);
 
 /** Answers with one page of a list, found by its number, and with the `Link` header. */
 export const AnswersPage = (view: Type): MethodDecorator =>
@@ -61,13 +79,14 @@ export const Refuses = (refusals: keyof typeof MESSAGES | Refusals): ClassDecora
 
 /** A refusal that is not in the envelope. */
 export const AlsoRefuses = (status: number, schema: SchemaObject): MethodDecorator =>
-  ApiResponse({ status, schema });
+  SetMetadata<symbol, OtherError>(OTHER_ERROR, { status, schema });
 
-function answers(models: readonly Type[], schema: SchemaObject): MethodDecorator {
-  return applyDecorators(
-    ApiExtraModels(...models),
-    ApiResponse({ status: 'default', description: 'Success', schema }),
-  );
+function answers(
+  models: readonly Type[],
+  schema: SchemaObject,
+  types: readonly string[] = ['application/json'],
+): MethodDecorator {
+  return applyDecorators(ApiExtraModels(...models), SetMetadata<symbol, Success>(SUCCESS, { schema, types }));
 }
 
 const withLinks = (decorator: MethodDecorator): MethodDecorator =>

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import {
   type DocumentNode,
   type ExecutionArgs,
@@ -17,6 +17,7 @@ import type { Context, ServerOptions, SubscribePayload } from 'graphql-ws';
 import type { Extra } from 'graphql-ws/use/ws';
 import type { Authenticator } from '../../auth/access/index.js';
 import { AppError } from '../../common/errors/errors.js';
+import { toRequest } from '../../common/http/request-of.js';
 import type { GraphqlSettings } from '../../config/config.js';
 import { checkSize } from '../route.js';
 import { createFormatError, toClientError } from '../graphql-errors.js';
@@ -35,7 +36,6 @@ export function subscriptionOptions(
   schema: GraphQLSchema,
   { limits, introspection, suggestions, ...settings }: GraphqlSettings,
   authenticator: Authenticator,
-  server: FastifyInstance,
 ): ServerOptions<Record<string, unknown>, Extra> {
   const formatError = createFormatError({ limits, introspection, suggestions, ...settings });
   const rules = [
@@ -70,7 +70,7 @@ export function subscriptionOptions(
   return {
     onConnect: async (connection) => {
       try {
-        await authenticator.authenticate(requestOf(connection, server));
+        await authenticator.authenticate(requestOf(connection));
         return true;
       } catch (error) {
         const failure = toClientError(error);
@@ -83,7 +83,7 @@ export function subscriptionOptions(
       try {
         const document = check(connection, payload);
         if (!('kind' in document)) return document;
-        const req = requestOf(connection, server);
+        const req = requestOf(connection);
         const principal = await authenticator.authenticate(req);
         return {
           schema,
@@ -112,23 +112,13 @@ function requestIdOf({ extra }: Connection): string {
   return id;
 }
 
-/**
- * The upgrade request in the form that guards know. Browsers cannot set headers on it, so the connection's
- * parameters count as headers. It counts as a POST: a browser sends its session cookie whichever site has opened
- * the connection, so the cookie counts only with its CSRF token.
- */
-function requestOf(connection: Connection, server: FastifyInstance): FastifyRequest {
-  const { request } = connection.extra;
+/** Browsers cannot set headers on an upgrade request, so the connection's parameters count as headers. */
+function requestOf(connection: Connection): FastifyRequest {
   const parameters = Object.entries(connection.connectionParams ?? {})
     .filter(([, value]) => typeof value === 'string')
     .map(([name, value]) => [name.toLowerCase(), value]);
-  return {
+  return toRequest(connection.extra.request, {
     id: requestIdOf(connection),
-    server,
-    method: 'POST',
-    url: request.url,
-    headers: { ...request.headers, ...Object.fromEntries(parameters) },
-    ip: request.socket.remoteAddress ?? '',
-    raw: request,
-  } as unknown as FastifyRequest;
+    headers: Object.fromEntries(parameters),
+  });
 }

@@ -39,7 +39,7 @@ export class SubscriptionServer implements OnApplicationBootstrap, OnModuleDestr
     const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE });
     this.server = useServer(
       {
-        ...subscriptionOptions(this.schema.schema, this.config.graphql, this.authenticator, fastify),
+        ...subscriptionOptions(this.schema.schema, this.config.graphql, this.authenticator),
         isProd: true,
       },
       sockets,
