@@ -1,9 +1,8 @@
 // What the rest of the service may know of access.
 export { ACCESS, type Access, Public, StaffOnly, WriteAccess } from './access.js';
-export { AccessGuard } from './access.guard.js';
 export { AccessModule } from './access.module.js';
 export { Authenticator } from './authenticator.js';
 export { Credential, RequestStrategy } from './credential.js';
 export { CurrentAccount, CurrentPrincipal } from './current-account.js';
-export { type LoginInfo, type LoginKind, type Principal, principalOf } from './principal.js';
+export { type LoginInfo, type LoginKind, type Principal } from './principal.js';
 export { tokenNotValid } from './token-not-valid.js';

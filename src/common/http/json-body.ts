@@ -31,10 +31,7 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
  * read is a `VALIDATION_ERROR`. Elsewhere it has to say that it is JSON (415), and is `MALFORMED_REQUEST`.
  */
 export const AnyContentType = (options: BodyOptions = {}): MethodDecorator =>
-  applyDecorators(
-    RouteConfig({ anyContentType: true, ...options }),
-    SetMetadata(ANY_CONTENT_TYPE, true),
-  ) as MethodDecorator;
+  applyDecorators(RouteConfig({ anyContentType: true, ...options }), SetMetadata(ANY_CONTENT_TYPE, true));
 
 /** Metadata key, for the reference. */
 export const ANY_CONTENT_TYPE = Symbol('any content type');
