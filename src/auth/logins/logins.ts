@@ -34,6 +34,9 @@ interface NextToken {
   readonly expiresAt: Date;
 }
 
+/** A use of a login, and until when that keeps it valid. */
+type LoginUse = Pick<Login, 'lastUsedAt' | 'expiresAt'>;
+
 /** The logins of accounts, by cookie or by token, and which refresh token is the good one of the latter. */
 @Injectable()
 export class Logins {
@@ -136,13 +139,9 @@ export class Logins {
     await this.logins.delete({ id, secretHash });
   }
 
-  /** Notes that a login was used now, and that it lasts longer for that. */
-  async touch(id: string, expiresAt: Date, { address, agent }: ClientInfo): Promise<void> {
-    const now = this.clock.now();
-    await this.logins.update(
-      { id, lastUsedAt: LessThan(now) },
-      { lastUsedAt: now, expiresAt, address, agent },
-    );
+  /** Records a use of a login, unless a later one is recorded, and until when the login is valid for that. */
+  async touch(id: string, use: LoginUse, { address, agent }: ClientInfo): Promise<void> {
+    await this.logins.update({ id, lastUsedAt: LessThan(use.lastUsedAt) }, { ...use, address, agent });
   }
 
   private current({ sid, user_id, jti }: PresentedToken) {

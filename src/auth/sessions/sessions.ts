@@ -58,7 +58,7 @@ export class Sessions {
     if (!row) return null;
     const { lastUsedAt, ...account } = row;
     if (now.getTime() - Date.parse(lastUsedAt) >= RESOLUTION) {
-      await this.logins.touch(parameters.id, expiryFrom(now), client);
+      await this.logins.touch(parameters.id, { lastUsedAt: now, expiresAt: expiryFrom(now) }, client);
     }
     return [toAccount(account), { sid: parameters.id, kind: 'cookie' }];
   }
