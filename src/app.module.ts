@@ -1,5 +1,6 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
-import { APP_FILTER, APP_PIPE } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
+import { AccessGuard } from './auth/access/index.js';
 import { AuthModule } from './auth/auth.module.js';
 import { CommonModule } from './common/common.module.js';
 import { ErrorFilter } from './common/errors/error.filter.js';
@@ -18,7 +19,7 @@ import { UsersModule } from './users/users.module.js';
 
 /**
  * The table of contents. A request passes, in this order: the Fastify hooks of `common/http` (identity,
- * security headers, CORS, 404 and 405, body), the guard of `auth`, the interceptors of its route (such as that
+ * security headers, CORS, 404 and 405, body), the guard of `auth/access`, the interceptors of its route (such as that
  * of `idempotency`), the pipe of `common/validation`, its handler; whatever fails on the way ends in the filter
  * below.
  */
@@ -37,6 +38,8 @@ import { UsersModule } from './users/users.module.js';
     ReferenceModule,
   ],
   providers: [
+    // Guards of this module run first, so that those of others see `request.user`.
+    { provide: APP_GUARD, useExisting: AccessGuard },
     { provide: APP_PIPE, useClass: InputPipe },
     { provide: APP_FILTER, useClass: ErrorFilter },
   ],

@@ -1,5 +1,11 @@
 import './require-node.js';
 
-// Loaded only after the check: an older Node.js would report a syntax error or a missing export instead.
-const { start } = await import('./start.js');
-await start();
+try {
+  // Loaded only after the check: an older Node.js would report a syntax error or a missing export instead.
+  const { start } = await import('./start.js');
+  await start();
+} catch (error) {
+  const { explainStartFailure } = await import('./common/lifecycle/start-failure.js');
+  console.error(explainStartFailure(error));
+  process.exit(1);
+}

@@ -1,23 +1,17 @@
 import type { Logger } from 'nestjs-pino';
 import { createApp } from './app.factory.js';
-import { explainStartFailure } from './common/lifecycle/start-failure.js';
 import { stopOnSignals } from './common/lifecycle/stop-on-signals.js';
 import { createLogger } from './common/logging/create-logger.js';
 import type { Config } from './config/config.js';
 import { loadConfig } from './config/load-config.js';
 
-/** Serves until a signal comes. A start that fails is explained on standard error, and ends the process with 1. */
+/** Serves until a signal comes. */
 export async function start(): Promise<void> {
-  try {
-    const config = loadConfig(process.env);
-    const app = await createApp(config);
-    stopOnSignals(app);
-    await app.listen(config.port, config.host);
-    announce(config, createLogger(config), await app.getUrl());
-  } catch (error) {
-    console.error(explainStartFailure(error));
-    process.exit(1);
-  }
+  const config = loadConfig(process.env);
+  const app = await createApp(config);
+  stopOnSignals(app);
+  await app.listen(config.port, config.host);
+  announce(config, createLogger(config), await app.getUrl());
 }
 
 function announce({ production, writeAccess, store }: Config, logger: Logger, url: string): void {

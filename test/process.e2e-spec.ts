@@ -156,6 +156,15 @@ describe.each(STORES)('the process on %s', (store) => {
     await service.end();
   });
 
+  it('says how to compile a package that has no binary for the platform', async () => {
+    // As `node-gyp-build` takes the platform, which is this way another one than that of the process.
+    const platform = { npm_config_platform: 'darwin', npm_config_arch: 'x64' };
+
+    await expect(Service.start(platform)).rejects.toThrow(
+      /ended with 1:\nThe package argon2 has no binary for [^\n]*npm rebuild argon2[^\n]*\n$/,
+    );
+  });
+
   it('is migrated by a command, beside a running service', async () => {
     const other = await createStore(store);
     const service = await Service.start({ ...other.environment, MIGRATE: 'off' });

@@ -1,13 +1,14 @@
 import { parseArgs } from 'node:util';
+import type { Repository } from 'typeorm';
 import {
-  type Account,
+  Account,
   AccountsService,
   PasswordPolicy,
   Passwords,
   RegisterInput,
 } from '../auth/accounts/index.js';
 import { EXPIRING_TABLES } from '../auth/expiring-tables.js';
-import { Logins } from '../auth/logins/index.js';
+import { Login, Logins } from '../auth/logins/index.js';
 import { AccountAdmin } from '../auth/profile/index.js';
 import { Clock } from '../common/clock/clock.js';
 import { RECORDS_TABLE } from '../idempotency/idempotency.module.js';
@@ -29,13 +30,15 @@ const USAGE = `Usage: npm run account -- <command>
 /** `npm run account`: what is done to accounts by who runs the service. */
 class AccountCommand {
   private readonly clock = new Clock();
+  private readonly accounts: Repository<Account>;
   private readonly logins: Logins;
   private readonly admin: AccountAdmin;
 
   constructor(private readonly database: CommandDatabase) {
-    const { queries, transactions } = database;
-    this.logins = new Logins(queries, transactions, this.clock);
-    this.admin = new AccountAdmin(queries, transactions, this.logins);
+    const { source, queries, transactions } = database;
+    this.accounts = source.getRepository(Account);
+    this.logins = new Logins(source.getRepository(Login), queries, transactions, this.clock);
+    this.admin = new AccountAdmin(this.accounts, transactions, this.logins);
   }
 
   async run(name: string, email: string | undefined, flags: Flags): Promise<void> {
@@ -57,9 +60,14 @@ class AccountCommand {
       phone: phone ?? '',
       password: await askForPassword(),
     });
-    const { queries, transactions } = this.database;
     const policy = new PasswordPolicy(loadPasswordPolicy(process.env));
-    const accounts = new AccountsService(queries, transactions, new Passwords(), policy, this.clock);
+    const accounts = new AccountsService(
+      this.accounts,
+      this.database.queries,
+      new Passwords(),
+      policy,
+      this.clock,
+    );
     say('is a superuser', await accounts.register(input, { superuser: true }));
   }
 
@@ -87,14 +95,17 @@ interface Flags {
 
 const say = (what: string, { id, email }: Account): void => console.log(`${email} (${id}) ${what}`);
 
-await runDatabaseCommand(async (database) => {
-  const text = { type: 'string' } as const;
-  const { values, positionals } = parseArgs({
-    options: { email: text, name: text, phone: text, remove: { type: 'boolean' } },
-    allowPositionals: true,
-  });
-  const [name = '', email, ...more] = positionals;
-  if (more.length > 0) throw new UsageError(USAGE);
-  await new AccountCommand(database).run(name, email, values);
-  return 0;
-});
+await runDatabaseCommand(
+  async (database) => {
+    const text = { type: 'string' } as const;
+    const { values, positionals } = parseArgs({
+      options: { email: text, name: text, phone: text, remove: { type: 'boolean' } },
+      allowPositionals: true,
+    });
+    const [name = '', email, ...more] = positionals;
+    if (more.length > 0) throw new UsageError(USAGE);
+    await new AccountCommand(database).run(name, email, values);
+    return 0;
+  },
+  [Account, Login],
+);

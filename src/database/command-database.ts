@@ -11,6 +11,7 @@ import type { Transactions } from './transactions.js';
 
 /** What services read and write through, for a command that uses them beside a running service. */
 export interface CommandDatabase {
+  readonly source: ServiceDataSource;
   readonly queries: Queries;
   readonly transactions: Transactions;
 }
@@ -22,9 +23,9 @@ export function commandDatabase(
 ): CommandDatabase {
   if (store.kind === 'sqlite') {
     const transactions = new SqliteTransactions(source as SqliteDataSource);
-    return { transactions, queries: new SqliteQueries(source as SqliteDataSource, transactions) };
+    return { source, transactions, queries: new SqliteQueries(source as SqliteDataSource, transactions) };
   }
   const connection = new PostgresConnection(poolOf(source), store.preparedStatements);
   const transactions = new PostgresTransactions(source, connection);
-  return { transactions, queries: new PostgresQueries(connection, connection, transactions, source) };
+  return { source, transactions, queries: new PostgresQueries(connection, connection, transactions, source) };
 }

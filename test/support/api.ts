@@ -2,13 +2,13 @@ import type { Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { InjectOptions } from 'fastify';
 import { createApp } from '../../src/app.factory.js';
+import { Account } from '../../src/auth/accounts/index.js';
 import { AccountAdmin } from '../../src/auth/profile/index.js';
 import { Logins } from '../../src/auth/logins/index.js';
 import { Clock } from '../../src/common/clock/clock.js';
 import type { Config } from '../../src/config/config.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { Database } from '../../src/database/database.js';
-import { Queries } from '../../src/database/queries.js';
 import { Transactions } from '../../src/database/transactions.js';
 import { insertPosts } from '../../src/posts/post-batch.js';
 import { holdAgainstReference } from './reference.js';
@@ -106,7 +106,11 @@ export class TestApi {
     },
     /** As the account command does it. */
     admin: (): AccountAdmin =>
-      new AccountAdmin(this.app.get(Queries), this.app.get(Transactions), this.app.get(Logins)),
+      new AccountAdmin(
+        this.app.get(Database).source.getRepository(Account),
+        this.app.get(Transactions),
+        this.app.get(Logins),
+      ),
   };
 
   constructor(

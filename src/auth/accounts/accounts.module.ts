@@ -5,13 +5,14 @@ import { Config } from '../../config/config.js';
 import { Account } from './account.entity.js';
 import { AccountsService } from './accounts.service.js';
 import { Credentials } from './credentials.js';
+import { LoginFailure } from './login-failure.entity.js';
 import { LoginThrottle } from './login-throttle.js';
 import { PasswordPolicy } from './passwords/password-policy.js';
 import { Passwords } from './passwords/passwords.js';
 
 /** Who can log in, and with which password. */
 @Module({
-  imports: [TypeOrmModule.forFeature([Account])],
+  imports: [TypeOrmModule.forFeature([Account, LoginFailure])],
   providers: [
     {
       provide: PasswordPolicy,

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
 import { Clock } from '../../common/clock/clock.js';
 import { AppError } from '../../common/errors/errors.js';
 import { isDuplicate } from '../../database/failures.js';
 import { Queries } from '../../database/queries.js';
-import { Transactions } from '../../database/transactions.js';
-import type { Account } from './account.entity.js';
+import { Account } from './account.entity.js';
 import type { RegisterInput, UpdateAccountInput } from './account.input.js';
 import { ACCOUNT, type AccountRow, toAccount } from './account.row.js';
 import { emailKey, normalizeEmail } from './email.js';
@@ -24,8 +25,8 @@ interface NewAccount {
 @Injectable()
 export class AccountsService {
   constructor(
+    @InjectRepository(Account) private readonly accounts: Repository<Account>,
     private readonly queries: Queries,
-    private readonly transactions: Transactions,
     private readonly passwords: Passwords,
     private readonly policy: PasswordPolicy,
     private readonly clock: Clock,
@@ -37,12 +38,8 @@ export class AccountsService {
   }
 
   /** @param email in any letter case */
-  async findByEmail(email: string): Promise<Account | undefined> {
-    const row = await this.queries.one<AccountRow>(
-      `SELECT ${ACCOUNT} FROM accounts WHERE email_key = :emailKey`,
-      { emailKey: emailKey(email) },
-    );
-    return row && toAccount(row);
+  findByEmail(email: string): Promise<Account | null> {
+    return this.accounts.findOneBy({ emailKey: emailKey(email) });
   }
 
   /**
@@ -81,12 +78,9 @@ export class AccountsService {
   }
 
   async update(id: number, { name, phone }: UpdateAccountInput): Promise<Account> {
-    const [row] = await this.transactions.execute<AccountRow>(
-      `UPDATE accounts SET name = coalesce(:name, name), phone = coalesce(:phone, phone)
-       WHERE id = :id RETURNING ${ACCOUNT}`,
-      { id, name: name ?? null, phone: phone ?? null },
-    );
-    return toAccount(row!);
+    const changes = { ...(name != null && { name }), ...(phone != null && { phone }) };
+    if (Object.keys(changes).length > 0) await this.accounts.update({ id }, changes);
+    return this.accounts.findOneByOrFail({ id });
   }
 
   /**
@@ -95,50 +89,36 @@ export class AccountsService {
    * @param seen the account whose password was compared with the old one
    * @throws IncorrectPassword when another change was faster
    */
-  async setPasswordHash(seen: Account, passwordHash: string): Promise<void> {
-    const changed = await this.transactions.execute(
-      `UPDATE accounts SET password_hash = :passwordHash,
-         password_changed_at = ${this.queries.dialect.forward('password_changed_at', ':now')}
-       WHERE id = :id AND password_changed_at = :seen RETURNING id`,
-      {
-        id: seen.id,
-        passwordHash,
-        seen: seen.passwordChangedAt.toISOString(),
-        now: this.clock.now().toISOString(),
-      },
+  async setPasswordHash({ id, passwordChangedAt }: Account, passwordHash: string): Promise<void> {
+    const { affected } = await this.accounts.update(
+      { id, passwordChangedAt },
+      { passwordHash, passwordChangedAt: laterThan(passwordChangedAt, this.clock.now()) },
     );
-    if (changed.length === 0) throw new IncorrectPassword();
+    if (affected === 0) throw new IncorrectPassword();
   }
 
   /** Keeps the hash up to date with the parameters of today; the password stays the same. */
   async renewHash({ id, passwordHash }: Account, password: string): Promise<void> {
     const renewed = await this.passwords.renew(password, passwordHash);
-    if (renewed === undefined) return;
-    await this.transactions.execute(
-      'UPDATE accounts SET password_hash = :renewed WHERE id = :id AND password_hash = :passwordHash',
-      { id, renewed, passwordHash },
-    );
+    if (renewed !== undefined) await this.accounts.update({ id, passwordHash }, { passwordHash: renewed });
   }
 
-  private async insert(account: NewAccount): Promise<Account> {
-    const { email, name, phone, passwordHash, superuser, emailVerified } = account;
-    const [row] = await this.transactions.execute<AccountRow>(
-      `INSERT INTO accounts (email, email_key, name, phone, password_hash, password_changed_at,
-         is_active, is_staff, is_superuser, is_email_verified, date_joined)
-       VALUES (:email, :emailKey, :name, :phone, :passwordHash, :now, TRUE, :superuser, :superuser,
-         :emailVerified, :now)
-       RETURNING ${ACCOUNT}`,
-      {
-        email,
-        emailKey: emailKey(email),
-        name,
-        phone,
-        passwordHash,
-        superuser: Number(superuser),
-        emailVerified: Number(emailVerified),
-        now: this.clock.now().toISOString(),
-      },
-    );
-    return toAccount(row!);
+  private async insert({ superuser, emailVerified, ...fields }: NewAccount): Promise<Account> {
+    const now = this.clock.now();
+    const account = this.accounts.create({
+      ...fields,
+      emailKey: emailKey(fields.email),
+      passwordChangedAt: now,
+      isActive: true,
+      isStaff: superuser,
+      isSuperuser: superuser,
+      isEmailVerified: emailVerified,
+      dateJoined: now,
+    });
+    await this.accounts.insert(account);
+    return account;
   }
 }
+
+/** The present, or one millisecond past the moment where that is later. */
+const laterThan = (moment: Date, now: Date): Date => new Date(Math.max(now.getTime(), moment.getTime() + 1));

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { MoreThan, Repository } from 'typeorm';
 import { Clock } from '../../common/clock/clock.js';
 import { AppError } from '../../common/errors/errors.js';
-import { Queries } from '../../database/queries.js';
 import { Transactions } from '../../database/transactions.js';
+import { LoginFailure } from './login-failure.entity.js';
 
 /** Failures of one pair of account and address within the window, after which it has to wait. */
 const LIMIT = 20;
@@ -17,11 +19,6 @@ export interface Attempt {
   readonly address: string;
 }
 
-interface Failures {
-  readonly failures: number;
-  readonly expires_at: string;
-}
-
 /**
  * Counts failed logins for each pair of account and client address: guessing is slow from one address, and
  * nobody can lock an account's owner out from another. It is kept in the database, for all replicas.
@@ -29,7 +26,7 @@ interface Failures {
 @Injectable()
 export class LoginThrottle {
   constructor(
-    private readonly queries: Queries,
+    @InjectRepository(LoginFailure) private readonly failures: Repository<LoginFailure>,
     private readonly transactions: Transactions,
     private readonly clock: Clock,
   ) {}
@@ -37,11 +34,8 @@ export class LoginThrottle {
   /** @throws AppError `RATE_LIMITED` when the pair has to wait */
   async refuseWhileBlocked(attempt: Attempt): Promise<void> {
     const now = this.clock.now();
-    const row = await this.queries.one<Failures>(
-      'SELECT failures, expires_at FROM login_failures WHERE id = :id AND expires_at > :now',
-      { id: idOf(attempt), now: now.toISOString() },
-    );
-    if (row && row.failures >= LIMIT) throw rateLimited(row, now);
+    const failure = await this.failures.findOneBy({ id: idOf(attempt), expiresAt: MoreThan(now) });
+    if (failure && failure.failures >= LIMIT) throw rateLimited(failure.expiresAt, now);
   }
 
   /**
@@ -52,7 +46,8 @@ export class LoginThrottle {
    */
   async count(attempt: Attempt): Promise<void> {
     const now = this.clock.now();
-    const [row] = await this.transactions.execute<Failures>(
+    // SQL, because an upsert of TypeORM sets a column to the new value, and not to one that depends on the old.
+    const [row] = await this.transactions.execute<{ failures: number; expires_at: string }>(
       `INSERT INTO login_failures AS f (id, failures, expires_at) VALUES (:id, 1, :end)
        ON CONFLICT (id) DO UPDATE SET
          failures = CASE WHEN f.expires_at > :now THEN f.failures + 1 ELSE 1 END,
@@ -64,17 +59,17 @@ export class LoginThrottle {
         end: new Date(now.getTime() + WINDOW).toISOString(),
       },
     );
-    if (row!.failures > LIMIT) throw rateLimited(row!, now);
+    if (row!.failures > LIMIT) throw rateLimited(new Date(row!.expires_at), now);
   }
 
-  /** The password was right: the pair starts anew. */
+  /** The password was right: the count starts again. */
   async clear(attempt: Attempt): Promise<void> {
-    await this.transactions.execute('DELETE FROM login_failures WHERE id = :id', { id: idOf(attempt) });
+    await this.failures.delete({ id: idOf(attempt) });
   }
 }
 
-function rateLimited({ expires_at }: Failures, now: Date): AppError {
-  const seconds = Math.max(1, Math.ceil((Date.parse(expires_at) - now.getTime()) / 1000));
+function rateLimited(end: Date, now: Date): AppError {
+  const seconds = Math.max(1, Math.ceil((end.getTime() - now.getTime()) / 1000));
   return new AppError('RATE_LIMITED', 'Too many failed logins, please wait', {
     headers: { 'retry-after': String(seconds) },
   });

@@ -28,5 +28,13 @@ export class LoginView {
   readonly current!: boolean;
 }
 
-/** A login as `Queries` reads it. */
-export type LoginRow = Omit<LoginView, 'current'>;
+/** @param sid the caller's own login */
+export const toLoginView = (login: Login, sid: string | undefined): LoginView => ({
+  id: login.id,
+  kind: login.kind,
+  created_at: login.createdAt.toISOString(),
+  last_used_at: login.lastUsedAt.toISOString(),
+  address: login.address,
+  agent: login.agent,
+  current: login.id === sid,
+});

@@ -3,7 +3,7 @@ import { AppError } from '../../common/errors/errors.js';
 import { isStorable } from '../../common/validation/text.js';
 import type { Principal } from '../access/index.js';
 import type { Account } from '../accounts/index.js';
-import type { LoginView } from './login.view.js';
+import { type LoginView, toLoginView } from './login.view.js';
 import { Logins } from './logins.js';
 
 /** What an account's owner does with the logins of the account. */
@@ -12,8 +12,8 @@ export class LoginsService {
   constructor(private readonly logins: Logins) {}
 
   async list({ account, sid }: Principal): Promise<LoginView[]> {
-    const rows = await this.logins.list(account.id);
-    return rows.map((row) => ({ ...row, current: row.id === sid }));
+    const logins = await this.logins.list(account.id);
+    return logins.map((login) => toLoginView(login, sid));
   }
 
   /** @throws AppError `NOT_FOUND` for what is no login of the account, or not any more */

@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { LessThan, MoreThan, Not, Repository } from 'typeorm';
 import { Clock } from '../../common/clock/clock.js';
 import type { ClientInfo } from '../../common/http/client.js';
 import { Queries } from '../../database/queries.js';
 import { Transactions } from '../../database/transactions.js';
 import type { LoginKind } from '../access/index.js';
 import type { Account } from '../accounts/index.js';
-import type { LoginRow } from './login.view.js';
+import { Login } from './login.entity.js';
 
 /** More than anyone looks through; the newest ones. */
 const LIST_LIMIT = 1000;
@@ -32,10 +34,14 @@ interface NextToken {
   readonly expiresAt: Date;
 }
 
+/** A use of a login, and until when that keeps it valid. */
+type LoginUse = Pick<Login, 'lastUsedAt' | 'expiresAt'>;
+
 /** The logins of accounts, by cookie or by token, and which refresh token is the good one of the latter. */
 @Injectable()
 export class Logins {
   constructor(
+    @InjectRepository(Login) private readonly logins: Repository<Login>,
     private readonly queries: Queries,
     private readonly transactions: Transactions,
     private readonly clock: Clock,
@@ -47,6 +53,7 @@ export class Logins {
    * @returns whether it came about: not when the account or its password has changed meanwhile
    */
   async open(account: Account, login: NewLogin, { address, agent }: ClientInfo): Promise<boolean> {
+    // SQL, because TypeORM has no `INSERT … SELECT`: the account must not change between the two.
     const opened = await this.transactions.execute(
       `INSERT INTO logins (id, account_id, kind, refresh_jti, secret_hash, address, agent,
          created_at, last_used_at, expires_at)
@@ -73,73 +80,71 @@ export class Logins {
    * Puts the next refresh token in the place of the presented one: in one statement, so that of any number
    * of attempts at once exactly one succeeds.
    */
-  async rotate({ sid, user_id, jti }: PresentedToken, next: NextToken, client: ClientInfo): Promise<boolean> {
-    const rotated = await this.transactions.execute(
-      `UPDATE logins SET refresh_jti = :jti, previous_jti = refresh_jti,
-         address = :address, agent = :agent, last_used_at = :now, expires_at = :expiresAt
-       WHERE id = :sid AND account_id = :account AND refresh_jti = :presented AND expires_at > :now
-         AND EXISTS (SELECT 1 FROM accounts WHERE accounts.id = logins.account_id AND is_active)
-       RETURNING id`,
-      { sid, account: user_id, presented: jti, ...this.use(next, client) },
-    );
-    return rotated.length > 0;
+  async rotate(presented: PresentedToken, next: NextToken, { address, agent }: ClientInfo): Promise<boolean> {
+    const { affected } = await this.logins
+      .createQueryBuilder()
+      .update()
+      .set({
+        refreshJti: next.jti,
+        previousJti: presented.jti,
+        address,
+        agent,
+        lastUsedAt: this.clock.now(),
+        expiresAt: next.expiresAt,
+      })
+      .where(this.current(presented))
+      .andWhere('account_id IN (SELECT id FROM accounts WHERE is_active)')
+      .execute();
+    return affected === 1;
   }
 
   /** Whether a refresh token has neither been used nor ended. */
-  async isCurrent({ sid, user_id, jti }: PresentedToken): Promise<boolean> {
-    const login = await this.queries.one(
-      `SELECT id FROM logins
-       WHERE id = :sid AND account_id = :account AND refresh_jti = :jti AND expires_at > :now`,
-      { sid, account: user_id, jti, now: this.clock.now().toISOString() },
-    );
-    return login !== undefined;
+  isCurrent(token: PresentedToken): Promise<boolean> {
+    return this.logins.existsBy(this.current(token));
   }
 
   /** Ends the login that a refresh token belongs to. @returns whether the token was still good */
-  async end({ sid, user_id, jti }: PresentedToken): Promise<boolean> {
-    const ended = await this.transactions.execute(
-      `DELETE FROM logins
-       WHERE id = :sid AND account_id = :account AND refresh_jti = :jti AND expires_at > :now RETURNING id`,
-      { sid, account: user_id, jti, now: this.clock.now().toISOString() },
-    );
-    return ended.length > 0;
+  async end(token: PresentedToken): Promise<boolean> {
+    const { affected } = await this.logins.delete(this.current(token));
+    return affected === 1;
   }
 
   /** Ends the login of a refresh token that was used again, which only a thief or its victim does. */
   async revoke({ sid, user_id, jti }: PresentedToken): Promise<void> {
-    await this.transactions.execute(
-      'DELETE FROM logins WHERE id = :sid AND account_id = :account AND refresh_jti <> :jti',
-      { sid, account: user_id, jti },
-    );
+    await this.logins.delete({ id: sid, accountId: user_id, refreshJti: Not(jti) });
   }
 
   /** Ends all logins of an account. @param except id of the one that stays */
   async endAll(accountId: number, except = ''): Promise<void> {
-    await this.transactions.execute('DELETE FROM logins WHERE account_id = :account AND id <> :except', {
-      account: accountId,
-      except,
-    });
+    await this.logins.delete({ accountId, id: Not(except) });
   }
 
   /** The logins of an account that are good now, newest first. */
-  list(accountId: number): Promise<LoginRow[]> {
-    return this.queries.all<LoginRow>(
-      `SELECT id, kind, created_at, last_used_at, address, agent FROM logins
-       WHERE account_id = :account AND expires_at > :now ORDER BY created_at DESC, id DESC LIMIT ${LIST_LIMIT}`,
-      { account: accountId, now: this.clock.now().toISOString() },
-    );
+  list(accountId: number): Promise<Login[]> {
+    return this.logins.find({
+      where: { accountId, expiresAt: MoreThan(this.clock.now()) },
+      order: { createdAt: 'DESC', id: 'DESC' },
+      take: LIST_LIMIT,
+    });
   }
 
   /** Ends one login of an account. @returns whether there was such a one, still good */
   async endOne(accountId: number, id: string): Promise<boolean> {
-    const ended = await this.transactions.execute(
-      'DELETE FROM logins WHERE id = :id AND account_id = :account AND expires_at > :now RETURNING id',
-      { id, account: accountId, now: this.clock.now().toISOString() },
-    );
-    return ended.length > 0;
+    const { affected } = await this.logins.delete({ id, accountId, expiresAt: MoreThan(this.clock.now()) });
+    return affected === 1;
   }
 
-  private use({ jti, expiresAt }: NextToken, { address, agent }: ClientInfo) {
-    return { jti, address, agent, now: this.clock.now().toISOString(), expiresAt: expiresAt.toISOString() };
+  /** Ends the login of a cookie, if its secret is right. */
+  async endCookie(id: string, secretHash: string): Promise<void> {
+    await this.logins.delete({ id, secretHash });
+  }
+
+  /** Records a use of a login, unless a later one is recorded, and until when the login is valid for that. */
+  async touch(id: string, use: LoginUse, { address, agent }: ClientInfo): Promise<void> {
+    await this.logins.update({ id, lastUsedAt: LessThan(use.lastUsedAt) }, { ...use, address, agent });
+  }
+
+  private current({ sid, user_id, jti }: PresentedToken) {
+    return { id: sid, accountId: user_id, refreshJti: jti, expiresAt: MoreThan(this.clock.now()) };
   }
 }

@@ -1,26 +1,25 @@
+import type { Repository } from 'typeorm';
 import { AppError } from '../../common/errors/errors.js';
-import type { Queries } from '../../database/queries.js';
 import type { Transactions } from '../../database/transactions.js';
-import { ACCOUNT, type Account, type AccountRow, emailKey, toAccount } from '../accounts/index.js';
+import { type Account, emailKey } from '../accounts/index.js';
 import type { Logins } from '../logins/index.js';
 
 /** What is done to accounts by who runs the service, and never over HTTP. */
 export class AccountAdmin {
   constructor(
-    private readonly queries: Queries,
+    private readonly accounts: Repository<Account>,
     private readonly transactions: Transactions,
     private readonly logins: Logins,
   ) {}
 
-  async list(): Promise<Account[]> {
-    const rows = await this.queries.all<AccountRow>(`SELECT ${ACCOUNT} FROM accounts ORDER BY id`);
-    return rows.map(toAccount);
+  list(): Promise<Account[]> {
+    return this.accounts.find({ order: { id: 'ASC' } });
   }
 
   /** An account that is switched off loses its logins for good. @throws AppError `NOT_FOUND` */
   setActive(email: string, active: boolean): Promise<Account> {
     return this.transactions.run(async () => {
-      const account = await this.set('is_active', email, active);
+      const account = await this.set(email, { isActive: active });
       if (!active) await this.logins.endAll(account.id);
       return account;
     });
@@ -28,15 +27,13 @@ export class AccountAdmin {
 
   /** @throws AppError `NOT_FOUND` */
   setStaff(email: string, staff: boolean): Promise<Account> {
-    return this.set('is_staff', email, staff);
+    return this.set(email, { isStaff: staff });
   }
 
-  private async set(flag: 'is_active' | 'is_staff', email: string, value: boolean): Promise<Account> {
-    const [row] = await this.transactions.execute<AccountRow>(
-      `UPDATE accounts SET ${flag} = ${value ? 'TRUE' : 'FALSE'} WHERE email_key = :emailKey RETURNING ${ACCOUNT}`,
-      { emailKey: emailKey(email) },
-    );
-    if (!row) throw new AppError('NOT_FOUND', `There is no account ${email}`);
-    return toAccount(row);
+  private async set(email: string, flags: Partial<Pick<Account, 'isActive' | 'isStaff'>>): Promise<Account> {
+    const criteria = { emailKey: emailKey(email) };
+    const { affected } = await this.accounts.update(criteria, flags);
+    if (affected === 0) throw new AppError('NOT_FOUND', `There is no account ${email}`);
+    return this.accounts.findOneByOrFail(criteria);
   }
 }

@@ -3,7 +3,6 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../common/clock/clock.js';
 import type { ClientInfo } from '../../common/http/client.js';
 import { Queries } from '../../database/queries.js';
-import { Transactions } from '../../database/transactions.js';
 import type { LoginInfo } from '../access/index.js';
 import { type Account, ACCOUNT, type AccountRow, toAccount } from '../accounts/index.js';
 import { Logins } from '../logins/index.js';
@@ -30,7 +29,6 @@ export interface OpenedSession {
 export class Sessions {
   constructor(
     private readonly queries: Queries,
-    private readonly transactions: Transactions,
     private readonly logins: Logins,
     private readonly clock: Clock,
   ) {}
@@ -39,7 +37,7 @@ export class Sessions {
   async open(account: Account, client: ClientInfo): Promise<OpenedSession | undefined> {
     const sid = randomUUID();
     const secret = randomBytes(SECRET_BYTES).toString('base64url');
-    const expiresAt = new Date(this.clock.now().getTime() + LIFETIME);
+    const expiresAt = expiryFrom(this.clock.now());
     const login = { id: sid, kind: 'cookie', secretHash: hash(secret), expiresAt } as const;
     if (!(await this.logins.open(account, login, client))) return undefined;
     return { sid, credential: `${sid}.${secret}` };
@@ -59,31 +57,20 @@ export class Sessions {
     );
     if (!row) return null;
     const { lastUsedAt, ...account } = row;
-    if (now.getTime() - Date.parse(lastUsedAt) >= RESOLUTION) await this.touch(parameters.id, now, client);
+    if (now.getTime() - Date.parse(lastUsedAt) >= RESOLUTION) {
+      await this.logins.touch(parameters.id, { lastUsedAt: now, expiresAt: expiryFrom(now) }, client);
+    }
     return [toAccount(account), { sid: parameters.id, kind: 'cookie' }];
   }
 
   /** Ends the session of a cookie, if there is one. */
   async end(credential: string): Promise<void> {
     const parameters = parse(credential);
-    if (!parameters) return;
-    await this.transactions.execute('DELETE FROM logins WHERE id = :id AND secret_hash = :hash', parameters);
-  }
-
-  private async touch(id: string, now: Date, { address, agent }: ClientInfo): Promise<void> {
-    await this.transactions.execute(
-      `UPDATE logins SET last_used_at = :now, expires_at = :expiresAt, address = :address, agent = :agent
-       WHERE id = :id AND last_used_at < :now`,
-      {
-        id,
-        address,
-        agent,
-        now: now.toISOString(),
-        expiresAt: new Date(now.getTime() + LIFETIME).toISOString(),
-      },
-    );
+    if (parameters) await this.logins.endCookie(parameters.id, parameters.hash);
   }
 }
+
+const expiryFrom = (now: Date): Date => new Date(now.getTime() + LIFETIME);
 
 function parse(credential: string): { id: string; hash: string } | undefined {
   const [, id, secret] = CREDENTIAL.exec(credential) ?? [];

@@ -1,8 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
 import { Clock } from '../../common/clock/clock.js';
 import { Transactions } from '../../database/transactions.js';
 import type { Account } from '../accounts/index.js';
+import { LoginCode } from './login-code.entity.js';
 
 /** In milliseconds: a page exchanges its code as soon as it is loaded. */
 const LIFETIME = 60_000;
@@ -11,21 +14,21 @@ const LIFETIME = 60_000;
 @Injectable()
 export class LoginCodes {
   constructor(
+    @InjectRepository(LoginCode) private readonly codes: Repository<LoginCode>,
     private readonly transactions: Transactions,
     private readonly clock: Clock,
   ) {}
 
   async issue({ id }: Account): Promise<string> {
     const code = randomBytes(32).toString('base64url');
-    await this.transactions.execute(
-      'INSERT INTO login_codes (id, account_id, expires_at) VALUES (:hash, :id, :expiresAt)',
-      { hash: hash(code), id, expiresAt: new Date(this.clock.now().getTime() + LIFETIME).toISOString() },
-    );
+    const expiresAt = new Date(this.clock.now().getTime() + LIFETIME);
+    await this.codes.insert({ id: hash(code), accountId: id, expiresAt });
     return code;
   }
 
   /** Whose code it is, once: in one statement, so that of any number of attempts at once exactly one succeeds. */
   async redeem(code: string): Promise<number | undefined> {
+    // SQL, because TypeORM refuses `DELETE … RETURNING` on SQLite.
     const [row] = await this.transactions.execute<{ accountId: number }>(
       'DELETE FROM login_codes WHERE id = :hash AND expires_at > :now RETURNING account_id AS "accountId"',
       { hash: hash(code), now: this.clock.now().toISOString() },

@@ -1,19 +1,14 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
 import { Clock } from '../../common/clock/clock.js';
 import { AppError } from '../../common/errors/errors.js';
 import { isStorable } from '../../common/validation/text.js';
 import { isDuplicate } from '../../database/failures.js';
-import { Queries } from '../../database/queries.js';
 import { Transactions } from '../../database/transactions.js';
-import {
-  ACCOUNT,
-  type Account,
-  type AccountRow,
-  AccountsService,
-  normalizeEmail,
-  toAccount,
-} from '../accounts/index.js';
+import { type Account, AccountsService, normalizeEmail } from '../accounts/index.js';
 import type { SocialProfile } from './providers/social-provider.js';
+import { SocialIdentity } from './social-identity.entity.js';
 
 /** Others may be faster twice, with the account and with the identity; then both are there to be found. */
 const ATTEMPTS = 3;
@@ -28,7 +23,7 @@ const SUBJECT_LENGTH = 255;
 @Injectable()
 export class SocialAccounts {
   constructor(
-    private readonly queries: Queries,
+    @InjectRepository(SocialIdentity) private readonly identities: Repository<SocialIdentity>,
     private readonly transactions: Transactions,
     private readonly accounts: AccountsService,
     private readonly clock: Clock,
@@ -66,20 +61,15 @@ export class SocialAccounts {
   }
 
   private async known(provider: string, subject: string): Promise<Account | undefined> {
-    const row = await this.queries.one<AccountRow>(
-      `SELECT ${ACCOUNT} FROM accounts
-       WHERE id = (SELECT account_id FROM social_identities WHERE provider = :provider AND subject = :subject)`,
-      { provider, subject },
-    );
-    return row && toAccount(row);
+    const identity = await this.identities.findOne({
+      where: { provider, subject },
+      relations: { account: true },
+    });
+    return identity?.account;
   }
 
   private async link({ id }: Account, provider: string, subject: string): Promise<void> {
-    await this.transactions.execute(
-      `INSERT INTO social_identities (account_id, provider, subject, created_at)
-       VALUES (:id, :provider, :subject, :now)`,
-      { id, provider, subject, now: this.clock.now().toISOString() },
-    );
+    await this.identities.insert({ accountId: id, provider, subject, createdAt: this.clock.now() });
   }
 }
 

@@ -20,11 +20,18 @@ export async function runCommand(command: (config: Pick<Config, 'store'>) => Pro
   }
 }
 
-/** Runs a command on the database, with its schema up to date, beside a service if one is running. */
-export function runDatabaseCommand(command: (database: CommandDatabase) => Promise<number>): Promise<void> {
+/**
+ * Runs a command on the database, with its schema up to date, beside a service if one is running.
+ *
+ * @param entities those whose repositories the command uses
+ */
+export function runDatabaseCommand(
+  command: (database: CommandDatabase) => Promise<number>,
+  entities: Function[] = [],
+): Promise<void> {
   return runCommand(async (config) => {
     await migrate(config);
-    const source = commandDataSource(config);
+    const source = commandDataSource(config, entities);
     await source.initialize();
     try {
       return await command(commandDatabase(config, source));

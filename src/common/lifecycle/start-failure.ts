@@ -10,12 +10,19 @@ interface SystemError extends Error {
 /** PostgreSQL's classes (appendix A) for a role, a password or a database that it does not accept. */
 const REFUSED = /^(28|3D)...$/;
 
+/** What `node-gyp-build` reports for a package without a binary for this platform, such as macOS on x64. */
+const NO_BINARY = /^No native build was found for (?<target>.+)\s+loaded from: .*?(?<name>[\w-]+)\s*$/;
+
 /** What is printed when the service or a command cannot start: a sentence where that says all, else the stack. */
 export function explainStartFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if ([ConfigError, DatabaseError, AppError].some((known) => error instanceof known)) return error.message;
 
   const { code = '', syscall = '', message } = error as SystemError;
+  const { target, name } = NO_BINARY.exec(message)?.groups ?? {};
+  if (name !== undefined) {
+    return `The package ${name} has no binary for ${target}; compile it, which needs a C++ compiler and Python: npm rebuild ${name} --build-from-source --ignore-scripts=false`;
+  }
   if (syscall === 'listen' && code === 'EADDRINUSE') {
     return `HOST and PORT cannot be used: another process listens there (${message})`;
   }

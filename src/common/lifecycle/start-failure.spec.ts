@@ -1,0 +1,28 @@
+import { describe, expect, it } from '@jest/globals';
+import { ConfigError } from '../../config/config-error.js';
+import { explainStartFailure } from './start-failure.js';
+
+describe('explainStartFailure', () => {
+  it('names the command that compiles a package without a binary for this platform', () => {
+    // As node-gyp-build 4 throws it.
+    const error = new Error(
+      'No native build was found for platform=darwin arch=x64 runtime=node abi=137 uv=1 libc=glibc node=24.9.0\n' +
+        '    loaded from: /srv/my app/node_modules/argon2\n',
+    );
+
+    const lines = explainStartFailure(error).split('\n');
+
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain('argon2 has no binary for platform=darwin arch=x64');
+    expect(lines[0]).toContain('npm rebuild argon2 --build-from-source --ignore-scripts=false');
+    expect(lines[0]).toContain('C++ compiler and Python');
+  });
+
+  it('prints the sentence of a wrong setting, and the stack of anything else', () => {
+    expect(explainStartFailure(new ConfigError('PORT must be a number'))).toBe('PORT must be a number');
+
+    const error = new Error('unexpected');
+    expect(explainStartFailure(error)).toBe(error.stack);
+    expect(explainStartFailure('text')).toBe('text');
+  });
+});

@@ -1,0 +1,417 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type CanActivate,
+  Controller,
+  type ExecutionContext,
+  Get,
+  HttpCode,
+  Injectable,
+  Module,
+  Post,
+  Request,
+  SetMetadata,
+  type Type,
+  UnauthorizedException,
+  UseGuards,
+} from '@nestjs/common';
+import { APP_GUARD, Reflector } from '@nestjs/core';
+import { GqlExecutionContext, Query, Resolver } from '@nestjs/graphql';
+import { JwtService } from '@nestjs/jwt';
+import { AuthGuard, PassportModule, PassportStrategy } from '@nestjs/passport';
+import type { FastifyRequest } from 'fastify';
+import passport from 'passport';
+import { ExtractJwt, Strategy as PassportJwtStrategy } from 'passport-jwt';
+import { Strategy as PassportLocalStrategy } from 'passport-local';
+import { createApp } from '../../src/app.factory.js';
+import { Credential, CurrentAccount, Public, RequestStrategy } from '../../src/auth/access/index.js';
+import { type Account, AccountsModule, AccountsService, roleOf } from '../../src/auth/accounts/index.js';
+import { loadConfig } from '../../src/config/load-config.js';
+import { bearer, startApi, type TestApi, type Tokens } from '../support/api.js';
+import { createStore, STORES } from '../support/stores.js';
+
+// `AuthGuard('jwt')`, over REST and over GraphQL.
+
+@Injectable()
+class JwtAuthGuard extends AuthGuard('jwt') {}
+
+@Injectable()
+class GqlAuthGuard extends AuthGuard('jwt') {
+  override getRequest(context: ExecutionContext): unknown {
+    return GqlExecutionContext.create(context).getContext().req;
+  }
+}
+
+@Controller({ path: 'profile', version: '1' })
+class ProfileController {
+  @Public()
+  @UseGuards(AuthGuard('jwt'))
+  @Get('guarded')
+  guarded(@Request() req: FastifyRequest): object {
+    return { email: req.user!.email };
+  }
+
+  @Public()
+  @UseGuards(JwtAuthGuard)
+  @Get('named')
+  named(@CurrentAccount() account: Account): object {
+    return { email: account.email };
+  }
+
+  @Get('global')
+  global(@Request() req: FastifyRequest, @CurrentAccount() account: Account): object {
+    return { email: req.user!.email, same: req.user === account };
+  }
+}
+
+@Resolver()
+class ProfileResolver {
+  @Query(() => String)
+  @Public()
+  @UseGuards(GqlAuthGuard)
+  whoAmI(@CurrentAccount() account: Account): string {
+    return account.email;
+  }
+
+  @Query(() => String)
+  whoAmIByTheGlobalGuard(@CurrentAccount() account: Account): string {
+    return account.email;
+  }
+}
+
+@Module({ controllers: [ProfileController], providers: [ProfileResolver] })
+class ProfileModule {}
+
+// passport-local.
+
+@Injectable()
+class AuthService {
+  async validateUser(username: string, password: string): Promise<object | null> {
+    return username === 'john' && password === 'changeme' ? { userId: 1, username } : null;
+  }
+}
+
+@Injectable()
+class LocalStrategy extends PassportStrategy(PassportLocalStrategy) {
+  constructor(private readonly authService: AuthService) {
+    super();
+  }
+
+  async validate(username: string, password: string): Promise<object> {
+    const user = await this.authService.validateUser(username, password);
+    if (!user) throw new UnauthorizedException();
+    return user;
+  }
+}
+
+@Controller({ path: 'local', version: '1' })
+class LocalController {
+  @Public()
+  @UseGuards(AuthGuard('local'))
+  @Post('login')
+  @HttpCode(200)
+  login(@Request() req: FastifyRequest): unknown {
+    return req.user;
+  }
+}
+
+@Module({
+  imports: [PassportModule],
+  controllers: [LocalController],
+  providers: [AuthService, LocalStrategy],
+})
+class LocalModule {}
+
+// A further credential of the whole API.
+
+@Injectable()
+@Credential()
+class ApiKeyStrategy extends PassportStrategy(RequestStrategy, 'api-key') {
+  constructor(private readonly accounts: AccountsService) {
+    super();
+  }
+
+  async validate({ headers }: FastifyRequest): Promise<Account | null> {
+    return headers['x-api-key'] === 'the-key-of-ada' ? this.accounts.findByEmail('ada@example.com') : null;
+  }
+}
+
+@Module({ imports: [AccountsModule], providers: [ApiKeyStrategy] })
+class ApiKeysModule {}
+
+// Tokens of somebody else, for some routes.
+
+const PARTNER_SECRET = 'the secret of a partner, who signs tokens of their own';
+let partnerTokensChecked = 0;
+
+@Injectable()
+class PartnerStrategy extends PassportStrategy(PassportJwtStrategy, 'jwt-partner') {
+  constructor() {
+    super({
+      jwtFromRequest: ExtractJwt.fromAuthHeaderAsBearerToken(),
+      ignoreExpiration: false,
+      secretOrKey: PARTNER_SECRET,
+    });
+  }
+
+  validate(payload: { sub: string }): object {
+    partnerTokensChecked++;
+    return { partner: payload.sub };
+  }
+}
+
+@Controller({ path: 'partner', version: '1' })
+class PartnerController {
+  @Public()
+  @UseGuards(AuthGuard('jwt-partner'))
+  @Get()
+  forPartners(@Request() req: FastifyRequest): unknown {
+    return req.user;
+  }
+
+  /** Whoever of the two comes. */
+  @Public()
+  @UseGuards(AuthGuard(['jwt-partner', 'local']))
+  @Post('either')
+  @HttpCode(200)
+  forEither(@Request() req: FastifyRequest): unknown {
+    return req.user;
+  }
+}
+
+@Module({ controllers: [PartnerController], providers: [PartnerStrategy] })
+class PartnerModule {}
+
+// Roles.
+
+const Roles = (...roles: string[]) => SetMetadata('roles', roles);
+
+@Injectable()
+class RolesGuard implements CanActivate {
+  constructor(private readonly reflector: Reflector) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const roles = this.reflector.getAllAndOverride<string[] | undefined>('roles', [
+      context.getHandler(),
+      context.getClass(),
+    ]);
+    if (!roles) return true;
+    const { user } = context.switchToHttp().getRequest<{ user: Account }>();
+    return roles.includes(roleOf(user));
+  }
+}
+
+@Controller({ path: 'roles', version: '1' })
+class RolesController {
+  @Get('admin')
+  @Roles('admin')
+  admin(): object {
+    return { ok: true };
+  }
+
+  @Get('anyone')
+  anyone(): object {
+    return { ok: true };
+  }
+}
+
+@Module({ controllers: [RolesController], providers: [{ provide: APP_GUARD, useClass: RolesGuard }] })
+class RolesModule {}
+
+// What the documentation shows for a service that has no strategy of this name yet.
+
+@Injectable()
+class JwtStrategy extends PassportStrategy(PassportJwtStrategy) {
+  constructor() {
+    super({ jwtFromRequest: ExtractJwt.fromAuthHeaderAsBearerToken(), secretOrKey: 'a secret of its own' });
+  }
+
+  validate(payload: object): object {
+    return payload;
+  }
+}
+
+@Module({ providers: [JwtStrategy] })
+class ForeignJwtModule {}
+
+const MODULES = [ProfileModule, LocalModule, ApiKeysModule, PartnerModule, RolesModule];
+
+describe.each(STORES)('Passport as the documentation of Nest shows it, on %s', (store) => {
+  let api: TestApi;
+  let ada: Tokens;
+  let bob: Tokens;
+  beforeAll(async () => {
+    api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, MODULES);
+    await api.accounts.register('ada@example.com');
+    await api.accounts.register('bob@example.com');
+    ada = await api.accounts.login('ada@example.com');
+    bob = await api.accounts.login('bob@example.com');
+  });
+  afterAll(() => api.stop());
+
+  const partnerToken = () =>
+    new JwtService().sign({ sub: 'acme' }, { secret: PARTNER_SECRET, expiresIn: 60 });
+
+  it.each(['guarded', 'named', 'global'])(
+    'accepts an access token, and nothing else, with a guard: %s',
+    async (route) => {
+      const get = (headers?: Record<string, string>) => api.get(`/v1/profile/${route}`, headers);
+
+      expect((await get(bearer(ada.access))).body).toMatchObject({ email: 'ada@example.com' });
+      expect(await get()).toBeError('UNAUTHENTICATED');
+      for (const token of [ada.refresh, 'garbage', `${ada.access}x`, partnerToken()]) {
+        expect(await get(bearer(token))).toBeError('TOKEN_NOT_VALID');
+      }
+    },
+  );
+
+  it('sets request.user to what @CurrentAccount() sees', async () => {
+    const { body } = await api.get('/v1/profile/global', bearer(ada.access));
+    expect(body).toEqual({ email: 'ada@example.com', same: true });
+  });
+
+  it('refuses the token of an account that was switched off meanwhile', async () => {
+    await api.accounts.register('eve@example.com');
+    const eve = await api.accounts.login('eve@example.com');
+    expect(await api.get('/v1/profile/guarded', bearer(eve.access))).toHaveStatus(200);
+
+    await api.accounts.admin().setActive('eve@example.com', false);
+    expect(await api.get('/v1/profile/guarded', bearer(eve.access))).toBeError('TOKEN_NOT_VALID');
+  });
+
+  it('guards resolvers by a guard that takes the request from the context', async () => {
+    const query = '{ whoAmI }';
+    expect((await api.graphql(query, {}, bearer(ada.access))).body).toEqual({
+      data: { whoAmI: 'ada@example.com' },
+    });
+    expect((await api.graphql(query)).body.errors[0].extensions.code).toBe('UNAUTHENTICATED');
+    expect(await api.graphql(query, {}, bearer(ada.refresh))).toHaveStatus(401);
+  });
+
+  it('logs in by a local strategy', async () => {
+    const login = (body: object) => api.post('/v1/local/login', body);
+
+    const reply = await login({ username: 'john', password: 'changeme' });
+    expect(reply).toHaveStatus(200);
+    expect(reply.body).toEqual({ userId: 1, username: 'john' });
+    expect(await login({ username: 'john', password: 'wrong' })).toBeError('UNAUTHENTICATED');
+    expect(await login({})).toBeError('UNAUTHENTICATED');
+  });
+
+  it('takes an API key wherever an account is asked for, over REST and GraphQL', async () => {
+    const key = { 'x-api-key': 'the-key-of-ada' };
+    const wrong = { 'x-api-key': 'another' };
+
+    expect((await api.get('/v1/profile/global', key)).body).toEqual({ email: 'ada@example.com', same: true });
+    expect((await api.get('/auth/me/', key)).body).toMatchObject({ email: 'ada@example.com' });
+    expect((await api.graphql('{ whoAmIByTheGlobalGuard }', {}, key)).body).toEqual({
+      data: { whoAmIByTheGlobalGuard: 'ada@example.com' },
+    });
+    expect(await api.get('/v1/profile/global', wrong)).toBeError('UNAUTHENTICATED');
+    expect((await api.graphql('{ whoAmIByTheGlobalGuard }', {}, wrong)).body.errors[0].extensions.code).toBe(
+      'UNAUTHENTICATED',
+    );
+    // It is a key, and no access token.
+    expect(await api.get('/v1/profile/guarded', key)).toBeError('UNAUTHENTICATED');
+  });
+
+  it('lets an API key write where WRITE_ACCESS wants an account', async () => {
+    const post = { title: 'By key', content: 'Some content' };
+    const count = async () => (await api.get('/v1/posts')).body.meta.total;
+    const before = await count();
+
+    expect(await api.post('/v1/posts', post, { 'x-api-key': 'the-key-of-ada' })).toHaveStatus(201);
+    expect(await api.post('/v1/posts', post, { 'x-api-key': 'another' })).toBeError('UNAUTHENTICATED');
+    expect(await count()).toBe(before + 1);
+  });
+
+  it('asks a strategy that is no credential on its own routes only', async () => {
+    const headers = bearer(partnerToken());
+
+    expect((await api.get('/v1/partner', headers)).body).toEqual({ partner: 'acme' });
+    expect((await api.post('/v1/partner/either', {}, headers)).body).toEqual({ partner: 'acme' });
+    expect(await api.get('/v1/partner', bearer(ada.access))).toBeError('UNAUTHENTICATED');
+    const checked = partnerTokensChecked;
+    expect(await api.get('/v1/profile/global', headers)).toBeError('TOKEN_NOT_VALID');
+    expect(await api.post('/v1/posts', {}, headers)).toBeError('TOKEN_NOT_VALID');
+    expect(partnerTokensChecked).toBe(checked);
+  });
+
+  it('lets a global guard of a module see request.user', async () => {
+    expect(await api.get('/v1/roles/admin')).toBeError('UNAUTHENTICATED');
+    expect(await api.get('/v1/roles/admin', bearer(bob.access))).toBeError('FORBIDDEN');
+    expect(await api.get('/v1/roles/anyone', bearer(bob.access))).toHaveStatus(200);
+
+    await api.accounts.admin().setStaff('bob@example.com', true);
+    expect(await api.get('/v1/roles/admin', bearer(bob.access))).toHaveStatus(200);
+  });
+
+  it.each(['guarded', 'global'])('shows each of 20 requests at once its own account: %s', async (route) => {
+    const emails = Array.from({ length: 20 }, (_, n) => (n % 2 ? 'ada@example.com' : 'bob@example.com'));
+
+    const replies = await Promise.all(
+      emails.map((email) =>
+        api.get(`/v1/profile/${route}`, bearer((email.startsWith('ada') ? ada : bob).access)),
+      ),
+    );
+
+    expect(replies.map(({ body }) => body.email)).toEqual(emails);
+  });
+
+  it('keeps two applications of one process apart', async () => {
+    const start = async (secret: string) => {
+      const other = await startApi(store, { JWT_SECRET: secret }, MODULES);
+      await other.accounts.register('ada@example.com');
+      return { api: other, headers: bearer((await other.accounts.login('ada@example.com')).access) };
+    };
+    const first = await start('the first secret, which is long enough');
+    const second = await start('the second secret, which is long enough');
+
+    for (const [own, other] of [
+      [first, second],
+      [second, first],
+    ] as const) {
+      for (const path of ['/auth/me/', '/v1/profile/guarded', '/v1/profile/global']) {
+        expect(await own.api.get(path, own.headers)).toHaveStatus(200);
+        expect(await own.api.get(path, other.headers)).toBeError('TOKEN_NOT_VALID');
+      }
+      const query = '{ whoAmI }';
+      expect((await own.api.graphql(query, {}, own.headers)).body.data.whoAmI).toBe('ada@example.com');
+      expect(await own.api.graphql(query, {}, other.headers)).toHaveStatus(401);
+    }
+
+    await second.api.stop();
+    // The strategy that was registered last is that of the application that has stopped.
+    expect(await first.api.get('/v1/profile/guarded', first.headers)).toHaveStatus(200);
+    await first.api.stop();
+    expect(await api.get('/v1/profile/guarded', bearer(ada.access))).toHaveStatus(200);
+  });
+});
+
+describe.each(STORES)("a second strategy with the name 'jwt', on %s", (store) => {
+  const MESSAGE =
+    "Another Passport strategy is registered as 'jwt', the name of this service's own; give it another name";
+
+  async function startWith(...modules: Type[]): Promise<void> {
+    const { environment, remove } = await createStore(store);
+    const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment });
+    try {
+      const app = await createApp(config, { modules });
+      await app.close();
+    } finally {
+      passport.unuse('jwt');
+      await remove();
+    }
+  }
+
+  it('stops the start', async () => {
+    await expect(startWith(ForeignJwtModule)).rejects.toThrow(MESSAGE);
+    // It has left nothing behind.
+    await startWith();
+  });
+
+  it('stops the start when it was there before', async () => {
+    expect(new JwtStrategy()).toBeInstanceOf(PassportJwtStrategy);
+
+    await expect(startWith()).rejects.toThrow(MESSAGE);
+  });
+});
