@@ -5,5 +5,5 @@ export { AccessModule } from './access.module.js';
 export { Authenticator } from './authenticator.js';
 export { Credential, RequestStrategy } from './credential.js';
 export { CurrentAccount, CurrentPrincipal } from './current-account.js';
-export { type LoginInfo, type LoginKind, type Principal, principalOf } from './principal.js';
+export { type LoginInfo, type LoginKind, type Principal } from './principal.js';
 export { tokenNotValid } from './token-not-valid.js';
