@@ -1,36 +1,20 @@
-import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { CopyOfProject } from './support/copy-of-project.js';
 import { Service } from './support/service.js';
 import { createStore } from './support/stores.js';
 
-const run = promisify(execFile);
-
-const LEFT_OUT = new Set(['node_modules', 'dist', 'data', '.git', 'coverage']);
-
 /** In a copy of the project, which has a module more afterwards. */
 describe('npm run make:module', () => {
-  let copy: string;
+  let copy: CopyOfProject;
   beforeAll(() => {
-    copy = mkdtempSync(join(tmpdir(), 'posts-api-copy-'));
-    cpSync('.', copy, { recursive: true, filter: (file) => !LEFT_OUT.has(basename(file)) });
-    symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));
+    copy = new CopyOfProject();
   });
-  afterAll(() => rmSync(copy, { recursive: true }));
-
-  /** @returns the exit code, and everything that was printed */
-  async function inCopy(command: string, ...parameters: string[]): Promise<{ code: number; output: string }> {
-    return run(command, parameters, { cwd: copy, maxBuffer: 64 * 1024 * 1024 }).then(
-      ({ stdout, stderr }) => ({ code: 0, output: stdout + stderr }),
-      ({ code, stdout, stderr }) => ({ code, output: stdout + stderr }),
-    );
-  }
+  afterAll(() => copy.remove());
 
   const makeModule = (...parameters: string[]) =>
-    inCopy('npm', 'run', '--silent', 'make:module', '--', ...parameters);
+    copy.run('npm', 'run', '--silent', 'make:module', '--', ...parameters);
 
   it.each([
     ['nothing', [], 'Usage'],
@@ -43,21 +27,21 @@ describe('npm run make:module', () => {
     ['a word of the language', ['enums'], 'means something else'],
     ['an unknown flag', ['comments', '--force'], 'Unknown option'],
   ])('refuses %s, and makes nothing', async (_, parameters, message) => {
-    const before = readdirSync(join(copy, 'src'));
+    const before = readdirSync(join(copy.folder, 'src'));
 
     const { code, output } = await makeModule(...parameters);
 
     expect(code).toBe(1);
     expect(output).toContain(message);
     expect(output).not.toContain('    at ');
-    expect(readdirSync(join(copy, 'src'))).toEqual(before);
+    expect(readdirSync(join(copy.folder, 'src'))).toEqual(before);
   });
 
   it('makes a module that passes the gate, and is served at once', async () => {
     expect(await makeModule('blog-entries')).toMatchObject({ code: 0 });
 
     for (const check of ['format', 'lint', 'types', 'boundaries', 'dead-code', 'openapi']) {
-      const { code, output } = await inCopy('npm', 'run', '--silent', `check:${check}`);
+      const { code, output } = await copy.run('npm', 'run', '--silent', `check:${check}`);
       expect([check, code, code === 0 ? '' : output]).toEqual([check, 0, '']);
     }
     const jest = [
@@ -66,7 +50,7 @@ describe('npm run make:module', () => {
       'node_modules/jest/bin/jest.js',
       '--forceExit',
     ];
-    const tests = await inCopy(
+    const tests = await copy.run(
       process.execPath,
       ...jest,
       'blog-entries',
@@ -78,7 +62,7 @@ describe('npm run make:module', () => {
     expect(tests.output).toContain('PASS test/blog-entries.e2e-spec.ts');
 
     const store = await createStore('SQLite');
-    const service = await Service.start(store.environment, join(copy, 'dist/main.js'));
+    const service = await Service.start(store.environment, join(copy.folder, 'dist/main.js'));
     const reply = await service.fetch('/v1/blog-entries');
     await service.end('SIGKILL');
     await store.remove();

@@ -11,11 +11,13 @@ import {
   ParseEnumPipe,
   ParseIntPipe,
   ParseUUIDPipe,
+  Patch,
   Post,
   Query,
   UsePipes,
   ValidationPipe,
 } from '@nestjs/common';
+import { PartialType } from '@nestjs/mapped-types';
 import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -96,6 +98,8 @@ class CreateCatDto {
   toys?: ToyDto[];
 }
 
+class UpdateCatDto extends PartialType(CreateCatDto) {}
+
 class ListCatsQuery {
   @IsOptional()
   @Type(() => Number)
@@ -130,6 +134,11 @@ class CatsController {
   @Post()
   create(@Body() cat: CreateCatDto): object {
     return { cat, isInstance: cat instanceof CreateCatDto, toy: cat.toys?.[0] instanceof ToyDto };
+  }
+
+  @Patch()
+  update(@Body() cat: UpdateCatDto): object {
+    return cat;
   }
 
   @Get()
@@ -294,6 +303,12 @@ describe.each(STORES)('input as the documentation of Nest shows it, on %s', (sto
     expect(body).toEqual({ names: ['Tom', 'Kit'], isInstance: true });
 
     expect(await api.post('/v1/cats/many', [{ name: 1 }])).toBeError('MALFORMED_REQUEST');
+  });
+
+  it('takes mapped types, with the rules of the fields that are there', async () => {
+    expect((await api.patch('/v1/cats', {})).body).toEqual({});
+    expect((await api.patch('/v1/cats', { age: 4, isAdmin: true })).body).toEqual({ age: 4 });
+    expect(await api.patch('/v1/cats', { name: 1 })).toBeError('VALIDATION_ERROR', ['name']);
   });
 
   it('lets a handler have a pipe of its own as well', async () => {

@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { CopyOfProject } from '../support/copy-of-project.js';
+import { Service } from '../support/service.js';
+import { createStore, type TestStore } from '../support/stores.js';
+
+const NEST = 'node_modules/@nestjs/cli/bin/nest.js';
+
+/** https://docs.nestjs.com/recipes/crud-generator, in a copy of the project. */
+describe('nest generate resource', () => {
+  let copy: CopyOfProject;
+  let store: TestStore;
+  beforeAll(async () => {
+    copy = new CopyOfProject();
+    store = await createStore('SQLite');
+  });
+  afterAll(async () => {
+    copy.remove();
+    await store.remove();
+  });
+
+  const nest = async (...parameters: string[]) => {
+    const { code, output } = await copy.run(process.execPath, NEST, ...parameters);
+    expect([code, code === 0 ? '' : output]).toEqual([0, '']);
+  };
+
+  it('makes modules that compile, are registered, and are for accounts until they say otherwise', async () => {
+    await nest('generate', 'resource', 'cats', '--type', 'rest', '--crud', '--no-spec');
+    await nest('generate', 'resource', 'dogs', '--type', 'graphql-code-first', '--crud', '--no-spec');
+    await nest('build');
+
+    const service = await Service.start(store.environment, join(copy.folder, 'dist/main.js'));
+    const cats = await service.fetch('/cats');
+    const dogs = await service.fetch('/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query: '{ dog(id: 1) { exampleField } }' }),
+    });
+    await service.end('SIGKILL');
+
+    expect([cats.status, await cats.json()]).toMatchObject([401, { error: { code: 'UNAUTHENTICATED' } }]);
+    expect(await dogs.json()).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
+  }, 120_000);
+});
