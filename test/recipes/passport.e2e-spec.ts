@@ -392,14 +392,14 @@ describe.each(STORES)("a second strategy with the name 'jwt', on %s", (store) =>
     "Another Passport strategy is registered as 'jwt', the name of this service's own; give it another name";
 
   async function startWith(...modules: Type[]): Promise<void> {
-    const { environment, remove } = await createStore(store);
-    const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment });
+    const testStore = await createStore(store);
+    const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...testStore.environment });
     try {
       const app = await createApp(config, { modules });
       await app.close();
     } finally {
       passport.unuse('jwt');
-      await remove();
+      await testStore.remove();
     }
   }
 
