@@ -4,19 +4,29 @@ import {
   type Type,
   type ValidationError,
   ValidationPipe,
+  type ValidationPipeOptions,
 } from '@nestjs/common';
 import { getMetadataStorage } from 'class-validator';
 import { AppError, type FieldError } from '../errors/errors.js';
 
+const OPTIONS: ValidationPipeOptions = {
+  transform: true,
+  stopAtFirstError: true,
+  exceptionFactory: toValidationError,
+};
+
 /**
- * Nest's `ValidationPipe` as the whole service uses it: what a class does not declare is removed, nothing is
+ * Nest's `ValidationPipe` as the whole service uses it: what a class has no rule for is removed, nothing is
  * converted unless the class says so (`@Type()`), and an input that breaks a rule is a `VALIDATION_ERROR` with
- * one detail for each field.
+ * one detail for each field. Nothing is removed where the class has no rules at all, nor from an argument of
+ * GraphQL such as `@Args('input')`, whose schema allows no other fields.
  */
 @Injectable()
 export class InputPipe extends ValidationPipe {
+  private readonly keepingAll = new ValidationPipe(OPTIONS);
+
   constructor() {
-    super({ transform: true, whitelist: true, stopAtFirstError: true, exceptionFactory: toValidationError });
+    super({ ...OPTIONS, whitelist: true });
   }
 
   override transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
@@ -28,9 +38,11 @@ export class InputPipe extends ValidationPipe {
   private async check(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
     const { type, metatype, data } = metadata;
     if (type === 'query') return super.transform(withSingleValues(value, metadata), metadata);
-    const isWholeBody = type === 'body' && data === undefined;
-    if (!isWholeBody || !metatype || !this.toValidate(metadata)) return super.transform(value, metadata);
-    if (isObject(value)) return super.transform(isLarge(value) ? pick(value, metatype) : value, metadata);
+    if (type !== 'body' || !metatype || !this.toValidate(metadata)) return super.transform(value, metadata);
+    if (data !== undefined || fieldsOf(metatype).size === 0)
+      return this.keepingAll.transform(value, metadata);
+    if (isObject(value))
+      return super.transform(isLarge(value) ? pick(value, fieldsOf(metatype)) : value, metadata);
     // Nothing or a scalar has none of the fields, and would pass where all of them are optional.
     throw await this.explain(metatype);
   }
@@ -86,11 +98,20 @@ function isLarge(body: object): boolean {
   return false;
 }
 
-/** The fields that have a rule; those that `@Expose({ name })` renames are not found in a large body. */
-function pick(body: object, type: Type): object {
-  const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
-  const fields = new Set(rules.map(({ propertyName }) => propertyName));
-  return Object.fromEntries(Object.entries(body).filter(([name]) => fields.has(name)));
+/** What `@Expose({ name })` renames is not found in a large body. */
+const pick = (body: object, fields: ReadonlySet<string>): object =>
+  Object.fromEntries(Object.entries(body).filter(([name]) => fields.has(name)));
+
+const known = new Map<Type, ReadonlySet<string>>();
+
+/** The fields that have a rule. */
+function fieldsOf(type: Type): ReadonlySet<string> {
+  let fields = known.get(type);
+  if (!fields) {
+    const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+    known.set(type, (fields = new Set(rules.map(({ propertyName }) => propertyName))));
+  }
+  return fields;
 }
 
 /** At most 15 digits: more would be rounded to another number. */
