@@ -3,9 +3,9 @@ import { Logger } from '@nestjs/common';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { AppError, ERRORS } from '../common/errors/errors.js';
 import { toAppError } from '../common/errors/to-app-error.js';
+import { currentRequestId } from '../common/logging/request-context.js';
 import type { GraphqlSettings } from '../config/config.js';
 import { tooManyTokens } from './limits/tokens.js';
-import { currentRequestId } from './request-id.js';
 
 const logger = new Logger('GraphQL');
 

@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { AppError } from '../common/errors/errors.js';
 import { servePage } from '../common/http/browser-pages.js';
 import { isUnreadable } from '../common/http/json-body.js';
-import { withRequestId } from './request-id.js';
 
 /** Bytes of a document's text. */
 const MAX_DOCUMENT = 64 * 1024;
@@ -18,7 +17,7 @@ export function setUpRoute(fastify: FastifyInstance, path: string, withPlaygroun
       if (sendPage && isBrowser(request)) return sendPage(reply);
       // An unreadable body becomes a GraphQL error, in the context.
       if (!isUnreadable(request.body)) checkSize(request.body);
-      return withRequestId(request.id, () => handler.call(this, asGet(request), reply));
+      return handler.call(this, asGet(request), reply);
     };
   });
 }

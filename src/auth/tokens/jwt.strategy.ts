@@ -55,7 +55,12 @@ export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
   /** Without a token it fails, and another credential may succeed; a wrong token is an error. */
   override authenticate(request: Parameters<Strategy['authenticate']>[0], options?: object): void {
     // Passport calls this on a copy for each request, which has `fail` and `error` of its own.
-    if (bearerToken(request) !== null) this.fail = (cause: unknown) => this.error(tokenNotValid(cause));
+    if (bearerToken(request) === null) {
+      // passport-jwt would create an error, with its stack, for each anonymous request.
+      this.fail(401);
+      return;
+    }
+    this.fail = (cause: unknown) => this.error(tokenNotValid(cause));
     try {
       super.authenticate(request, options);
     } catch (error) {

@@ -18,13 +18,13 @@ import type { Extra } from 'graphql-ws/use/ws';
 import type { Authenticator } from '../../auth/access/index.js';
 import { AppError } from '../../common/errors/errors.js';
 import { toRequest } from '../../common/http/request-of.js';
+import { runWithRequestId } from '../../common/logging/request-context.js';
 import type { GraphqlSettings } from '../../config/config.js';
 import { checkSize } from '../route.js';
 import { createFormatError, toClientError } from '../graphql-errors.js';
 import { costOf } from '../limits/cost.js';
 import { shapeRule } from '../limits/shape.rule.js';
 import { tooComplex } from '../limits/too-complex.js';
-import { withRequestId } from '../request-id.js';
 
 type Connection = Context<Record<string, unknown>, Extra>;
 
@@ -45,7 +45,7 @@ export function subscriptionOptions(
   ];
 
   const format = (connection: Connection, errors: readonly GraphQLError[]): GraphQLFormattedError[] =>
-    withRequestId(requestIdOf(connection), () => errors.map((error) => formatError(undefined, error)));
+    runWithRequestId(requestIdOf(connection), () => errors.map((error) => formatError(undefined, error)));
 
   function check(connection: Connection, payload: SubscribePayload): readonly GraphQLError[] | DocumentNode {
     if (Object.keys(connection.subscriptions).length > MAX_SUBSCRIPTIONS) {
