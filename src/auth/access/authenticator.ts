@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
-import passport, { type Strategy } from 'passport';
+import type { Strategy } from 'passport';
 import { Credential } from './credential.js';
 import { type Principal, principalOf } from './principal.js';
 
@@ -45,20 +45,21 @@ export class Authenticator {
   }
 }
 
+/** Asks one strategy, as Passport does: by an object of this request that has the actions of a strategy. */
 function succeeds(strategy: Strategy, request: FastifyRequest): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const authenticate = passport.authenticate(
-      // Passport puts the callbacks of the request on it: on a shared object, requests would get each other's.
-      Object.create(strategy) as Strategy,
-      { session: false },
-      (error: Error | null, user: FastifyRequest['user'] | false, info: unknown) => {
-        if (error) reject(error);
-        else {
-          if (user) Object.assign(request, { user, authInfo: info });
-          resolve(Boolean(user));
-        }
+    // On the strategy itself, concurrent requests would get each other's accounts.
+    const actions = {
+      success: (user: unknown, info: unknown) => {
+        Object.assign(request, { user, authInfo: info });
+        resolve(true);
       },
-    ) as (request: FastifyRequest, response: undefined, next: (error: unknown) => void) => void;
-    authenticate(request, undefined, reject);
+      fail: () => resolve(false),
+      pass: () => resolve(false),
+      error: reject,
+      redirect: () => reject(new Error('A strategy that redirects cannot be a @Credential()')),
+    };
+    const asked: { authenticate(of: FastifyRequest): void } = Object.assign(Object.create(strategy), actions);
+    asked.authenticate(request);
   });
 }
