@@ -16,6 +16,9 @@ import { Rotations } from './rotations.ts';
 
 const WRITERS = 16;
 
+/** How long to wait, in milliseconds, until something of each kind has been acknowledged. */
+const PATIENCE = 20_000;
+
 /** What a post may be after a crash: as it was last acknowledged, or as a request in flight would make it: its title, or `deleted`. */
 interface Expectation {
   acknowledged: string;
@@ -49,6 +52,10 @@ async function crashRepeatedly(store: StoreName): Promise<void> {
     const writers = Array.from({ length: WRITERS }, (_, writer) => write(load, `${round}.${writer}`));
     writers.push(rotations.run(load), orders.run(load));
     await sleep(300 + Math.random() * 700);
+    // A slow disk may not have acknowledged anything of some kind by then.
+    const isEnough = () =>
+      posts.size - before >= WRITERS && rotations.acknowledged > 0 && orders.acknowledged > 0;
+    for (let waited = 0; !isEnough() && waited < PATIENCE; waited += 50) await sleep(50);
     load.killed = true;
     await service.end('SIGKILL');
     await Promise.all(writers);

@@ -30,6 +30,11 @@ export class Orders {
     await Promise.all(Array.from({ length: BUYERS }, () => this.buy(load)));
   }
 
+  /** Orders that were acknowledged since the last time. */
+  get acknowledged(): number {
+    return this.sent.filter(({ answer }) => answer !== undefined).length;
+  }
+
   async verify(service: Service): Promise<Outcome> {
     let replayed = 0;
     for (const order of this.sent) {

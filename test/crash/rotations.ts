@@ -45,6 +45,11 @@ export class Rotations {
     await Promise.all(this.families.map((family) => rotate(load, family)));
   }
 
+  /** Rotations that were acknowledged since the last time. */
+  get acknowledged(): number {
+    return this.families.reduce((count, { used }) => count + used.length, 0);
+  }
+
   /** @returns how many rotations were acknowledged since the last time */
   async verify(service: Service): Promise<number> {
     let count = 0;
