@@ -7,6 +7,8 @@ COPY tsconfig.json tsconfig.build.json nest-cli.json ./
 COPY src ./src
 COPY public ./public
 COPY tools ./tools
+COPY docs ./docs
+COPY README.md ./
 # The image has the right Node.js already: that of the optional dependencies stays out.
 RUN npm run build && npm prune --omit=dev --omit=optional --no-audit --no-fund
 

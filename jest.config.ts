@@ -22,8 +22,10 @@ const config: Config = {
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   setupFilesAfterEnv: ['<rootDir>/test/support/matchers.ts'],
-  testTimeout: 60_000,
+  testTimeout: 120_000,
   maxWorkers: 2,
+  // Modules of ended files stay in the memory of a worker.
+  workerIdleMemoryLimit: '1.5GB',
 };
 
 export default config;

@@ -1,4 +1,4 @@
-import { loadStore } from './dist/config/load-config.js';
+import { loadStoreConfig } from './dist/config/load-store.js';
 import { commandDataSource } from './dist/database/data-source.js';
 
 if (process.argv.some((argument) => argument.startsWith('migration:generate'))) {
@@ -11,4 +11,4 @@ compares entities and migrations on both databases shows what is left: npm test 
 }
 
 /** For TypeORM's own commands on what is built: `npm run typeorm -- migration:show`. */
-export default commandDataSource({ store: loadStore(process.env) }, ['dist/**/*.entity.js']);
+export default commandDataSource(loadStoreConfig(process.env), ['dist/**/*.entity.js']);

@@ -6,27 +6,22 @@
  *     DATABASE_URL=… | DATA_DIR=… PORT=… node bench/baseline.ts
  */
 import { randomUUID } from 'node:crypto';
-import fastify from 'fastify';
+import fastify, { type FastifyReply } from 'fastify';
 import { pino } from 'pino';
 import { fold } from '../src/posts/fold.ts';
 import { type Row, run } from './support/baseline-database.ts';
+import { serveApollo } from './support/baseline-apollo.ts';
 import { serveGraphql } from './support/baseline-graphql.ts';
 
 const HEADERS = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'X-Request-ID, Location, Link, Retry-After, Idempotent-Replayed',
+  'access-control-expose-headers':
+    'X-Request-ID, Location, Link, Retry-After, Idempotent-Replayed, ETag, RateLimit, RateLimit-Policy',
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'cross-origin',
-  'origin-agent-cluster': '?1',
   'referrer-policy': 'no-referrer',
   'strict-transport-security': 'max-age=31536000; includeSubDomains',
   'x-content-type-options': 'nosniff',
-  'x-dns-prefetch-control': 'off',
-  'x-download-options': 'noopen',
-  'x-frame-options': 'SAMEORIGIN',
-  'x-permitted-cross-domain-policies': 'none',
-  'x-xss-protection': '0',
+  'x-frame-options': 'DENY',
 };
 
 const log = pino({ base: null });
@@ -42,6 +37,7 @@ const app = fastify({
 app.addHook('onRequest', (request, reply, done) => {
   reply.headers(HEADERS);
   reply.header('x-request-id', request.id);
+  if (request.url === '/graphql') reply.header('cache-control', 'no-store');
   // Also when the client goes away before the answer is sent.
   reply.raw.on('close', () => {
     const isSent = reply.raw.writableFinished;
@@ -73,6 +69,13 @@ app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => {
   }
 });
 
+/** What is sent of a post; its version and time make the tag. */
+function tagged(reply: FastifyReply, { version, ...data }: Row): { data: Row } {
+  const tag = `"${version}-${Date.parse(data['updated_at']).toString(36)}"`;
+  reply.header('etag', tag).header('cache-control', 'no-cache');
+  return { data };
+}
+
 const refusal = (code: string, message: string) => ({ error: { code, message } });
 const isText = (value: unknown, max = Infinity): value is string =>
   typeof value === 'string' &&
@@ -101,9 +104,11 @@ app.get<{ Params: { id: string } }>('/v1/posts/:id', async (request, reply) => {
   const id = idOf(request.params.id);
   if (id === undefined) return reply.code(400).send(refusal('INVALID_ID', 'The id is not a number'));
   const [data] = await run('one', { id });
-  if (!data) return reply.code(404).send(refusal('NOT_FOUND', 'Post not found'));
+  if (!data) return reply.code(404).header('vary', 'Accept').send(refusal('NOT_FOUND', 'Post not found'));
   reads.set(id, (reads.get(id) ?? 0) + 1);
-  return { data };
+  const body = tagged(reply, data);
+  if (request.headers['if-none-match'] !== reply.getHeader('etag')) return body;
+  return reply.code(304).send();
 });
 
 app.get<{ Querystring: Record<string, string> }>('/v1/posts', async (request, reply) => {
@@ -162,7 +167,7 @@ app.post<{ Body?: Row }>('/v1/posts', async (request, reply) => {
   }
   const values = { titleFolded: fold(title), contentFolded: fold(content), now: new Date().toISOString() };
   const [data] = await run('create', { title, content, status, ...values });
-  return reply.code(201).header('location', `/v1/posts/${data!['id']}`).send({ data });
+  return reply.code(201).header('location', `/v1/posts/${data!['id']}`).send(tagged(reply, data!));
 });
 
 app.patch<{ Params: { id: string }; Body?: Row }>('/v1/posts/:id', async (request, reply) => {
@@ -185,10 +190,11 @@ app.patch<{ Params: { id: string }; Body?: Row }>('/v1/posts/:id', async (reques
     now: new Date().toISOString(),
   });
   if (!data) return reply.code(404).send(refusal('NOT_FOUND', 'Post not found'));
-  return { data };
+  return tagged(reply, data);
 });
 
 serveGraphql(app, run);
+await serveApollo(app, run);
 
 const address = await app.listen({ port: Number(process.env['PORT'] ?? 0), host: '127.0.0.1' });
 log.info(`Ready on ${address}, by hand`);

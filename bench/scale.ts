@@ -1,23 +1,27 @@
 /**
  * How the time of a request depends on how much is stored: the same requests against databases of different
- * sizes, one at a time and in turn, so that a mood of the machine meets all sizes alike.
+ * sizes, with as many events as posts, one at a time and in turn, so that a mood of the machine meets all sizes alike.
  *
  *     npm run bench:scale [-- --sizes 1000,100000,1000000 --store SQLite --requests 200]
  */
 import { execFileSync } from 'node:child_process';
-import { parseArgs } from 'node:util';
+import { parseCommandLine } from '../src/commands/support/command-line.ts';
 import { startPostgres } from '../test/support/postgres-server.ts';
 import { createStore, STORES, type StoreName, type TestStore } from '../test/support/stores.ts';
+import { seedEvents } from './support/seed-events.ts';
 import { Server } from './support/server.ts';
 import { spread, table } from './support/statistics.ts';
 
-const { values } = parseArgs({
-  options: {
-    sizes: { type: 'string', default: '1000,100000,1000000' },
-    store: { type: 'string' },
-    requests: { type: 'string', default: '200' },
+const { values } = parseCommandLine(
+  'Usage: npm run bench:scale [-- --sizes 1000,100000,1000000 --store SQLite --requests 200]',
+  {
+    options: {
+      sizes: { type: 'string', default: '1000,100000,1000000' },
+      store: { type: 'string' },
+      requests: { type: 'string', default: '200' },
+    },
   },
-});
+);
 const sizes = values.sizes.split(',').map(Number);
 const requests = Number(values.requests);
 
@@ -66,6 +70,17 @@ const SCENARIOS: Scenario[] = [
     request: () => ({ path: '/v1/posts?q=machine+learn+market' }),
   },
   { name: 'search, two letters', times: 10, request: () => ({ path: '/v1/posts?q=zq' }) },
+  { name: 'feed, first page', request: () => ({ path: '/v1/events' }), goal: constant },
+  {
+    name: 'feed, a rare type',
+    request: () => ({ path: '/v1/events?types=user.deleted&limit=1' }),
+    goal: constant,
+  },
+  {
+    name: 'feed, a type without events',
+    request: () => ({ path: '/v1/events?types=user.created' }),
+    goal: constant,
+  },
   {
     name: 'create',
     request: () => ({
@@ -105,6 +120,7 @@ async function measure(store: StoreName): Promise<void> {
       env: { ...process.env, ...testStore.environment },
       stdio: ['ignore', 'inherit', 'inherit'],
     });
+    await seedEvents(testStore.environment, size);
     servers.push(await Server.start('dist/main.js', testStore.environment));
   }
 

@@ -3,8 +3,8 @@
  *
  *     npm run bench:soak [-- --requests 100000 --store SQLite]
  */
-import { parseArgs } from 'node:util';
 import autocannon from 'autocannon';
+import { parseCommandLine } from '../src/commands/support/command-line.ts';
 import { startPostgres } from '../test/support/postgres-server.ts';
 import { createStore, STORES, type StoreName } from '../test/support/stores.ts';
 import { table } from './support/statistics.ts';
@@ -15,7 +15,7 @@ const { loadConfig } = (await built(
   'config/load-config.js',
 )) as typeof import('../src/config/load-config.js');
 
-const { values } = parseArgs({
+const { values } = parseCommandLine('Usage: npm run bench:soak [-- --requests 100000 --store SQLite]', {
   options: { requests: { type: 'string', default: '100000' }, store: { type: 'string' } },
 });
 const requests = Number(values.requests);

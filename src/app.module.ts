@@ -1,5 +1,6 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
+import { AuditModule } from './audit/audit.module.js';
 import { AccessGuard } from './auth/access/index.js';
 import { AuthModule } from './auth/auth.module.js';
 import { CommonModule } from './common/common.module.js';
@@ -9,13 +10,18 @@ import { InputPipe } from './common/validation/input.pipe.js';
 import type { Config } from './config/config.js';
 import { ConfigModule } from './config/config.module.js';
 import { DatabaseModule } from './database/database.module.js';
+import { EventsModule } from './events/index.js';
 import { GraphqlModule } from './graphql/graphql.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
+import { MetricsModule } from './metrics/metrics.module.js';
 import { OrdersModule } from './orders/orders.module.js';
 import { PostsModule } from './posts/posts.module.js';
 import { ReferenceModule } from './reference/reference.module.js';
+import { SiteModule } from './site/site.module.js';
+import { TracingModule } from './tracing/tracing.module.js';
 import { UsersModule } from './users/users.module.js';
+import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /**
  * The table of contents. A request passes, in this order: the Fastify hooks of `common/http` (identity,
@@ -29,13 +35,18 @@ import { UsersModule } from './users/users.module.js';
     CommonModule,
     DatabaseModule,
     HealthModule,
+    MetricsModule,
+    EventsModule,
     UsersModule,
     PostsModule,
     OrdersModule,
+    WebhooksModule,
     IdempotencyModule,
     AuthModule,
     GraphqlModule,
     ReferenceModule,
+    SiteModule,
+    AuditModule,
   ],
   providers: [
     // Guards of this module run first, so that those of others see `request.user`.
@@ -47,6 +58,7 @@ import { UsersModule } from './users/users.module.js';
 export class AppModule {
   /** @param more modules beside those above; tests bring routes of their own */
   static with(config: Config, more: readonly Type[] = []): DynamicModule {
-    return { module: AppModule, imports: [ConfigModule.forRoot(config), ...more] };
+    const tracing = config.tracing ? [TracingModule] : [];
+    return { module: AppModule, imports: [ConfigModule.forRoot(config), ...tracing, ...more] };
   }
 }

@@ -1,5 +1,5 @@
 /** The oldest Node.js that the dependencies run on; see `engines` in package.json. */
-const MINIMUM = [22, 13] as const;
+const MINIMUM = [22, 15] as const;
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < MINIMUM[0] || (major === MINIMUM[0] && minor < MINIMUM[1])) {

@@ -8,19 +8,28 @@ import { loadConfig } from './config/load-config.js';
 /** Serves until a signal comes. */
 export async function start(): Promise<void> {
   const config = loadConfig(process.env);
+  const stopTracing =
+    config.tracing && (await import('./tracing/start-tracing.js')).startTracing(config.tracing);
   const app = await createApp(config);
-  stopOnSignals(app);
+  stopOnSignals(app, stopTracing);
   await app.listen(config.port, config.host);
   announce(config, createLogger(config), await app.getUrl());
 }
 
-function announce({ production, writeAccess, store }: Config, logger: Logger, url: string): void {
+function announce(config: Config, logger: Logger, url: string): void {
+  const { production, writeAccess, store, graphql, mail } = config;
   if (production && writeAccess === 'open') {
     logger.warn('WRITE_ACCESS is open: anyone who reaches this service may change its data', 'Service');
   }
+  if (mail.kind === 'none') {
+    const message = 'SMTP_URL is not set: nobody can verify or change an e-mail, or reset a password';
+    logger.warn(message, 'Service');
+  }
   const data =
     store.kind === 'sqlite' ? `SQLite in ${store.directory}` : `PostgreSQL at ${describeAddress(store.url)}`;
-  logger.log(`Ready on ${url}, data in ${data}, reference at /docs`, 'Service');
+  logger.log(`Ready on ${url}, data in ${data}`, 'Service');
+  const playground = graphql.playground ? `, playground at ${url}/graphql` : '';
+  logger.log(`Reference at ${url}/docs${playground}`, 'Service');
 }
 
 function describeAddress(url: string): string {

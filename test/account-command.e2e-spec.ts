@@ -101,6 +101,75 @@ describe.each(STORES)('the account command on %s', (store) => {
     expect(output).not.toContain('argon2');
   });
 
+  it('lists one page, of those that match', async () => {
+    for (const name of ['Zoë 100%', 'Élan two', 'Someone']) {
+      await api.accounts.register(`${name.replace(/\W/g, '')}@paged.example`, { name });
+    }
+    const list = async (...flags: string[]) => (await run(['list', ...flags])).output;
+
+    expect((await list('--search', 'PAGED.example')).match(/@paged/g)).toHaveLength(3);
+    expect(await list('--search', 'paged', '--limit', '2', '--page', '2')).toMatch(
+      /^\d+  Someone@paged\.example  "Someone"\nPage 2 of 2, 3 accounts in all\n$/,
+    );
+    expect((await list('--search', '100%')).match(/@paged/g)).toHaveLength(1);
+    expect((await list('--search', 'Élan TWO')).match(/@paged/g)).toHaveLength(1);
+    expect(await list('--search', 'nobody has this')).toBe('Page 1 of 1, 0 accounts in all\n');
+    expect(await run(['list', '--limit', '0'])).toEqual({
+      code: 1,
+      output: '--limit must be a whole number from 1\n',
+    });
+  });
+
+  it('shows an account, without its hash', async () => {
+    await api.accounts.register('shown@example.com');
+    await api.accounts.login('shown@example.com');
+
+    const { output } = await run(['show', 'SHOWN@example.com']);
+    expect(output).toContain('email: "shown@example.com"\n');
+    expect(output).toContain('logins: 1\nidentities: none\n');
+    expect(output).not.toContain('argon2');
+  });
+
+  it('sets a password, which ends all logins', async () => {
+    await api.accounts.register('forgot@example.com');
+    const { refresh } = await api.accounts.login('forgot@example.com');
+    const reset = (input: string) => run(['reset-password', 'forgot@example.com'], { input });
+
+    expect((await reset('12345\n')).output).toContain('password must be at least 6');
+    expect(await api.post('/auth/verify/', { token: refresh })).toHaveStatus(200);
+    expect(await reset('a new password\n')).toMatchObject({ code: 0 });
+    expect(await api.post('/auth/refresh/', { refresh })).toBeError('TOKEN_NOT_VALID');
+    await api.accounts.login('forgot@example.com', 'a new password');
+  });
+
+  it('verifies and changes an e-mail', async () => {
+    await api.accounts.register('before@example.com');
+    await api.accounts.register('taken-by@example.com');
+    const { access } = await api.accounts.login('before@example.com');
+    const me = async () => (await api.get('/auth/me/', bearer(access))).body;
+
+    expect((await run(['verify-email', 'before@example.com'])).output).toContain('is verified');
+    expect(await me()).toMatchObject({ is_email_verified: true });
+    expect((await run(['change-email', 'before@example.com', 'After@EXAMPLE.com'])).output).toMatch(
+      /^After@example\.com \(\d+\) was before@example\.com\n$/,
+    );
+    expect(await me()).toMatchObject({ email: 'After@example.com', is_email_verified: true });
+    const taken = await run(['change-email', 'after@example.com', 'TAKEN-by@example.com']);
+    expect(taken).toEqual({ code: 1, output: 'There is another account TAKEN-by@example.com\n' });
+    expect((await run(['change-email', 'after@example.com', 'nobody'])).output).toContain('not an e-mail');
+    expect(await me()).toMatchObject({ email: 'After@example.com' });
+  });
+
+  it('deletes an account', async () => {
+    await api.accounts.register('deleted@example.com');
+    const { access } = await api.accounts.login('deleted@example.com');
+
+    expect(await run(['delete', 'deleted@example.com'])).toMatchObject({ code: 0 });
+    expect(await api.get('/auth/me/', bearer(access))).toBeError('TOKEN_NOT_VALID');
+    expect((await run(['show', 'deleted@example.com'])).output).toContain('There is no account');
+    await api.accounts.register('deleted@example.com');
+  });
+
   it('purges what has expired, and nothing else', async () => {
     await api.accounts.register('old@example.com');
     api.moveClock(-8 * DAY);
@@ -108,11 +177,19 @@ describe.each(STORES)('the account command on %s', (store) => {
     await api.post('/auth/login/', { email: 'other@example.com', password: 'wrong' });
     api.moveClock(0);
     const { refresh } = await api.accounts.login('old@example.com');
+    const count = (table: string, output: string) =>
+      Number(new RegExp(`^${table}: (\\d+) purged$`, 'm').exec(output)![1]);
 
-    const purged = (logins: number, failures: number) =>
-      `logins: ${logins} purged\nlogin_failures: ${failures} purged\nlogin_codes: 0 purged\nidempotency_records: 0 purged\n`;
-    expect((await run(['purge'])).output).toBe(purged(3, 1));
-    expect((await run(['purge'])).output).toBe(purged(0, 0));
+    for (const [logins, failures] of [
+      [3, 1],
+      [0, 0],
+    ]) {
+      const { output } = await run(['purge']);
+      expect([count('logins', output), count('login_failures', output)]).toEqual([logins, failures]);
+      for (const table of ['login_codes', 'account_tokens', 'mail_limits', 'idempotency_records']) {
+        expect(count(table, output)).toBeGreaterThanOrEqual(0);
+      }
+    }
     expect(await api.post('/auth/verify/', { token: refresh })).toHaveStatus(200);
   });
 });
@@ -128,6 +205,8 @@ describe('the account command', () => {
     [[], 'Usage: npm run account'],
     [['promote', 'a@example.com'], 'Usage: npm run account'],
     [['activate'], 'Usage: npm run account'],
+    [['change-email', 'a@example.com'], 'Usage: npm run account'],
+    [['toString', 'a@example.com'], 'Usage: npm run account'],
     [['activate', 'a@example.com', 'b@example.com'], 'Usage: npm run account'],
     [['activate', 'nobody@example.com'], 'There is no account nobody@example.com'],
     [['create-superuser'], '--email is missing'],
@@ -139,5 +218,12 @@ describe('the account command', () => {
     expect(code).toBe(1);
     expect(output).toContain(message);
     expect(output).not.toMatch(/\n\s+at /);
+  });
+
+  it('explains itself, also without a database', async () => {
+    const child = await runCommand(api, ['delete', '--help'], { settings: { DATABASE_URL: 'nonsense' } });
+
+    expect(child.code).toBe(0);
+    expect(child.output).toMatch(/^Usage: npm run account[^]+reset-password <e-mail>/);
   });
 });

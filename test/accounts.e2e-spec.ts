@@ -94,6 +94,7 @@ describe.each(STORES)('accounts on %s', (store) => {
       ['a phone of 21 characters', { phone: '1'.repeat(21) }, ['phone']],
       ['a phone that is a number', { phone: 123 }, ['phone']],
       ['a short password', { password: '12345' }, ['password']],
+      ['a password of five emoji', { password: '😀'.repeat(5) }, ['password']],
       ['a password of 1025 characters', { password: 'x'.repeat(1025) }, ['password']],
       ['a password of another type', { password: ['secret'] }, ['password']],
       ['several at once', { email: 'x', name: 1, password: '' }, ['email', 'name', 'password']],

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
 import { Service } from './support/service.js';
 import { Google } from './support/social/google.js';
 import { Visitor } from './support/social/visitor.js';
@@ -126,4 +127,27 @@ describe.each(STORES)('the log on %s', (store) => {
     expect(secrets.every((secret) => secret.length >= 7)).toBe(true);
     for (const secret of secrets) expect(service.output).not.toContain(secret);
   });
+});
+
+it('the log has none of the values of a row that the database refuses', async () => {
+  const { environment, ...store } = await createStore('PostgreSQL');
+  const service = await Service.start(environment);
+  const client = new Client({ connectionString: environment['DATABASE_URL']! });
+  await client.connect();
+  await client.query('ALTER TABLE accounts ADD CONSTRAINT nobody CHECK (false)');
+  await client.end();
+
+  const { status } = await service.fetch('/auth/register/', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'ada@private.example', name: 'Ada Byron', password: 'old-hunter2' }),
+  });
+  await service.end();
+  await store.remove();
+
+  expect(status).toBe(500);
+  expect(service.output).toContain('nobody');
+  for (const text of ['ada@private.example', 'Ada Byron', 'argon2id']) {
+    expect(service.output).not.toContain(text);
+  }
 });

@@ -16,11 +16,13 @@ const count = (replies: readonly Reply[], status: number) =>
 describe.each(STORES)('races of accounts on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startApi(store);
+    api = await startApi(store, { TRUST_PROXY: '127.0.0.1' });
     await api.accounts.register('ada@example.com');
   });
   afterAll(() => api.stop());
 
+  /** Clients at different addresses: each has a share of the queue. */
+  const from = (n: number) => ({ 'x-forwarded-for': `203.0.113.${n}` });
   const refresh = (token: string) => api.post('/auth/refresh/', { refresh: token });
   const logins = async (email: string) =>
     (await api.app
@@ -48,22 +50,27 @@ describe.each(STORES)('races of accounts on %s', (store) => {
       );
 
     const replies = await times(50, (n) =>
-      api.post('/auth/register/', { email: mixed(n), name: 'R', password: PASSWORD }),
+      api.post('/auth/register/', { email: mixed(n), name: 'R', password: PASSWORD }, from(n)),
     );
 
     expect([count(replies, 201), count(replies, 409)]).toEqual([1, 49]);
     await api.accounts.login('race@example.com');
   });
 
-  it('refreshes and logouts of one token at once: one of them has it', async () => {
-    for (let round = 0; round < 5; round++) {
+  it('refreshes and logouts of one token at once: one logout succeeds, and the login has ended', async () => {
+    for (let round = 0; round < 10; round++) {
       const { refresh: token } = await api.accounts.login('ada@example.com');
 
-      const replies = await times(20, (n) =>
-        n % 2 === 0 ? refresh(token) : api.post('/auth/logout/', { refresh: token }),
-      );
+      const [refreshes, logouts] = await Promise.all([
+        times(10, () => refresh(token)),
+        times(10, () => api.post('/auth/logout/', { refresh: token })),
+      ]);
 
-      expect([count(replies, 200), count(replies, 401)]).toEqual([1, 19]);
+      expect([count(logouts, 200), count(logouts, 401)]).toEqual([1, 9]);
+      expect(count(refreshes, 200)).toBeLessThanOrEqual(1);
+      for (const { body } of refreshes.filter(({ status }) => status === 200)) {
+        expect(await refresh(body.refresh)).toBeError('TOKEN_NOT_VALID');
+      }
     }
   });
 
@@ -124,16 +131,44 @@ describe.each(STORES)('races of accounts on %s', (store) => {
     expect(await logins('off@example.com')).toBe(0);
   });
 
-  it('more logins at once than can wait: the excess is told to come back', async () => {
+  it('more logins at once than can wait: the excess is told to retry', async () => {
     await api.accounts.register('many@example.com');
 
-    const replies = await times(200, () =>
-      api.post('/auth/login/', { email: 'many@example.com', password: PASSWORD }),
+    const replies = await times(200, (n) =>
+      api.post('/auth/login/', { email: 'many@example.com', password: PASSWORD }, from(n)),
     );
 
     const refused = replies.filter(({ status }) => status !== 200);
     expect(refused.length).toBeGreaterThan(0);
     expect(count(replies, 200)).toBeGreaterThanOrEqual(128);
     for (const reply of refused) expect(reply).toBeError('SERVICE_UNAVAILABLE');
+  });
+
+  it('150 registrations in flight keep nobody from logging in', async () => {
+    await api.accounts.register('patient@example.com');
+    const registrations = times(150, (n) =>
+      api.post('/auth/register/', { email: `flood${n}@example.com`, name: 'F', password: PASSWORD }, from(n)),
+    );
+    await sleep(20);
+
+    expect(
+      await api.post('/auth/login/', { email: 'patient@example.com', password: PASSWORD }, from(200)),
+    ).toHaveStatus(200);
+
+    const replies = await registrations;
+    expect(count(replies, 503)).toBeGreaterThan(0);
+    expect(count(replies, 201) + count(replies, 503)).toBe(150);
+  });
+
+  it('one address takes at most a quarter of the queue', async () => {
+    await api.accounts.register('share@example.com');
+    const login = (address: number) =>
+      api.post('/auth/login/', { email: 'share@example.com', password: PASSWORD }, from(address));
+
+    const [greedy, other] = await Promise.all([times(100, () => login(1)), sleep(20).then(() => login(2))]);
+
+    expect(count(greedy, 503)).toBeGreaterThanOrEqual(100 - 32 - 3);
+    expect(count(greedy, 200) + count(greedy, 503)).toBe(100);
+    expect(other).toHaveStatus(200);
   });
 });

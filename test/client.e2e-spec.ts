@@ -9,15 +9,15 @@ const run = promisify(execFile);
 
 describe('the typed client', () => {
   it('has the types of the reference as it is now', async () => {
-    const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
-    const [, options] = /openapi-typescript (.*) -o/.exec(scripts.contracts)!;
+    const command = await readFile('src/commands/contracts.ts', 'utf8');
+    const [, options] = /'(public\/openapi\.json .*) -o/.exec(command)!;
 
     const { stdout } = await run('node_modules/.bin/openapi-typescript', options!.split(' '));
 
     expect(await readFile('examples/client/api.d.ts', 'utf8')).toBe(stdout.trimStart());
   });
 
-  it.each(STORES)('logs in, creates once, walks and refreshes, on %s', async (name) => {
+  it.each(STORES)('logs in, creates once, overwrites nothing, walks and refreshes, on %s', async (name) => {
     const store = await createStore(name);
     const service = await Service.start(store.environment);
 
@@ -27,9 +27,21 @@ describe('the typed client', () => {
 
     expect(stdout.split('\n')).toEqual([
       'Created post 1, and the same again: 1',
+      'Nothing was overwritten: Ada, Analytical Engine On by notes the with',
       'Walked through 1 posts, up to "Notes"',
       'Still Ada, with tokens that were refreshed on the way',
       '',
     ]);
+  });
+
+  it.each(STORES)('follows the stream of events, on %s', async (name) => {
+    const store = await createStore(name);
+    const service = await Service.start(store.environment);
+
+    const { stdout } = await run(process.execPath, ['examples/client/events.ts', service.url]);
+    await service.end('SIGTERM');
+    await store.remove();
+
+    expect(stdout.split('\n')).toEqual(['post.created /v1/posts/1', 'post.published /v1/posts/1', '']);
   });
 });

@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { loadStore } from '../src/config/load-config.js';
+import { loadStoreConfig } from '../src/config/load-store.js';
 import { commandDataSource } from '../src/database/data-source.js';
 import { Service } from './support/service.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
@@ -11,7 +12,7 @@ import { createStore, STORES, type TestStore } from './support/stores.js';
 describe.each(STORES)('commands on %s', (store) => {
   let testStore: TestStore;
   beforeEach(async () => {
-    testStore = await createStore(store);
+    testStore = await createStore(store, { empty: true });
   });
   afterEach(() => testStore.remove());
 
@@ -62,9 +63,113 @@ describe.each(STORES)('commands on %s', (store) => {
       { id: 3, title: 'Windows', content: 'Text', status: 'draft' },
     ]);
     expect((await list(service, 'q=RUBRIKEN')).meta.total).toBe(1);
+    const { output: verified } = await run('verify');
+    expect(verified).toContain('\nposts: 3 rows\n');
+    expect(verified).toContain('All totals are right');
+    await service.end();
+  });
+
+  it('import a folder again without storing anything twice, and change what differs when asked to', async () => {
+    const folder = join(testStore.environment['DATA_DIR']!, 'texts');
+    await mkdir(folder);
+    const write = (name: string, text: string) => writeFile(join(folder, name), text);
+    await write('a.md', '# A\n\nText');
+    await write('b.md', '---\ntitle: B\nstatus: published\n---\nText');
+    await write('twin.md', '# A\n\nText');
+    expect((await run('import', [folder])).output).toContain('3 posts stored');
+    const service = await Service.start(testStore.environment);
+    const tag = async (id: number) => (await service.fetch(`/v1/posts/${id}`)).headers.get('etag');
+    const [before, untouched] = [await tag(1), await tag(2)];
+    await service.fetch('/v1/posts/1', { method: 'PATCH', body: '{"status":"published"}' });
+
+    await write('a.md', '# A2\n\nOther text');
+    await write('c.md', '# C\n\nText');
+    const { code, output } = await run('import', [join(folder, '..', 'texts', '.')]);
+    expect([code, output]).toEqual([0, expect.stringContaining('1 posts stored')]);
+    expect(output).toContain('3 posts were there already (--update changes those that differ)');
+    expect((await list(service)).data[0]).toMatchObject({ title: 'A', content: '# A\n\nText' });
+
+    const { output: updated } = await run('import', ['--update', folder]);
+    expect(updated).toContain('0 posts stored');
+    expect(updated).toContain('1 posts changed');
+    expect(updated).toContain('3 posts were there already\n');
+    const { data, meta } = await list(service);
+    expect(meta.total).toBe(4);
+    expect(data.map(({ title, status }: any) => [title, status])).toEqual([
+      ['A2', 'published'],
+      ['B', 'published'],
+      ['A', 'draft'],
+      ['C', 'draft'],
+    ]);
+    expect((await list(service, 'q=other')).meta.total).toBe(1);
+    expect(await tag(1)).not.toBe(before);
+    expect(await tag(2)).toBe(untouched);
+    // Ids are those of posts that were stored.
+    expect(((await (await service.post()).json()) as any).data.id).toBe(5);
     expect((await run('verify')).output).toContain('All totals are right');
     await service.end();
   });
+
+  it('import reports what it ignores: front matter, other files, and bytes that are no text', async () => {
+    const folder = join(testStore.environment['DATA_DIR']!, 'texts');
+    await mkdir(folder);
+    await writeFile(join(folder, 'a.md'), '---\ntitle: A\ntags: [x]\ndate: 2026-01-01\n---\nText');
+    await writeFile(join(folder, 'b.md'), '---\ntitle: B\ntags: y\n---\nText');
+    await writeFile(join(folder, 'c.md'), Buffer.from('# C\n\ncaf\xe9', 'latin1'));
+    await writeFile(join(folder, 'd.md'), '---\n- a\n- list\n---\n# D\n\nText');
+    await writeFile(join(folder, 'picture.png'), 'x');
+
+    const { code, output } = await run('import', [folder]);
+
+    expect(output).toContain('2 posts stored');
+    expect(output).toContain('2 files with "tags" in their front matter');
+    expect(output).toContain('1 files with "date" in their front matter');
+    expect(output).toContain('1 files skipped, which are not Markdown: picture.png');
+    expect(output).toContain('c.md: is not UTF-8');
+    expect(output).toContain('d.md: has front matter without names');
+    expect(output).toContain('1 refused: is not UTF-8');
+    expect(code).toBe(2);
+  });
+
+  it('import reads lines as JSON has them: with a byte order mark, U+2028 and U+2029, CR LF, and no bytes that are no text', async () => {
+    const file = join(testStore.environment['DATA_DIR']!, 'posts.ndjson');
+    const lines = [
+      Buffer.from('\uFEFF{"title":"One\u2028two\u2029three","content":"C"}\r\n'),
+      Buffer.from('{"title":"caf\xe9","content":"C"}\n', 'latin1'),
+      Buffer.from('{"title":"Last","content":"no line break at the end"}'),
+    ];
+    await writeFile(file, Buffer.concat(lines));
+
+    const { code, output } = await run('import', [file]);
+
+    expect(output).toContain('line 2: is not UTF-8');
+    expect(code).toBe(2);
+    const service = await Service.start(testStore.environment);
+    expect((await list(service)).data).toMatchObject([
+      { title: 'One\u2028two\u2029three' },
+      { title: 'Last' },
+    ]);
+    await service.end();
+  });
+
+  it.each(['migrate', 'seed', 'import', 'verify', 'account'])(
+    '%s --help prints its usage, and does nothing',
+    async (name) => {
+      for (const flag of ['--help', '-h']) {
+        const { code, output } = await run(name, [flag]);
+        expect([code, output]).toEqual([0, expect.stringMatching(/^Usage: npm run /)]);
+      }
+      const { code, output } = await run(name, ['--frobnicate']);
+      expect([code, output]).toEqual([
+        1,
+        expect.stringContaining("Unknown option '--frobnicate'\n\nUsage: npm"),
+      ]);
+      const source = await commandDataSource(loadStoreConfig(testStore.environment)).initialize();
+      const runner = source.createQueryRunner();
+      expect(await runner.hasTable('posts')).toBe(false);
+      await source.destroy();
+    },
+  );
 
   it('import posts line by line, by the rules of the API, beside a running service', async () => {
     const service = await Service.start(testStore.environment);
@@ -120,7 +225,7 @@ describe.each(STORES)('commands on %s', (store) => {
     'import says what it has stored, and how to go on, when the database refuses a batch: %s',
     async (_, length, count, stored) => {
       await run('migrate');
-      const source = await commandDataSource({ store: loadStore(testStore.environment) }).initialize();
+      const source = await commandDataSource(loadStoreConfig(testStore.environment)).initialize();
       await source.query('CREATE UNIQUE INDEX no_twins ON posts (title)');
       const content = 'Some words. '.repeat(length).slice(0, length);
       const lines = Array.from({ length: count }, (__, n) =>
@@ -142,6 +247,19 @@ describe.each(STORES)('commands on %s', (store) => {
       expect(rest).toContain(`${count + 1 - stored} posts stored`);
     },
   );
+
+  it('do not migrate with MIGRATE=off, and say what to do instead', async () => {
+    testStore = { ...testStore, environment: { ...testStore.environment, MIGRATE: 'off' } };
+    const refused = await run('account', ['list']);
+
+    expect(refused.code).toBe(1);
+    expect(refused.output).toMatch(
+      /^MIGRATE is off, and \d+ migrations are pending: run npm run migrate first\n$/,
+    );
+    expect((await run('verify')).code).toBe(1);
+    expect((await run('migrate')).code).toBe(0);
+    expect((await run('account', ['list'])).code).toBe(0);
+  });
 
   it('seed makes up the same posts for the same number', async () => {
     expect((await run('seed', ['--posts', '2500'])).output).toContain('2,500 posts in');
@@ -167,5 +285,32 @@ describe.each(STORES)('commands on %s', (store) => {
     expect(code).toBe(1);
     expect(output).toContain(message);
     expect(output).not.toMatch(/\n\s+at /);
+  });
+});
+
+describe('every script', () => {
+  const scripts = [
+    ['dist/main.js'],
+    ['dist/commands/contracts.js'],
+    ['tools/build.ts'],
+    ['tools/make-module.ts'],
+    ['bench/run.ts'],
+    ['bench/scale.ts'],
+    ['bench/login.ts'],
+    ['bench/soak.ts'],
+    ['test/crash/crash.ts'],
+    ['examples/client/example.ts'],
+  ];
+
+  it.each(scripts)('%s --help prints its usage, and does nothing', async (script) => {
+    const runScript = promisify(execFile);
+    const { stdout } = await runScript(process.execPath, ['--no-warnings', script, '--help']);
+    expect(stdout).toMatch(/^Usage: npm /);
+
+    const failure = runScript(process.execPath, ['--no-warnings', script, '--frobnicate']);
+    await expect(failure).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("Unknown option '--frobnicate'"),
+    });
   });
 });

@@ -40,7 +40,7 @@ describe.each(STORES)('the database on %s', (store) => {
 
     const post = await posts.findOneOrFail({ where: { id }, relations: { author: true } });
 
-    expect(post).toMatchObject({ id, authorId: 1, views: 0, createdAt: new Date(created_at) });
+    expect(post).toMatchObject({ id, authorId: 1, createdAt: new Date(created_at) });
     expect(post.author).toMatchObject({ id: 1, name: 'Author' });
   });
 
@@ -59,7 +59,7 @@ describe.each(STORES)('the database on %s', (store) => {
   });
 
   it('has migrations that can be taken back and run again', async () => {
-    const { environment, ...testStore } = await createStore(store);
+    const { environment, ...testStore } = await createStore(store, { empty: true });
     const config = loadConfig(environment);
     expect(await migrate(config)).toEqual(migrations.map(({ name }) => name));
 
@@ -73,7 +73,7 @@ describe.each(STORES)('the database on %s', (store) => {
   });
 
   it('is migrated once when many processes start together', async () => {
-    const { environment, ...testStore } = await createStore(store);
+    const { environment, ...testStore } = await createStore(store, { empty: true });
     const command = () =>
       promisify(execFile)(process.execPath, ['dist/commands/migrate.js'], {
         env: { PATH: process.env['PATH'], ...environment },
@@ -197,10 +197,10 @@ describe('a PostgreSQL of another taste', () => {
   });
 
   it('is refused: an encoding that does not hold all text', async () => {
-    const { environment, ...testStore } = await createStore(
-      'PostgreSQL',
-      `ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,
-    );
+    const { environment, ...testStore } = await createStore('PostgreSQL', {
+      empty: true,
+      options: `ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,
+    });
 
     await expect(createApp(loadConfig({ LOG_LEVEL: 'silent', ...environment }))).rejects.toThrow(
       'The database must be encoded in UTF8, and this one is in LATIN1',

@@ -61,6 +61,14 @@ describe('The Kubernetes manifests', () => {
     });
   });
 
+  it('leave room for all replicas at a PostgreSQL with its default of 100 connections', () => {
+    const { DATABASE_POOL_SIZE: pool = '10' } = find('ConfigMap').data;
+
+    // Three are for superusers; one more replica runs during a rollout.
+    const { maxReplicas } = find('HorizontalPodAutoscaler').spec;
+    expect((maxReplicas + 1) * (Number(pool) + 5)).toBeLessThanOrEqual(97);
+  });
+
   it('leave a stopping pod the time that it takes', () => {
     const { DRAIN_DELAY_MS: delay } = find('ConfigMap').data;
     const { terminationGracePeriodSeconds: grace, containers } = find('Deployment').spec.template.spec;
@@ -74,7 +82,12 @@ describe('The Kubernetes manifests', () => {
     store = await createStore('PostgreSQL');
     const [container] = find('Deployment').spec.template.spec.containers;
     const settings = find('ConfigMap').data;
-    const production = { NODE_ENV: 'production', JWT_SECRET: 's'.repeat(32), ...store.environment };
+    const production = {
+      NODE_ENV: 'production',
+      WRITE_ACCESS: 'open',
+      JWT_SECRET: 's'.repeat(32),
+      ...store.environment,
+    };
     const service = await Service.start({ ...production, ...settings, MIGRATE: 'auto' });
     const statuses = await Promise.all(
       ['startupProbe', 'livenessProbe', 'readinessProbe'].map(

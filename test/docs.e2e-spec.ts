@@ -27,3 +27,33 @@ describe.each(files)('%s', (file) => {
     expect(broken).toEqual([]);
   });
 });
+
+/** The recipes as a reader copies them, each a whole file that begins with its path. */
+describe('docs/recipes.md', () => {
+  const folder = 'test/recipes/guide';
+  const shown = new Map(
+    [...readFileSync('docs/recipes.md', 'utf8').matchAll(/^```ts\n\/\/ (\S+)\n(.*?)^```$/gms)].map(
+      ([, path, code]) => [join(folder, path!.replace(/^(src|test)\//, '')), code!] as const,
+    ),
+  );
+
+  /** Where code is in a project of its own, as if it were here; however its lines are broken. */
+  const comparable = (file: string, code: string): string =>
+    (file.endsWith('.e2e-spec.ts')
+      ? code
+          .replaceAll("'../../../src/", "'../src/")
+          .replaceAll("'../../support/", "'./support/")
+          .replaceAll(/'\.\/(?!support\/)/g, "'../src/")
+      : code.replaceAll("'../../../../src/", "'../")
+    )
+      .replaceAll(/\s+/g, '')
+      .replaceAll(/,(?=[)}\]])/g, '');
+
+  it('shows every file that the tests run', () => {
+    expect([...shown.keys()].toSorted()).toEqual(globSync(`${folder}/**/*.ts`).toSorted());
+  });
+
+  it.each([...shown])('shows %s as it is', (file, code) => {
+    expect(comparable(file, code)).toBe(comparable(file, readFileSync(file, 'utf8')));
+  });
+});

@@ -185,11 +185,12 @@ describe('Limits of GraphQL', () => {
     it.each([
       ['by default', {}, true],
       ['when switched off', { GRAPHQL_INTROSPECTION: 'off', GRAPHQL_SUGGESTIONS: 'off' }, false],
-      ['in production', { NODE_ENV: 'production', JWT_SECRET: 's'.repeat(32) }, false],
+      ['in production', { NODE_ENV: 'production', WRITE_ACCESS: 'open', JWT_SECRET: 's'.repeat(32) }, false],
       [
         'in production that asks for it',
         {
           NODE_ENV: 'production',
+          WRITE_ACCESS: 'open',
           JWT_SECRET: 's'.repeat(32),
           GRAPHQL_INTROSPECTION: 'on',
           GRAPHQL_SUGGESTIONS: 'on',

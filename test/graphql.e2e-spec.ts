@@ -4,9 +4,12 @@ import { Logger, Module } from '@nestjs/common';
 import { Int, Query, registerEnumType, Resolver } from '@nestjs/graphql';
 import { buildSchema, printType } from 'graphql';
 import { Public } from '../src/auth/access/index.js';
-import { Queries } from '../src/database/queries.js';
+import { Database } from '../src/database/database.js';
+import { insertPosts } from '../src/posts/post-batch.js';
+import { PostLists } from '../src/posts/post-lists.js';
 import { describeSchema } from '../src/graphql/describe-schema.js';
 import { startApi, type TestApi } from './support/api.js';
+import { statementsOf } from './support/statements.js';
 import { STORES } from './support/stores.js';
 
 enum Shade {
@@ -323,12 +326,10 @@ describe.each(STORES)('GraphQL on %s', (store) => {
         const { id } = await api.users.create();
         await api.posts.createBy(Number(id), ['first', 'second']);
       }
-      const statements = jest.spyOn(api.app.get(Queries), 'all');
+      const document = '{ users(limit: 100, page: 2) { id posts { title authorId } } }';
 
-      const { data } = await query('{ users(limit: 100, page: 2) { id posts { title authorId } } }');
-
-      expect(statements).toHaveBeenCalledTimes(2);
-      statements.mockRestore();
+      expect(await statementsOf(() => query(document))).toHaveLength(2);
+      const { data } = await query(document);
       const full = data.users.filter(({ posts }: { posts: unknown[] }) => posts.length === 2);
       expect(full.length).toBeGreaterThan(20);
       for (const { id, posts } of full) {
@@ -340,13 +341,58 @@ describe.each(STORES)('GraphQL on %s', (store) => {
     });
 
     it('and their authors cost three', async () => {
-      const statements = jest.spyOn(api.app.get(Queries), 'all');
+      const statements = await statementsOf(() =>
+        query('{ users(limit: 50) { posts(limit: 5) { author { id } } } }'),
+      );
 
-      await query('{ users(limit: 50) { posts(limit: 5) { author { id } } } }');
-
-      expect(statements).toHaveBeenCalledTimes(3);
-      statements.mockRestore();
+      expect(statements).toHaveLength(3);
     });
+  });
+
+  it('loads the contents of posts in one statement, and only where they are asked for', async () => {
+    const author = await api.users.create({ name: 'Ada' });
+    await api.posts.createBy(Number(author.id), ['One', 'Two', 'Three']);
+    const posts = async (fields: string) =>
+      (await query(`{ user(id: ${author.id}) { posts { ${fields} } } }`)).data.user.posts;
+
+    expect(await statementsOf(() => posts('title'))).toHaveLength(2);
+    expect(await statementsOf(() => posts('title content'))).toHaveLength(3);
+    expect((await posts('title content'))[0]).toEqual({ title: 'Three', content: 'Some content' });
+  });
+
+  it('refuses to respond with more than 16 MiB of texts before it loads them', async () => {
+    const author = await api.users.create({ name: 'Verbose' });
+    const content = 'é'.repeat(500_000);
+    for (let n = 0; n < 18; n++) {
+      const post = { title: `Post ${n}`, content, authorId: Number(author.id), createdAt: new Date() };
+      await insertPosts(api.app.get(Database), [post]);
+    }
+    const posts = (limit: number) => `posts(limit: ${limit}) { content }`;
+
+    const { data, errors } = await query(`{ user(id: ${author.id}) { ${posts(16)} } }`);
+    expect(errors).toBeUndefined();
+    expect(data.user.posts).toHaveLength(16);
+    const loaded = jest.spyOn(api.app.get(PostLists), 'contentsOf');
+    const tooMany = await query(`{ user(id: ${author.id}) { ${posts(17)} } }`);
+    expect(tooMany.errors[0].extensions.code).toBe('QUERY_TOO_COMPLEX');
+    expect(tooMany.errors[0].message).toContain('16777216');
+    const aliases = ['a', 'b', 'c'].map((name) => `${name}: posts(limit: 7) { content }`).join(' ');
+    const repeated = await query(`{ user(id: ${author.id}) { ${aliases} } }`);
+    expect(repeated.errors[0].extensions.code).toBe('QUERY_TOO_COMPLEX');
+    for (const [ids] of loaded.mock.calls) expect(ids.length).toBeLessThanOrEqual(16);
+    loaded.mockRestore();
+  });
+
+  it('shows each mutation what the one before it has stored', async () => {
+    const author = await api.users.create({ name: 'Zero' });
+    await api.posts.createBy(Number(author.id), ['One post']);
+    const update = (alias: string) =>
+      `${alias}: updateUser(id: ${author.id}, input: { name: "${alias}" }) { posts { author { name } } }`;
+
+    const { data } = await query(`mutation { ${update('one')} ${update('two')} }`);
+
+    expect(data.one.posts[0].author.name).toBe('one');
+    expect(data.two.posts[0].author.name).toBe('two');
   });
 
   describe('errors', () => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -83,7 +84,6 @@ describe.each(STORES)('HTTP on %s', (store) => {
     );
 
     it.each([
-      '/',
       '/posts',
       '/v2/posts',
       '/v3/users',
@@ -154,6 +154,18 @@ describe.each(STORES)('HTTP on %s', (store) => {
       expect(await raw(request)).toBeError('MALFORMED_REQUEST');
     });
 
+    it('end nothing when their client resets the connection', async () => {
+      const resets = Array.from({ length: 40 }, async () => {
+        const socket = connect(port, '127.0.0.1');
+        socket.on('error', () => undefined);
+        socket.write('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', () => socket.resetAndDestroy());
+        await once(socket, 'close');
+      });
+      await Promise.all(resets);
+
+      expect(await raw('GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).toHaveStatus(200);
+    });
+
     it('may expect what nobody knows', async () => {
       const reply = await raw('GET /health HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n');
 
@@ -161,7 +173,35 @@ describe.each(STORES)('HTTP on %s', (store) => {
       expect(reply.headers['x-request-id']).toMatch(UUID);
     });
 
-    it.each(['GET *', 'GET *posts', 'OPTIONS *', 'OPTIONS *abc'])('are not found: %s', async (line) => {
+    it('OPTIONS * is answered for the server as a whole', async () => {
+      const reply = await raw('OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+
+      expect(reply).toHaveStatus(204);
+      expect(reply.headers['allow']).toBe('GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS');
+      expect(reply.headers['x-request-id']).toMatch(UUID);
+    });
+
+    it.each([
+      ['two Host headers', 'GET /health HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n'],
+      ['the same Host twice', 'GET /health HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n'],
+      [
+        'another coding before chunked',
+        'POST /v1/posts HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+      ],
+      [
+        'chunks in HTTP/1.0',
+        'POST /v1/posts HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+      ],
+      ['HTTP/2.0 in the request line', 'GET /health HTTP/2.0\r\nHost: x\r\n\r\n'],
+    ])('%s: 400, and the connection is closed', async (_, request) => {
+      // The end comes from the server.
+      const reply = await raw(request, { end: false });
+
+      expect(reply).toBeError('MALFORMED_REQUEST');
+      expect(reply.headers['connection']).toBe('close');
+    });
+
+    it.each(['GET *', 'GET *posts', 'OPTIONS *abc'])('are not found: %s', async (line) => {
       expect(await raw(`${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)).toBeError('NOT_FOUND');
     });
 
@@ -268,14 +308,28 @@ describe.each(STORES)('HTTP on %s', (store) => {
     expect(reply).toBeError('UNSUPPORTED_MEDIA_TYPE');
   });
 
-  it('sends headers that keep browsers from guessing, framing and leaking', async () => {
-    for (const url of ['/health', '/nowhere']) {
-      expect((await api.get(url)).headers).toMatchObject({
-        'content-security-policy': "default-src 'none';frame-ancestors 'none'",
-        'x-content-type-options': 'nosniff',
-        'referrer-policy': 'no-referrer',
-        'strict-transport-security': expect.stringContaining('max-age='),
+  it('sends the security headers that matter for an API, and those of pages with pages', async () => {
+    const API = {
+      'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+      'referrer-policy': 'no-referrer',
+      'strict-transport-security': 'max-age=31536000; includeSubDomains',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+    };
+    const ofPages = ['origin-agent-cluster', 'cross-origin-opener-policy', 'x-dns-prefetch-control'];
+
+    for (const url of ['/health', '/nowhere', '/v1/posts', '/openapi.json']) {
+      const { headers } = await api.get(url);
+      expect(headers).toMatchObject(API);
+      for (const name of ofPages) expect(headers).not.toHaveProperty(name);
+    }
+    for (const url of ['/docs', '/graphql', '/']) {
+      const { headers } = await api.get(url, { accept: 'text/html' });
+      expect(headers).toMatchObject({
+        ...API,
+        'content-security-policy': expect.stringMatching(/^default-src 'none';script-src 'self';/),
       });
+      for (const name of ofPages) expect(headers).toHaveProperty(name);
     }
   });
 
@@ -288,7 +342,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
         expect(headers['access-control-allow-origin']).toBe('*');
         expect(headers).not.toHaveProperty('access-control-allow-credentials');
         expect(headers['access-control-expose-headers']).toBe(
-          'X-Request-ID, Location, Link, Retry-After, Idempotent-Replayed',
+          'X-Request-ID, Location, Link, Retry-After, Idempotent-Replayed, ETag, RateLimit, RateLimit-Policy',
         );
       }
     });

@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createApp } from '../src/app.factory.js';
-import { PASSWORD, startApi, TestApi } from './support/api.js';
+import { LoginThrottle } from '../src/auth/accounts/login-throttle.js';
+import { bearer, PASSWORD, startApi, TestApi } from './support/api.js';
+import { reference } from './support/reference.js';
 import { STORES } from './support/stores.js';
 
 const MINUTE = 60_000;
@@ -48,7 +50,35 @@ describe.each(STORES)('failed logins on %s', (store) => {
     expect(await login(PASSWORD)).toHaveStatus(200);
   });
 
-  it('start anew with a success, and with a new window', async () => {
+  it('count at every place that asks for the password, in the words of the reference', async () => {
+    await register();
+    const headers = bearer((await api.accounts.login(email)).access);
+    const places = [
+      ['POST', '/auth/change-password/', { old_password: 'wrong', new_password: 'another password' }],
+      ['POST', '/auth/email/change/', { password: 'wrong', new_email: 'other@example.com' }],
+      ['DELETE', '/auth/me/', { password: 'wrong' }],
+    ] as const;
+    const ask = ([method, url, body]: (typeof places)[number]) =>
+      api.send({
+        method,
+        url,
+        headers: { ...headers, 'content-type': 'application/json' },
+        payload: JSON.stringify(body),
+      });
+    for (let n = 0; n < LIMIT; n++) {
+      expect((await ask(places[n % 3]!)).body).toEqual({ error: 'The current password is incorrect' });
+    }
+
+    for (const place of places) {
+      const reply = await ask(place);
+      expect(reply).toBeError('RATE_LIMITED');
+      const { responses } = reference.paths[place[1]][place[0].toLowerCase()];
+      const examples = Object.values<any>(responses[429].content['application/json'].examples);
+      expect(examples.map(({ value }) => value)).toContainEqual(reply.body);
+    }
+  });
+
+  it('start again with a success, and with a new window', async () => {
     await register();
     await fail(LIMIT - 1);
     expect(await login(PASSWORD)).toHaveStatus(200);
@@ -97,6 +127,33 @@ describe.each(STORES)('failed logins on %s', (store) => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(10);
     api = await api.restart();
     expect(await login(PASSWORD)).toBeError('RATE_LIMITED');
+  });
+
+  it('are answered with 429 after 300 of one address, over all accounts', async () => {
+    await register();
+    const throttle = api.app.get(LoginThrottle, { strict: false });
+    const address = '203.0.113.77';
+    for (let n = 0; n < 298; n++) await throttle.count({ emailKey: `someone${n}@example.com`, address });
+    // A login that succeeds does not count.
+    expect(await login(PASSWORD, { from: address })).toHaveStatus(200);
+    await fail(2, { from: address });
+
+    const refused = await login(PASSWORD, { from: address });
+    expect(refused).toBeError('RATE_LIMITED');
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(200);
+    expect(await login(PASSWORD, { from: '203.0.113.78' })).toHaveStatus(200);
+    api.moveClock(5 * MINUTE);
+    expect(await login(PASSWORD, { from: address })).toHaveStatus(200);
+  });
+
+  it('count for the /64 of an IPv6 address', async () => {
+    await register();
+    for (let n = 1; n <= LIMIT; n++) {
+      expect(await login('wrong', { from: `2001:db8:1:2::${n}` })).toBeError('UNAUTHENTICATED');
+    }
+
+    expect(await login(PASSWORD, { from: '2001:db8:1:2:ffff::1' })).toBeError('RATE_LIMITED');
+    expect(await login(PASSWORD, { from: '2001:db8:1:3::1' })).toHaveStatus(200);
   });
 
   it('are not what many right logins at once are', async () => {

@@ -26,6 +26,19 @@ describe('npm run make:module', () => {
     ['a singular', ['comment'], 'does not look like a plural'],
     ['a word of the language', ['enums'], 'means something else'],
     ['an unknown flag', ['comments', '--force'], 'Unknown option'],
+    ['a parent without an owner', ['comments', '--parent', 'posts'], '--parent and --owner go together'],
+    ['an owner that is none', ['comments', '--parent', 'posts', '--owner', 'user'], 'has to be "account"'],
+    [
+      'a parent that is not there',
+      ['comments', '--parent', 'cats', '--owner', 'account'],
+      'there is no src/cats',
+    ],
+    ['a parent without a list', ['lines', '--parent', 'orders', '--owner', 'account'], 'has to be one file'],
+    [
+      'a rule for deletion that is none',
+      ['comments', '--parent', 'posts', '--owner', 'account', '--on-delete', 'x'],
+      'has to be "cascade" or "restrict"',
+    ],
   ])('refuses %s, and makes nothing', async (_, parameters, message) => {
     const before = readdirSync(join(copy.folder, 'src'));
 
@@ -37,8 +50,19 @@ describe('npm run make:module', () => {
     expect(readdirSync(join(copy.folder, 'src'))).toEqual(before);
   });
 
-  it('makes a module that passes the gate, and is served at once', async () => {
+  it('has help', async () => {
+    expect(await makeModule('--help')).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('--on-delete'),
+    });
+  });
+
+  it('makes modules, alone and nested, that pass the gate and are served at once', async () => {
     expect(await makeModule('blog-entries')).toMatchObject({ code: 0 });
+    const nested = await makeModule('comments', '--parent', 'posts', '--owner', 'account');
+    expect(nested).toMatchObject({ code: 0, output: expect.stringContaining('migration:revert') });
+    const restricting = ['--parent', 'blog-entries', '--owner', 'account', '--on-delete', 'restrict'];
+    expect(await makeModule('replies', ...restricting)).toMatchObject({ code: 0 });
 
     for (const check of ['format', 'lint', 'types', 'boundaries', 'dead-code', 'openapi']) {
       const { code, output } = await copy.run('npm', 'run', '--silent', `check:${check}`);
@@ -54,12 +78,16 @@ describe('npm run make:module', () => {
       process.execPath,
       ...jest,
       'blog-entries',
-      'database',
+      'comments',
+      'replies',
+      'test/database',
       'reference',
       'graphql.e2e',
     );
     expect([tests.code, tests.code === 0 ? '' : tests.output]).toEqual([0, '']);
-    expect(tests.output).toContain('PASS test/blog-entries.e2e-spec.ts');
+    for (const name of ['blog-entries', 'comments', 'replies']) {
+      expect(tests.output).toContain(`PASS test/${name}.e2e-spec.ts`);
+    }
 
     const store = await createStore('SQLite');
     const service = await Service.start(store.environment, join(copy.folder, 'dist/main.js'));
@@ -67,5 +95,5 @@ describe('npm run make:module', () => {
     await service.end('SIGKILL');
     await store.remove();
     expect(await reply.json()).toEqual({ data: [], meta: { total: 0, page: 1, limit: 20, has_next: false } });
-  }, 400_000);
+  }, 600_000);
 });

@@ -141,15 +141,47 @@ describe.each(STORES)('orders on %s', (store) => {
     await own.stop();
   });
 
-  it('are governed by WRITE_ACCESS, and open for reading', async () => {
-    const own = await startApi(store, { WRITE_ACCESS: 'authenticated' });
+  it.each(['authenticated', 'staff'])('belong to accounts with WRITE_ACCESS=%s', async (access) => {
+    const own = await startApi(store, { WRITE_ACCESS: access });
+    const callers: Record<string, Record<string, string>> = {};
+    for (const name of ['ada', 'bob', 'staff', 'other']) {
+      await own.accounts.register(`${name}@example.com`);
+      if (name === 'staff' || name === 'other') {
+        await own.accounts.admin().setStaff(`${name}@example.com`, true);
+      }
+      callers[name] = bearer((await own.accounts.login(`${name}@example.com`)).access);
+    }
+    const [owner, stranger] = access === 'staff' ? ['staff', 'ada'] : ['ada', 'bob'];
+    const key = { 'idempotency-key': 'k' };
+
+    expect(await own.post('/v1/orders', '[]', key)).toBeError('UNAUTHENTICATED');
+    expect(await own.post('/v1/orders', {}, callers[owner])).toBeError('MISSING_IDEMPOTENCY_KEY');
+    expect(await own.post('/v1/orders', {}, { ...callers[owner], ...key })).toHaveStatus(201);
+
+    for (const path of ['/v1/orders', '/v1/orders/1']) {
+      expect(await own.get(path)).toBeError('UNAUTHENTICATED');
+      expect(await own.get(path, bearer('garbage'))).toBeError('TOKEN_NOT_VALID');
+      for (const reader of [owner, 'other']) expect(await own.get(path, callers[reader])).toHaveStatus(200);
+    }
+    expect(await own.get('/v1/orders/1', callers[stranger])).toBeError('NOT_FOUND');
+    const none = await own.get('/v1/orders', callers[stranger]);
+    expect(none.body).toMatchObject({ data: [], meta: { total: 0 } });
+    await own.stop();
+  });
+
+  it('can be created by staff alone with WRITE_ACCESS=staff', async () => {
+    const own = await startApi(store, { WRITE_ACCESS: 'staff' });
     await own.accounts.register('ada@example.com');
     const ada = bearer((await own.accounts.login('ada@example.com')).access);
 
-    expect(await own.post('/v1/orders', '[]')).toBeError('UNAUTHENTICATED');
-    expect(await own.post('/v1/orders', {}, ada)).toBeError('MISSING_IDEMPOTENCY_KEY');
-    expect(await own.post('/v1/orders', {}, { ...ada, 'idempotency-key': 'k' })).toHaveStatus(201);
-    expect(await own.get('/v1/orders/1', bearer('garbage'))).toHaveStatus(200);
+    expect(await own.post('/v1/orders', {}, { ...ada, 'idempotency-key': 'k' })).toBeError('FORBIDDEN');
+    expect((await own.get('/v1/orders', ada)).body.data).toEqual([]);
     await own.stop();
+  });
+
+  it('in open mode belong to nobody, and are readable by everyone', async () => {
+    const { id } = (await order({})).body.data;
+
+    expect(await api.get(`/v1/orders/${id}`, bearer('garbage'))).toHaveStatus(200);
   });
 });

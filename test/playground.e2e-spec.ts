@@ -18,7 +18,7 @@ describe('The playground', () => {
     expect(page.headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': expect.stringMatching(
-        /^default-src 'none'; script-src 'self'; style-src 'self';/,
+        /^default-src 'none';script-src 'self';style-src 'self';/,
       ),
       'x-request-id': expect.any(String),
     });
@@ -37,8 +37,11 @@ describe('The playground', () => {
 
   it.each([
     [{ GRAPHQL_PLAYGROUND: 'off' }, 400],
-    [{ NODE_ENV: 'production', JWT_SECRET: 's'.repeat(32) }, 400],
-    [{ NODE_ENV: 'production', JWT_SECRET: 's'.repeat(32), GRAPHQL_PLAYGROUND: 'on' }, 200],
+    [{ NODE_ENV: 'production', WRITE_ACCESS: 'open', JWT_SECRET: 's'.repeat(32) }, 400],
+    [
+      { NODE_ENV: 'production', WRITE_ACCESS: 'open', JWT_SECRET: 's'.repeat(32), GRAPHQL_PLAYGROUND: 'on' },
+      200,
+    ],
   ])('with %j answers a browser by %i', async (settings, status) => {
     const other = await startApi('SQLite', settings);
     const [page, script] = [
@@ -99,6 +102,42 @@ describe('The playground', () => {
       expect(data[field].id).toEqual(expect.any(String));
     });
 
+    it('has examples for every root field, and for an account', async () => {
+      const { body } = await api.graphql(
+        '{ schema: __schema { queryType { fields { name } } mutationType { fields { name } } } }',
+      );
+      const { queryType, mutationType } = body.data.schema;
+      const script = (await api.get('/graphql/playground/playground.js')).text;
+      for (const { name } of [...queryType.fields, ...mutationType.fields]) {
+        expect(script).toMatch(new RegExp(`^  ${name}\\b`, 'm'));
+      }
+
+      await api.accounts.register('ada@example.com');
+      const { access } = await api.accounts.login('ada@example.com');
+      const example = /query AsAccount [^`]+/.exec(script)![0];
+      const reply = await api.graphql(example, undefined, { authorization: `Bearer ${access}` });
+      expect(reply.body.data.me.email).toBe('ada@example.com');
+    });
+
+    it('shows the first comment whole, and editor and response below each other on a small screen', async () => {
+      const small = await browser.newPage({ viewport: { width: 400, height: 800 }, colorScheme: 'dark' });
+      await small.goto(page.url());
+      const comment = small.locator('.graphiql-query-editor .cm-comment').first();
+      await comment.waitFor();
+      const [text, editor] = [
+        await comment.boundingBox(),
+        await small.locator('.graphiql-query-editor .CodeMirror').boundingBox(),
+      ];
+      expect(text!.x + text!.width).toBeLessThan(editor!.x + editor!.width);
+      expect(await small.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(400);
+      const [editors, response] = [
+        await small.locator('.graphiql-editors').boundingBox(),
+        await small.locator('.graphiql-response').boundingBox(),
+      ];
+      expect(response!.y).toBeGreaterThanOrEqual(editors!.y + editors!.height);
+      await small.close();
+    });
+
     it('explains the schema, and edits headers', async () => {
       await page.click('[aria-label="Show Documentation Explorer"]');
       await page.click('.graphiql-doc-explorer-content a:text-is("Query")');
@@ -113,7 +152,7 @@ describe('The playground', () => {
       await page.reload();
 
       await page.waitForSelector('.graphiql-tab-button:text-is("<untitled>")');
-      expect(await page.locator('.graphiql-tab-button').count()).toBe(5);
+      expect(await page.locator('.graphiql-tab-button').count()).toBe(6);
     });
 
     it('asks nobody else, and has nothing to complain of', () => {

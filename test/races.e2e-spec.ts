@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Transactions } from '../src/database/transactions.js';
-import { Post as PostEntity } from '../src/posts/post.entity.js';
+import { PostViews } from '../src/posts/post-views.entity.js';
 import { type Post, startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
 
@@ -74,7 +74,7 @@ describe.each(STORES)('races on %s', (store) => {
       if (n % 2 === 0) return api.posts.create({ title: `Kept ${n}` });
       return transactions
         .run(async (manager) => {
-          await manager.increment(PostEntity, { id: 1 }, 'views', 1_000_000);
+          await manager.increment(PostViews, { postId: 1 }, 'views', 1_000_000);
           await new Promise((resolve) => setTimeout(resolve, 5));
           await manager.query('SELECT * FROM no_such_table');
         })
@@ -90,7 +90,7 @@ describe.each(STORES)('races on %s', (store) => {
     for (const post of kept) expect(await api.posts.get(post.id)).toEqual(post);
     expect(await api.posts.count()).toBe(before + 20);
     const [{ views }] = await transactions.run((manager) =>
-      manager.query('SELECT views FROM posts WHERE id = 1'),
+      manager.query('SELECT views FROM post_views WHERE post_id = 1'),
     );
     expect(views).toBeLessThan(1_000_000);
   });
@@ -99,16 +99,16 @@ describe.each(STORES)('races on %s', (store) => {
     const transactions = api.app.get(Transactions);
     const [a, b] = [await api.posts.create(), await api.posts.create()];
     const bump = (id: number) => async (manager: Parameters<Parameters<Transactions['run']>[0]>[0]) => {
-      await manager.increment(PostEntity, { id }, 'views', 1);
+      await manager.increment(PostViews, { postId: id }, 'views', 1);
       await new Promise((resolve) => setTimeout(resolve, 1));
-      await manager.increment(PostEntity, { id: id === a.id ? b.id : a.id }, 'views', 1);
+      await manager.increment(PostViews, { postId: id === a.id ? b.id : a.id }, 'views', 1);
     };
 
     // In opposite orders, which on PostgreSQL is a deadlock.
     await times(2, (n) => transactions.run(bump(n % 2 === 0 ? a.id : b.id)));
 
     const rows = await transactions.run((manager) =>
-      manager.query(`SELECT views FROM posts WHERE id IN (${a.id}, ${b.id})`),
+      manager.query(`SELECT views FROM post_views WHERE post_id IN (${a.id}, ${b.id})`),
     );
     expect(rows).toEqual([{ views: 2 }, { views: 2 }]);
   });

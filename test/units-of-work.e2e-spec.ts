@@ -274,7 +274,7 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
     await expectAlive();
   });
 
-  it('starts anew when it collides with another, and gives up in the end', async () => {
+  it('starts again when it collides with another, and gives up in the end', async () => {
     const collision = Object.assign(new Error('Collided'), {
       code: store === 'SQLite' ? 'SQLITE_BUSY' : '40001',
     });

@@ -41,7 +41,7 @@ describe.each(STORES)('views on %s', (store) => {
     const { promise: failed, reject: fail } = Promise.withResolvers<never>();
     const counter = api.app.get(ViewCounter);
     const unit = api.app.get(Transactions).run(async (manager) => {
-      await manager.query('UPDATE posts SET views = views');
+      await manager.query('UPDATE post_views SET views = views');
       counter.count(first.id);
       await failed;
     });
@@ -65,7 +65,7 @@ describe.each(STORES)('views on %s', (store) => {
     await Promise.all(Array.from({ length: count }, () => api.posts.create()));
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const obstacle = api.app.get(Transactions).run(async (manager) => {
-      await manager.query('UPDATE posts SET views = views');
+      await manager.query('UPDATE post_views SET views = views');
       await released;
     });
     await Promise.all(Array.from({ length: count }, (_, n) => api.posts.get(n + 1)));
@@ -79,7 +79,7 @@ describe.each(STORES)('views on %s', (store) => {
 
     const [{ total }] = await api.app
       .get(Transactions)
-      .run((manager) => manager.query('SELECT CAST(sum(views) AS bigint) AS total FROM posts'));
+      .run((manager) => manager.query('SELECT CAST(sum(views) AS bigint) AS total FROM post_views'));
     expect(total).toBe(count);
     await api.stop();
   }, 20_000);

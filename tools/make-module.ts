@@ -1,13 +1,17 @@
 /**
- * `npm run make:module -- comments [--singular comment]`: a new module like the others, that is served at once.
+ * `npm run make:module -- comments`: a new module like the others, that is served at once. `--help` has the options.
  *
  * Everything that is made or changed is printed; nothing is, when the name cannot be used.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { parseCommandLine } from '../src/commands/support/command-line.ts';
+import { type Names, pascal, singularOf, snake, wordsOf } from './make-module/names.ts';
+import { findParent, ON_DELETE, type OnDelete } from './make-module/parent.ts';
+import { Refusal } from './make-module/refusal.ts';
 
-const TEMPLATES = 'tools/module-template';
+const PLAIN = 'tools/make-module/template';
+const NESTED = 'tools/make-module/nested-template';
 
 /** Names that are something else already, here or in the languages that a module is written in. */
 const RESERVED =
@@ -16,29 +20,39 @@ const RESERVED =
 /** What `npm run contracts` writes. */
 const CONTRACTS = ['schema.gql', 'public/openapi.json', 'examples/client/api.d.ts'];
 
-class Refusal extends Error {}
+const USAGE = `Usage: npm run make:module -- <names> [options]
 
-interface Names {
-  /** `blog-comments` and `blog-comment`, for files and paths. */
-  readonly files: string;
-  readonly file: string;
-}
+Makes a module with a table, REST and GraphQL handlers, and tests; <names> is its plural, such as "comments".
+
+  --singular <name>    Its singular, where that is not regular: people --singular person
+  --parent <names>     Nests it in another module: /v1/posts/{postId}/comments, and Post.comments over GraphQL
+  --owner account      Rows belong to the account that creates them; it and staff may change and delete them.
+                       --parent and --owner go together
+  --on-delete <rule>   Of a parent: "cascade" deletes its rows (the default), "restrict" keeps it from being deleted`;
 
 function main(): void {
-  const { values, positionals } = parseArgs({
-    options: { singular: { type: 'string' } },
+  const { values, positionals } = parseCommandLine(USAGE, {
+    options: {
+      singular: { type: 'string' },
+      parent: { type: 'string' },
+      owner: { type: 'string' },
+      'on-delete': { type: 'string' },
+    },
     allowPositionals: true,
   });
   const [files = '', ...more] = positionals;
-  if (files === '' || more.length > 0)
-    throw new Refusal('Usage: npm run make:module -- comments [--singular comment]');
+  if (files === '' || more.length > 0) throw new Refusal(USAGE);
+  const { parent, owner, 'on-delete': onDelete = 'cascade' } = values;
+  if ((parent === undefined) !== (owner === undefined)) throw new Refusal('--parent and --owner go together');
+  if (owner !== undefined && owner !== 'account') throw new Refusal('--owner has to be "account"');
+  if (!isOnDelete(onDelete)) throw new Refusal('--on-delete has to be "cascade" or "restrict"');
+  if (parent === undefined && values['on-delete'] !== undefined)
+    throw new Refusal('--on-delete needs --parent');
   const names = { files, file: values.singular ?? singularOf(files) };
   check(names);
 
-  const words = variables(names);
-  for (const [template, target] of targets(names, words['stamp']!)) {
-    write(target, fill(readFileSync(`${TEMPLATES}/${template}`, 'utf8'), words));
-  }
+  const words = wordsFor(names, parent, onDelete);
+  for (const [template, target] of targets(words)) write(target, fill(read(`${template}.template`), words));
   register(names, words);
   execFileSync('npx', [
     'prettier',
@@ -51,15 +65,23 @@ function main(): void {
   ]);
   execFileSync('npm', ['run', '--silent', 'contracts'], { stdio: ['ignore', 'inherit', 'inherit'] });
   for (const file of CONTRACTS) console.log(`${'changed'.padEnd(8)}${file}`);
-  console.log('\nNext: npm run check, and npm start. docs/extending.md goes on from here.');
+  console.log(nextSteps(names, words));
 }
 
-/** English as far as it is regular; `--singular` says it for the rest. */
-function singularOf(plural: string): string {
-  if (/[^aeiou]ies$/.test(plural)) return plural.replace(/ies$/, 'y');
-  if (/(ss|x|ch|sh)es$/.test(plural)) return plural.replace(/es$/, '');
-  return plural.replace(/s$/, '');
-}
+const isOnDelete = (text: string): text is OnDelete => Object.hasOwn(ON_DELETE, text);
+
+/** A start runs the migration, after which it must not change: the fields come first. */
+const nextSteps = ({ files }: Names, { stamp, parents, onDelete }: Record<string, string>): string => `
+Next:
+1. Give it your own fields, in src/${files} and src/database/migrations/${stamp}-${files}.ts
+   (docs/extending.md, "Add a field"). Change the migration only as long as nothing has run it:
+   "npm start" does; "npm run typeorm -- migration:revert" takes it back.
+2. npm run contracts && npm test -- ${files}
+3. npm run check, then npm start${
+  onDelete === 'RESTRICT'
+    ? `\n\nDeleting one of ${parents} may be a 409 now: declare it at that handler, with @Refuses({ CONFLICT: … }).`
+    : ''
+}`;
 
 function check({ files, file }: Names): void {
   for (const name of [files, file]) {
@@ -81,7 +103,7 @@ function check({ files, file }: Names): void {
   if (new RegExp(`^(type|input|enum|scalar) ${pascal(file)}\\b`, 'm').test(types)) {
     throw new Refusal(`"${file}" is taken: the schema has a type ${pascal(file)} already`);
   }
-  const table = files.replaceAll('-', '_');
+  const table = snake(files);
   const migrations = readdirSync('src/database/migrations', { withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => readFileSync(`${entry.parentPath}/${entry.name}`, 'utf8'));
@@ -90,35 +112,44 @@ function check({ files, file }: Names): void {
   }
 }
 
-function variables({ files, file }: Names): Record<string, string> {
-  const words = file.replaceAll('-', ' ');
-  return {
-    files,
-    file,
-    Names: pascal(files),
-    Name: pascal(file),
-    names: camel(files),
-    name: camel(file),
-    table: files.replaceAll('-', '_'),
-    words,
-    wordsPlural: files.replaceAll('-', ' '),
-    Words: words.charAt(0).toUpperCase() + words.slice(1),
-    stamp: String(Date.now()),
-  };
+/** The words that templates are filled with. */
+function wordsFor(names: Names, parent: string | undefined, onDelete: OnDelete): Record<string, string> {
+  const words = { ...wordsOf(names), stamp: String(Date.now()) };
+  if (parent === undefined) return words;
+  const all = { ...words, ...findParent(parent, onDelete) };
+  return { ...all, deletionTest: fill(read(`${NESTED}/deletion-${onDelete}.template`), all) };
 }
 
-const targets = ({ files, file }: Names, stamp: string): [template: string, target: string][] => [
-  ['entity.ts.template', `src/${files}/${file}.entity.ts`],
-  ['input.ts.template', `src/${files}/${file}.input.ts`],
-  ['view.ts.template', `src/${files}/${file}.view.ts`],
-  ['type.ts.template', `src/${files}/${file}.type.ts`],
-  ['service.ts.template', `src/${files}/${files}.service.ts`],
-  ['controller.ts.template', `src/${files}/${files}.controller.ts`],
-  ['resolver.ts.template', `src/${files}/${files}.resolver.ts`],
-  ['module.ts.template', `src/${files}/${files}.module.ts`],
-  ['migration.ts.template', `src/database/migrations/${stamp}-${files}.ts`],
-  ['e2e-spec.ts.template', `test/${files}.e2e-spec.ts`],
-];
+/** The files of a module, and the folder of the template of each. */
+function targets({
+  files,
+  file,
+  stamp,
+  parentFile,
+}: Record<string, string>): [template: string, target: string][] {
+  const from = parentFile === undefined ? PLAIN : NESTED;
+  return [
+    [`${from}/entity.ts`, `src/${files}/${file}.entity.ts`],
+    [`${from}/events.ts`, `src/${files}/${file}.events.ts`],
+    [`${PLAIN}/input.ts`, `src/${files}/${file}.input.ts`],
+    [`${from}/view.ts`, `src/${files}/${file}.view.ts`],
+    [`${from}/type.ts`, `src/${files}/${file}.type.ts`],
+    [`${from}/service.ts`, `src/${files}/${files}.service.ts`],
+    [`${from}/controller.ts`, `src/${files}/${files}.controller.ts`],
+    [`${from}/resolver.ts`, `src/${files}/${files}.resolver.ts`],
+    ...(parentFile === undefined
+      ? []
+      : [
+          [`${from}/parent-resolver.ts`, `src/${files}/${parentFile}-${files}.resolver.ts`] as [
+            string,
+            string,
+          ],
+        ]),
+    [`${from}/module.ts`, `src/${files}/${files}.module.ts`],
+    [`${from}/migration.ts`, `src/database/migrations/${stamp}-${files}.ts`],
+    [`${from}/e2e-spec.ts`, `test/${files}.e2e-spec.ts`],
+  ];
+}
 
 /** Makes the module known where modules and boundaries are listed. */
 function register({ files }: Names, { Names: name }: Record<string, string>): void {
@@ -161,17 +192,12 @@ function write(file: string, text: string, what = 'made'): void {
 const fill = (text: string, words: Record<string, string>): string =>
   text.replaceAll(/\{\{(\w+)\}\}/g, (_, word: string) => words[word]!);
 
-const pascal = (name: string): string =>
-  name.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
-
-const camel = (name: string): string =>
-  name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+const read = (file: string): string => readFileSync(file, 'utf8');
 
 try {
   main();
 } catch (error) {
-  const { code = '', message } = error as NodeJS.ErrnoException;
-  if (!(error instanceof Refusal) && !code.startsWith('ERR_PARSE_ARGS')) throw error;
-  console.error(message);
+  if (!(error instanceof Refusal)) throw error;
+  console.error(error.message);
   process.exitCode = 1;
 }

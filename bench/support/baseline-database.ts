@@ -17,7 +17,7 @@ const FORWARD = url
 
 /** As the service has them. */
 const SQL = {
-  one: `SELECT ${COLUMNS} FROM posts WHERE id = :id`,
+  one: `SELECT ${COLUMNS}, version FROM posts WHERE id = :id`,
   list: `SELECT ${COLUMNS} FROM posts ${NEWEST}`,
   total: `${TOTAL} ('status=draft', 'status=published')`,
   listDrafts: `SELECT ${COLUMNS} FROM posts WHERE status = :status ${NEWEST}`,
@@ -25,15 +25,26 @@ const SQL = {
   walk: `SELECT ${COLUMNS} FROM posts WHERE id > :after ORDER BY id LIMIT :limit`,
   create: `INSERT INTO posts
       (title, content, title_folded, content_folded, author_id, status, created_at, updated_at)
-    VALUES (:title, :content, :titleFolded, :contentFolded, 1, :status, :now, :now) RETURNING ${COLUMNS}`,
+    VALUES (:title, :content, :titleFolded, :contentFolded, 1, :status, :now, :now) RETURNING ${COLUMNS}, version`,
   update: `UPDATE posts SET title = coalesce(:title, title), title_folded = coalesce(:titleFolded, title_folded),
       content = coalesce(:content, content), content_folded = coalesce(:contentFolded, content_folded),
-      status = coalesce(:status, status), updated_at = ${FORWARD}
-    WHERE id = :id RETURNING ${COLUMNS}`,
-  countReads: `UPDATE posts SET views = views + ${url ? '(read.value ->> 1)::bigint' : 'read.value ->> 1'}
+      status = coalesce(:status, status), updated_at = ${FORWARD}, version = version + 1
+    WHERE id = :id RETURNING ${COLUMNS}, version`,
+  countReads: `UPDATE post_views SET views = views + ${url ? '(read.value ->> 1)::bigint' : 'read.value ->> 1'}
     FROM ${url ? 'json_array_elements(:reads::json)' : 'json_each(:reads)'} AS read
-    WHERE posts.id = ${url ? '(read.value ->> 0)::bigint' : 'read.value ->> 0'} RETURNING posts.id`,
+    WHERE post_views.post_id = ${url ? '(read.value ->> 0)::bigint' : 'read.value ->> 0'} RETURNING post_id`,
   ...graphqlStatements(url !== undefined),
+};
+
+/** What records an event of its row in the same transaction. */
+const EVENTS: Record<string, { type: string; path: string; columns: string }> = {
+  create: { type: 'post.created', path: '/v1/posts/', columns: COLUMNS },
+  update: { type: 'post.updated', path: '/v1/posts/', columns: COLUMNS },
+  updateUser: {
+    type: 'user.updated',
+    path: '/v2/users/',
+    columns: 'id, name, email, created_at, updated_at',
+  },
 };
 
 /** Object identifiers of PostgreSQL's types. */
@@ -52,10 +63,31 @@ async function postgres(connectionString: string) {
     },
   };
   const pool = new Pool({ connectionString, max: 10, types: readable });
+  const moment = (column: string) =>
+    `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS ${column}`;
+  const withEvent = (name: string, sql: string): string => {
+    const event = EVENTS[name];
+    if (!event) return sql;
+    const columns = event.columns
+      .split(', ')
+      .map((column) =>
+        column.endsWith('_at')
+          ? moment(column)
+          : column === 'id' && name === 'updateUser'
+            ? 'id::text AS id'
+            : column,
+      );
+    return `WITH changed AS (${sql}), event AS (
+        INSERT INTO events (type, subject, time, data, is_private)
+        SELECT '${event.type}', '${event.path}' || id, :now,
+          (SELECT row_to_json(shown)::text FROM (SELECT ${columns.join(', ')}) AS shown), FALSE
+        FROM changed)
+      SELECT * FROM changed`;
+  };
   const prepared = Object.fromEntries(
     Object.entries(SQL).map(([name, sql]) => {
       const names: string[] = [];
-      const text = sql.replaceAll(/(?<!:):([a-z]\w*)/gi, (_, parameter: string) => {
+      const text = withEvent(name, sql).replaceAll(/(?<!:):([a-z]\w*)/g, (_, parameter: string) => {
         if (!names.includes(parameter)) names.push(parameter);
         return `$${names.indexOf(parameter) + 1}`;
       });
@@ -76,5 +108,19 @@ function sqlite(folder: string) {
   const prepared = Object.fromEntries(
     Object.entries(SQL).map(([name, sql]) => [name, database.prepare(sql)]),
   );
-  return (name: keyof typeof SQL, values: Values): Row[] => prepared[name]!.all(values) as Row[];
+  const record = database.prepare(
+    `INSERT INTO events (epoch, type, subject, time, data, is_private)
+     VALUES ((SELECT epoch FROM event_log WHERE id = 1), ?, ?, ?, ?, FALSE)`,
+  );
+  const change = database.transaction((name: string, values: Values): Row[] => {
+    const { type, path, columns } = EVENTS[name]!;
+    const rows = prepared[name]!.all(values) as Row[];
+    for (const row of rows) {
+      const data = Object.fromEntries(columns.split(', ').map((column) => [column, row[column]]));
+      record.run(type, `${path}${row['id']}`, values['now'], JSON.stringify(data));
+    }
+    return rows;
+  });
+  return (name: keyof typeof SQL, values: Values): Row[] =>
+    name in EVENTS ? change.immediate(name, values) : (prepared[name]!.all(values) as Row[]);
 }

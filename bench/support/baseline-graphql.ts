@@ -6,7 +6,8 @@ type Row = Record<string, any>;
 type Run = (name: any, values: Record<string, string | number | null>) => Row[] | Promise<Row[]>;
 
 const USER = 'id, name, email, created_at, updated_at';
-const POST = ['id', 'title', 'content', 'author_id', 'status', 'created_at', 'updated_at'];
+// Contents are loaded where they are asked for; these operations do not.
+const POST = ['id', 'title', 'author_id', 'status', 'created_at', 'updated_at'];
 const posts = POST.map((column) => `post.${column}`).join(', ');
 
 /** The statements of GraphQL, as the service has them. */
@@ -17,7 +18,7 @@ export const graphqlStatements = (postgres: boolean) => ({
     postgres
       ? "greatest(:now::timestamptz, updated_at + interval '1 millisecond')"
       : "max(:now, strftime('%Y-%m-%dT%H:%M:%fZ', updated_at, '+0.001 seconds'))"
-  } WHERE id = :id RETURNING ${USER}`,
+  }, version = version + 1 WHERE id = :id RETURNING ${USER}`,
   postsByAuthors: postgres
     ? `SELECT ${posts} FROM json_array_elements_text(:authors::json) AS author (id) CROSS JOIN LATERAL (
          SELECT ${POST.join(', ')} FROM posts WHERE author_id = author.id::bigint

@@ -50,6 +50,7 @@ async function answer(url: string, { path, method = 'GET', body }: Request) {
       date: '',
       'x-request-id': headers['x-request-id']?.length,
       'keep-alive': '',
+      ...(isWrite && headers['etag'] !== undefined && { etag: headers['etag'].replace(/[^"-]/g, '') }),
       ...(isWrite && { location: headers['location']?.replace(/\d+$/, ''), 'content-length': '' }),
     },
     text: isWrite ? text.replace(/"id":\d+/, '').replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '') : text,

@@ -1,6 +1,7 @@
 /**
- * A typed client of the API, made from its reference: it makes an account, creates a post safely, walks
- * through all posts, and refreshes its tokens when the access token has expired.
+ * A typed client of the API, made from its reference: it makes an account, creates a post safely, changes it without
+ * overwriting anybody else's change, walks through all posts, and refreshes its tokens when the access token has
+ * expired.
  *
  *     npm start               # in one terminal
  *     npm run example         # in another; -- http://… where the service is elsewhere
@@ -8,11 +9,18 @@
  * `api.d.ts` comes out of `openapi-typescript public/openapi.json --default-non-nullable false`.
  */
 import { randomUUID } from 'node:crypto';
+import { parseArgs } from 'node:util';
 import createClient from 'openapi-fetch';
 import type { paths } from './api.d.ts';
 
-const baseUrl = process.argv[2] ?? 'http://127.0.0.1:3000';
-const anonymous = createClient<paths>({ baseUrl });
+const { positionals, values } = parseArgs({ options: { help: { type: 'boolean' } }, allowPositionals: true });
+if (values.help) {
+  console.log('Usage: npm run example [-- http://127.0.0.1:3000]');
+  process.exit(0);
+}
+
+const baseUrl = positionals[0] ?? 'http://127.0.0.1:3000';
+const anonymous = createClient<paths, 'application/json'>({ baseUrl });
 
 let tokens = { access: '', refresh: '' };
 let refreshing: Promise<void> | undefined;
@@ -41,7 +49,7 @@ function authorized(request: Request): Request {
   return request;
 }
 
-const api = createClient<paths>({ baseUrl, fetch: fetchAsAccount });
+const api = createClient<paths, 'application/json'>({ baseUrl, fetch: fetchAsAccount });
 
 const account = { email: `ada-${randomUUID()}@example.com`, password: 'first programmer' };
 await anonymous.POST('/auth/register/', { body: { ...account, name: 'Ada' } });
@@ -58,6 +66,24 @@ const create = () =>
   });
 const [first, again] = [await create(), await create()];
 console.log(`Created post ${first.data?.data.id}, and the same again: ${again.data?.data.id}`);
+
+/** Changes a post as it is now: when somebody else was faster, reads what they have written and tries again. */
+async function append(id: number, text: string): Promise<string> {
+  for (;;) {
+    const { data, error, response } = await api.GET('/v1/posts/{id}', { params: { path: { id } } });
+    if (!data) throw new Error(error.error.message);
+    const changed = await api.PATCH('/v1/posts/{id}', {
+      params: { path: { id }, header: { 'If-Match': response.headers.get('ETag')! } },
+      body: { content: `${data.data.content} ${text}` },
+    });
+    if (changed.data) return changed.data.data.content;
+    if (changed.response.status !== 412) throw new Error(changed.error.error.message);
+  }
+}
+const id = first.data!.data.id;
+await Promise.all(['by Ada,', 'with notes'].map((text) => append(id, text)));
+const { data: both } = await api.GET('/v1/posts/{id}', { params: { path: { id } } });
+console.log(`Nothing was overwritten: ${both?.data.content.split(' ').toSorted().join(' ')}`);
 
 /** In the order of their ids, page by page; those that are created meanwhile come at the end. */
 async function* allPosts() {

@@ -4,7 +4,8 @@ const headers = '{\n  "Authorization": "Bearer "\n}';
 
 const examples = [
   {
-    query: `# Users and their newest posts, in two statements for all of them.
+    query: `# Users and their posts,
+# in two statements.
 query Users {
   users(page: 1, limit: 5) {
     id
@@ -22,7 +23,8 @@ query Users {
 `,
   },
   {
-    query: `# One user; the id stands below, under Variables. Null when there is none.
+    query: `# One user; the id is in
+# Variables, below.
 query User($id: ID!) {
   user(id: $id) {
     id
@@ -40,7 +42,7 @@ query User($id: ID!) {
     variables: '{\n  "id": "1"\n}',
   },
   {
-    query: `# Makes a user, anew each time you run it.
+    query: `# Makes a new user.
 mutation CreateUser($input: CreateUserInput!) {
   createUser(input: $input) {
     id
@@ -53,7 +55,7 @@ mutation CreateUser($input: CreateUserInput!) {
     variables: '{\n  "input": {\n    "name": "Ada",\n    "email": "ada@example.com"\n  }\n}',
   },
   {
-    query: `# Changes the fields that are there, and leaves the others.
+    query: `# Changes what is sent.
 mutation UpdateUser($id: ID!, $input: UpdateUserInput!) {
   updateUser(id: $id, input: $input) {
     id
@@ -64,12 +66,30 @@ mutation UpdateUser($id: ID!, $input: UpdateUserInput!) {
 `,
     variables: '{\n  "id": "1",\n  "input": {\n    "email": "author@example.com"\n  }\n}',
   },
+  {
+    query: `# As an account: in
+# Headers, below, put the
+# access token of a login
+# after "Bearer ".
+query AsAccount {
+  me {
+    id
+    email
+    name
+    role
+  }
+}
+`,
+  },
 ];
 
 const root = ReactDOM.createRoot(document.getElementById('playground'));
 root.render(
   React.createElement(GraphiQL, {
-    fetcher: GraphiQL.createFetcher({ url: '/graphql' }),
+    fetcher: GraphiQL.createFetcher({
+      url: '/graphql',
+      subscriptionUrl: `${location.origin.replace(/^http/, 'ws')}/graphql`,
+    }),
     defaultTabs: examples.map((example) => ({ ...example, headers })),
     defaultHeaders: headers,
     defaultEditorToolsVisibility: true,

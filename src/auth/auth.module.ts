@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AccessModule } from './access/index.js';
 import { LoginsModule } from './logins/index.js';
 import { ProfileModule } from './profile/index.js';
+import { RecoveryModule } from './recovery/index.js';
 import { SessionsModule } from './sessions/index.js';
 import { SocialModule } from './social/index.js';
 import { TokensModule } from './tokens/index.js';
@@ -11,6 +12,14 @@ import { TokensModule } from './tokens/index.js';
  * modules is the order in which their credentials are asked: a bearer token wins over a cookie.
  */
 @Module({
-  imports: [AccessModule, TokensModule, SessionsModule, LoginsModule, ProfileModule, SocialModule],
+  imports: [
+    AccessModule,
+    TokensModule,
+    SessionsModule,
+    LoginsModule,
+    ProfileModule,
+    RecoveryModule,
+    SocialModule,
+  ],
 })
 export class AuthModule {}

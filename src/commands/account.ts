@@ -1,21 +1,13 @@
-import { parseArgs } from 'node:util';
-import type { Repository } from 'typeorm';
-import {
-  Account,
-  AccountsService,
-  PasswordPolicy,
-  Passwords,
-  RegisterInput,
-} from '../auth/accounts/index.js';
+import { type Account, RegisterInput } from '../auth/accounts/index.js';
+import { AuditEntry } from '../audit/audit-entry.entity.js';
 import { EXPIRING_TABLES } from '../auth/expiring-tables.js';
-import { Login, Logins } from '../auth/logins/index.js';
-import { AccountAdmin } from '../auth/profile/index.js';
-import { Clock } from '../common/clock/clock.js';
 import { RECORDS_TABLE } from '../idempotency/idempotency.module.js';
 import { Purger } from '../common/purge/purger.js';
 import { checkInput } from '../common/validation/input.pipe.js';
-import { loadPasswordPolicy } from '../config/load-config.js';
 import type { CommandDatabase } from '../database/command-database.js';
+import { ACCOUNT_ENTITIES, type AccountServices, accountServices } from './support/account-services.js';
+import { auditCommand } from './support/audit-command.js';
+import { parseCommandLine } from './support/command-line.js';
 import { askFor, askForPassword } from './support/ask.js';
 import { runDatabaseCommand, UsageError } from './support/run-command.js';
 
@@ -24,88 +16,144 @@ const USAGE = `Usage: npm run account -- <command>
   activate <e-mail>            lets an account log in again
   deactivate <e-mail>          ends all that an account can do, at once
   staff <e-mail> [--remove]    makes an account staff, or takes that away
-  list                         all accounts
-  purge                        deletes what has expired, as the service does every few minutes`;
+  show <e-mail>                one account, with its logins and identities
+  list [--search text] [--page N] [--limit N]       accounts by e-mail and name, 100 to a page
+  reset-password <e-mail>      sets a password and ends all logins; asked for, or read from standard input
+  verify-email <e-mail>        marks the e-mail as verified: you have seen that it is its owner's
+  change-email <e-mail> <new>  moves an account to another address, which counts as verified
+  delete <e-mail>              deletes an account for good, with all that is stored of the person
+  purge                        deletes what has expired, as the service does every few minutes
+  --help                       this text`;
+
+/** The flags that were given. */
+type Flags = Partial<Record<'email' | 'name' | 'phone' | 'search' | 'page' | 'limit', string>> & {
+  readonly remove?: boolean;
+};
+
+/** What a command does with the e-mail of an account, and with one more parameter where it takes that. */
+type Command = (email: string, parameter: string) => Promise<void>;
 
 /** `npm run account`: what is done to accounts by who runs the service. */
 class AccountCommand {
-  private readonly clock = new Clock();
-  private readonly accounts: Repository<Account>;
-  private readonly logins: Logins;
-  private readonly admin: AccountAdmin;
+  private readonly services: AccountServices;
 
-  constructor(private readonly database: CommandDatabase) {
-    const { source, queries, transactions } = database;
-    this.accounts = source.getRepository(Account);
-    this.logins = new Logins(source.getRepository(Login), queries, transactions, this.clock);
-    this.admin = new AccountAdmin(this.accounts, transactions, this.logins);
+  constructor(
+    private readonly database: CommandDatabase,
+    private readonly flags: Flags,
+  ) {
+    this.services = accountServices(database);
   }
 
-  async run(name: string, email: string | undefined, flags: Flags): Promise<void> {
-    if (name === 'create-superuser' && email === undefined) return this.createSuperuser(flags);
-    if (name === 'list' && email === undefined) return this.list();
-    if (name === 'purge' && email === undefined) return this.purge();
-    if (email === undefined) throw new UsageError(USAGE);
-    if (name === 'activate') return say('is active', await this.admin.setActive(email, true));
-    if (name === 'deactivate') return say('is not active any more', await this.admin.setActive(email, false));
-    if (name !== 'staff') throw new UsageError(USAGE);
-    const account = await this.admin.setStaff(email, !flags.remove);
-    return say(account.isStaff ? 'is staff' : 'is not staff any more', account);
+  /** The commands, by the number of their parameters. */
+  private get commands(): Readonly<Record<string, Command>>[] {
+    const { admin } = this.services;
+    return [
+      {
+        'create-superuser': () => this.createSuperuser(),
+        list: () => this.list(),
+        purge: () => this.purge(),
+      },
+      {
+        activate: async (email) => say('is active', await admin.setActive(email, true)),
+        deactivate: async (email) => say('is not active any more', await admin.setActive(email, false)),
+        staff: async (email) => {
+          const account = await admin.setStaff(email, !this.flags.remove);
+          say(account.isStaff ? 'is staff' : 'is not staff any more', account);
+        },
+        show: (email) => this.show(email),
+        'reset-password': async (email) => {
+          await admin.find(email);
+          say('has a new password, and no logins', await admin.resetPassword(email, await askForPassword()));
+        },
+        'verify-email': async (email) => say('is verified', await admin.verifyEmail(email)),
+        delete: async (email) => say('is deleted', await admin.delete(email)),
+      },
+      {
+        'change-email': async (email, newEmail) =>
+          say(`was ${email}`, await admin.changeEmail(email, newEmail)),
+      },
+    ];
   }
 
-  private async createSuperuser({ email, name, phone }: Flags): Promise<void> {
+  /** @throws UsageError for a command that does not exist, or takes other parameters */
+  async run([name = '', email = '', parameter = '', ...more]: string[], count: number): Promise<void> {
+    const commands = this.commands[count - 1] ?? {};
+    if (more.length > 0 || !Object.hasOwn(commands, name)) throw new UsageError(USAGE);
+    await commands[name]!(email, parameter);
+  }
+
+  private async createSuperuser(): Promise<void> {
+    const { email, name, phone } = this.flags;
     const input = await checkInput(RegisterInput, {
       email: email ?? (await askFor('E-mail', '--email')),
       name: name ?? (await askFor('Name', '--name')),
       phone: phone ?? '',
       password: await askForPassword(),
     });
-    const policy = new PasswordPolicy(loadPasswordPolicy(process.env));
-    const accounts = new AccountsService(
-      this.accounts,
-      this.database.queries,
-      new Passwords(),
-      policy,
-      this.clock,
-    );
-    say('is a superuser', await accounts.register(input, { superuser: true }));
+    say('is a superuser', await this.services.accounts.register(input, { superuser: true }));
   }
 
   private async list(): Promise<void> {
-    for (const account of await this.admin.list()) {
+    const page = positive('--page', this.flags.page ?? '1');
+    const limit = positive('--limit', this.flags.limit ?? '100');
+    const search = this.flags.search ?? '';
+    const [accounts, total] = await this.services.admin.list({ search, page, limit });
+    for (const account of accounts) {
       const { id, email, name, isActive, isStaff, isSuperuser } = account;
       const flags = [!isActive && 'inactive', isStaff && 'staff', isSuperuser && 'superuser'].filter(Boolean);
       console.log([id, email, JSON.stringify(name), ...flags].join('  '));
     }
+    console.error(`Page ${page} of ${Math.max(1, Math.ceil(total / limit))}, ${total} accounts in all`);
+  }
+
+  private async show(email: string): Promise<void> {
+    const account = await this.services.admin.find(email);
+    const { passwordHash: _, emailKey: __, ...shown } = account;
+    for (const [name, value] of Object.entries(shown)) console.log(`${name}: ${JSON.stringify(value)}`);
+    const logins = await this.services.logins.list(account.id);
+    const identities = await this.services.identities.list(account.id);
+    console.log(`logins: ${logins.length}`);
+    console.log(`identities: ${identities.map(({ provider }) => provider).join(', ') || 'none'}`);
   }
 
   private async purge(): Promise<void> {
-    const purger = new Purger(this.database.transactions, this.clock);
+    const purger = new Purger(this.database.transactions, this.services.clock);
     for (const table of [...EXPIRING_TABLES, RECORDS_TABLE]) purger.register(table);
     for (const [table, count] of await purger.purge()) console.log(`${table}: ${count} purged`);
   }
 }
 
-interface Flags {
-  readonly email?: string | undefined;
-  readonly name?: string | undefined;
-  readonly phone?: string | undefined;
-  readonly remove?: boolean | undefined;
+function positive(flag: string, value: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(value)) throw new UsageError(`${flag} must be a whole number from 1`);
+  return Number(value);
 }
 
 const say = (what: string, { id, email }: Account): void => console.log(`${email} (${id}) ${what}`);
 
+const text = { type: 'string' } as const;
+const numbers = { page: text, limit: text };
+const { values, positionals } = parseCommandLine(USAGE, {
+  options: {
+    email: text,
+    name: text,
+    phone: text,
+    search: text,
+    ...numbers,
+    remove: { type: 'boolean' },
+  },
+  allowPositionals: true,
+});
+
+/** What changes nothing. */
+const READS = new Set(['list', 'show', 'purge']);
+
 await runDatabaseCommand(
   async (database) => {
-    const text = { type: 'string' } as const;
-    const { values, positionals } = parseArgs({
-      options: { email: text, name: text, phone: text, remove: { type: 'boolean' } },
-      allowPositionals: true,
-    });
-    const [name = '', email, ...more] = positionals;
-    if (more.length > 0) throw new UsageError(USAGE);
-    await new AccountCommand(database).run(name, email, values);
+    const command = new AccountCommand(database, values);
+    const run = () => command.run(positionals, positionals.length);
+    const [name = ''] = positionals;
+    await (READS.has(name) ? run() : auditCommand(database, `account ${name}`, run));
     return 0;
   },
-  [Account, Login],
+  [...ACCOUNT_ENTITIES, AuditEntry],
 );

@@ -1,16 +1,27 @@
 import '../require-node.js';
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createApp } from '../app.factory.js';
 import { loadConfig } from '../config/load-config.js';
 import { buildDocument } from '../reference/build-document.js';
+import { parseCommandLine } from './support/command-line.js';
 import { describeSchema } from '../graphql/describe-schema.js';
 
-/** `npm run contracts`: writes what the service promises, as the code has it, to the files that are committed. */
+parseCommandLine(`Usage: npm run contracts
+
+Writes what the service promises, as the code has it, to the files that are committed: schema.gql, public/openapi.json
+and examples/client/api.d.ts.`);
+
 const folder = await mkdtemp(join(tmpdir(), 'contracts-'));
 const app = await createApp(loadConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent' }));
 await writeFile('schema.gql', describeSchema(app));
 await writeFile('public/openapi.json', `${JSON.stringify(await buildDocument(app), null, 2)}\n`);
 await app.close();
 await rm(folder, { recursive: true });
+
+const types = 'public/openapi.json --default-non-nullable false -o examples/client/api.d.ts';
+execFileSync('node_modules/.bin/openapi-typescript', types.split(' '), {
+  stdio: ['ignore', 'ignore', 'inherit'],
+});

@@ -1,9 +1,17 @@
 import { migrate } from '../database/migrate.js';
+import { parseCommandLine } from './support/command-line.js';
 import { runCommand } from './support/run-command.js';
 
-/** `npm run migrate`: brings the schema of the configured database up to date; for `MIGRATE=off`. */
+const { values } = parseCommandLine(
+  `Usage: npm run migrate [-- --accept-changed]
+
+Brings the schema of the configured database up to date, for MIGRATE=off. --accept-changed accepts migrations that were
+changed after they ran, as they are now; it does not run them again.`,
+  { options: { 'accept-changed': { type: 'boolean', default: false } } },
+);
+
 await runCommand(async (config) => {
-  const ran = await migrate(config);
+  const ran = await migrate(config, { accept: values['accept-changed'] });
   console.log(ran.length > 0 ? `Migrations run: ${ran.join(', ')}` : 'The schema is up to date');
   return 0;
 });

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import type { CommandDatabase } from '../database/command-database.js';
 import { insertPosts, type NewPost } from '../posts/post-batch.js';
 import { insertUsers } from '../users/user-batch.js';
+import { parseCommandLine } from './support/command-line.js';
 import { inventName, inventPost } from './support/invent.js';
 import { Progress } from './support/progress.js';
 import { runDatabaseCommand, UsageError } from './support/run-command.js';
@@ -13,14 +13,15 @@ const BATCH = 2000;
 /** More users than anyone wants to look at; they are made in one statement. */
 const MAX_USERS = 10_000;
 
-/**
- * `npm run seed -- --posts N --users M`: made-up posts in several scripts, the same ones for the same N, by
- * M new users in turn, or by the author of all posts.
- */
+const { values } = parseCommandLine(
+  `Usage: npm run seed -- [--posts N] [--users M]
+
+Makes up N posts (1000) in several scripts, the same ones for the same N, by M new users (0) in turn, or by the author
+of all posts.`,
+  { options: { posts: { type: 'string', default: '1000' }, users: { type: 'string', default: '0' } } },
+);
+
 await runDatabaseCommand(async (database) => {
-  const { values } = parseArgs({
-    options: { posts: { type: 'string', default: '1000' }, users: { type: 'string', default: '0' } },
-  });
   const count = Number(values.posts);
   if (!Number.isSafeInteger(count) || count < 1)
     throw new UsageError('--posts must be a whole number from 1');

@@ -1,10 +1,19 @@
-import { parseArgs } from 'node:util';
 import { findTotalFaults, rebuildTotals } from '../posts/post-totals.js';
+import { countRows } from '../database/count-rows.js';
+import { parseCommandLine } from './support/command-line.js';
 import { runDatabaseCommand } from './support/run-command.js';
 
-/** `npm run verify [-- --repair]`: holds what the database keeps for speed against the posts themselves. */
+const { values } = parseCommandLine(
+  `Usage: npm run verify [-- --repair]
+
+Counts the rows of every table, and compares the totals that the database keeps with the posts themselves. --repair counts them again.`,
+  { options: { repair: { type: 'boolean', default: false } } },
+);
+
 await runDatabaseCommand(async (database) => {
-  const { values } = parseArgs({ options: { repair: { type: 'boolean', default: false } } });
+  for (const { name, count } of await countRows(database.queries)) {
+    console.log(`${name}: ${count.toLocaleString('en')} rows`);
+  }
   const faults = await findTotalFaults(database.queries);
   for (const { scope, counted, kept } of faults) console.log(`${scope}: ${kept} kept, ${counted} counted`);
   if (faults.length === 0) {
@@ -12,10 +21,10 @@ await runDatabaseCommand(async (database) => {
     return 0;
   }
   if (!values.repair) {
-    console.log('Run it with --repair to count anew');
+    console.log('Run it with --repair to count them again');
     return 1;
   }
   await rebuildTotals(database);
-  console.log('Counted anew');
+  console.log('The totals are counted again');
   return 0;
 });

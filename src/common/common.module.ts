@@ -1,8 +1,20 @@
 import { Global, Module } from '@nestjs/common';
+import { Config } from '../config/config.js';
 import { Clock } from './clock/clock.js';
+import { Metrics, NO_METRICS } from './metrics/metrics.js';
 import { Purger } from './purge/purger.js';
 
 /** What every module may ask for. */
 @Global()
-@Module({ providers: [Clock, Purger], exports: [Clock, Purger] })
+@Module({
+  providers: [Clock, Purger, { provide: Metrics, inject: [Config], useFactory: createMetrics }],
+  exports: [Clock, Purger, Metrics],
+})
 export class CommonModule {}
+
+/** The library is loaded only where it is used. */
+async function createMetrics({ metricsPort }: Config): Promise<Metrics> {
+  if (metricsPort === undefined) return NO_METRICS;
+  const { PrometheusMetrics } = await import('./metrics/prometheus-metrics.js');
+  return new PrometheusMetrics();
+}

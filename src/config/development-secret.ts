@@ -10,7 +10,7 @@ const BYTES = 48;
  * A random signing key, kept in the data folder so that tokens outlive a restart.
  * For trying out only: production has to bring its own, which all replicas share.
  *
- * @throws ConfigError when what is kept there is no such key
+ * @throws ConfigError when the file holds something else
  */
 export function developmentSecret(directory: string): string {
   makeDataFolder(directory);

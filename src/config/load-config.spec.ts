@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { loadConfig, loadPasswordPolicy } from './load-config.js';
+import { loadStoreConfig } from './load-store.js';
 
 describe('loadConfig', () => {
   const folder = mkdtempSync(join(tmpdir(), 'config-'));
@@ -11,28 +12,45 @@ describe('loadConfig', () => {
 
   it('has a default for everything', () => {
     expect(loadConfig({ DATA_DIR })).toEqual({
+      auditRetentionDays: 365,
+      idempotencyMaxBytes: 1024 * 1024 * 1024,
+      rateLimit: undefined,
+      redisUrl: undefined,
+      features: new Set(),
       production: false,
       host: '127.0.0.1',
       port: 3000,
+      metricsPort: undefined,
       store: { kind: 'sqlite', directory: DATA_DIR },
       migrateAtStart: true,
       writeAccess: 'open',
       jwtSecret: expect.any(String),
+      jwtSecretPrevious: undefined,
       passwordPolicy: 'length',
       refreshReuse: 'refuse',
       publicUrl: 'http://127.0.0.1:3000',
       social: { clients: {}, redirect: undefined },
+      mail: {
+        kind: 'folder',
+        directory: join(DATA_DIR, 'mail'),
+        from: { name: 'Posts API', address: 'no-reply@localhost' },
+      },
+      accountLinksUrl: undefined,
+      requireVerifiedEmail: false,
       trustedProxies: [],
       corsOrigins: '*',
+      eventsRetentionDays: 7,
+      webhooksAllowPrivate: true,
       graphql: {
         playground: true,
         persistedQueries: false,
-        subscriptions: false,
+        subscriptions: true,
         introspection: true,
         suggestions: true,
         limits: { depth: 10, aliases: 30, directives: 30, repeatedFields: 20, tokens: 2000, cost: 20_000 },
       },
       logLevel: 'info',
+      tracing: undefined,
       drainDelay: 500,
     });
   });
@@ -91,6 +109,17 @@ describe('loadConfig', () => {
       kind: 'postgres',
       url,
       poolSize: 7,
+      pooled: false,
+      preparedStatements: true,
+    });
+  });
+
+  it('prepares no statements behind a pooler, unless told that it can', () => {
+    const pooled = { DATA_DIR, DATABASE_URL: 'postgres://user@db/posts', DATABASE_POOLER: 'transaction' };
+
+    expect(loadConfig(pooled).store).toMatchObject({ pooled: true, preparedStatements: false });
+    expect(loadConfig({ ...pooled, DATABASE_PREPARED_STATEMENTS: 'on' }).store).toMatchObject({
+      pooled: true,
       preparedStatements: true,
     });
   });
@@ -100,6 +129,8 @@ describe('loadConfig', () => {
     ['PORT', 'http'],
     ['PORT', '-1'],
     ['PORT', '65536'],
+    ['METRICS_PORT', 'on'],
+    ['METRICS_PORT', '3000'],
     ['PORT', '3000.5'],
     ['DATABASE_URL', 'mysql://user:hunter2@db/posts'],
     ['DATABASE_URL', 'hunter2'],
@@ -109,9 +140,12 @@ describe('loadConfig', () => {
     ['DATABASE_URL', 'postgres://user:hunter%2@db.example/posts'],
     ['DATABASE_POOL_SIZE', '0'],
     ['MIGRATE', 'yes'],
+    ['DATABASE_POOLER', 'session'],
     ['DATABASE_PREPARED_STATEMENTS', 'never'],
     ['WRITE_ACCESS', 'everyone'],
     ['JWT_SECRET', 'hunter2'],
+    ['JWT_SECRET_PREVIOUS', 'hunter2'],
+    ['JWT_SECRET_FILE', '/nowhere/hunter2'],
     ['PASSWORD_POLICY', 'none'],
     ['REFRESH_REUSE', 'yes'],
     ['TRUST_PROXY', 'true'],
@@ -122,6 +156,13 @@ describe('loadConfig', () => {
     ['TRUST_PROXY', '10.0.0.1,,10.0.0.2'],
     ['CORS_ORIGINS', 'https://a.example/path'],
     ['CORS_ORIGINS', 'hunter2'],
+    ['RATE_LIMIT', '100'],
+    ['RATE_LIMIT', '0/60'],
+    ['RATE_LIMIT', '100/1.5'],
+    ['REDIS_URL', 'hunter2'],
+    ['FEATURES', 'New Search'],
+    ['AUDIT_RETENTION_DAYS', '0'],
+    ['IDEMPOTENCY_MAX_MB', '0'],
     ['GRAPHQL_PLAYGROUND', 'yes'],
     ['GRAPHQL_INTROSPECTION', 'yes'],
     ['GRAPHQL_SUGGESTIONS', 'yes'],
@@ -131,6 +172,8 @@ describe('loadConfig', () => {
     ['GRAPHQL_MAX_REPEATED_FIELDS', '0'],
     ['GRAPHQL_MAX_TOKENS', '0'],
     ['GRAPHQL_MAX_COST', '1e9'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'hunter2'],
+    ['OTEL_TRACES_SAMPLER_ARG', '2'],
     ['LOG_LEVEL', 'loud'],
     ['DRAIN_DELAY_MS', '60000'],
   ])('refuses %s=%s by its name, and never shows the value', (name, value) => {
@@ -141,7 +184,7 @@ describe('loadConfig', () => {
   });
 
   it('names every bad setting at once', () => {
-    expect(() => loadConfig({ DATA_DIR, PORT: 'x', MIGRATE: 'x' })).toThrow(/PORT[^]*MIGRATE/);
+    expect(() => loadConfig({ DATA_DIR, PORT: 'x', MIGRATE: 'x' })).toThrow(/MIGRATE[^]*PORT/);
   });
 
   it.each([[{}], [{ JWT_SECRET: 'short' }], [{ JWT_SECRET: '' }]])(
@@ -154,17 +197,82 @@ describe('loadConfig', () => {
   );
 
   it('takes production with a secret of 32 bytes', () => {
-    const config = loadConfig({ DATA_DIR, NODE_ENV: 'production', JWT_SECRET: 's'.repeat(32) });
+    const config = loadConfig({
+      DATA_DIR,
+      NODE_ENV: 'production',
+      WRITE_ACCESS: 'open',
+      JWT_SECRET: 's'.repeat(32),
+    });
 
     expect(config.production).toBe(true);
   });
 
-  it('is strict about passwords in production, unless it is told otherwise', () => {
+  it('refuses production without a word on who may write, and names the choices', () => {
     const production = { DATA_DIR, NODE_ENV: 'production', JWT_SECRET: 's'.repeat(32) };
+
+    expect(() => loadConfig(production)).toThrow(
+      /WRITE_ACCESS must be set when NODE_ENV is production: .*open .*authenticated .*staff/,
+    );
+    for (const mode of ['open', 'authenticated', 'staff']) {
+      expect(loadConfig({ ...production, WRITE_ACCESS: mode }).writeAccess).toBe(mode);
+    }
+  });
+
+  it('is strict about passwords in production, unless it is told otherwise', () => {
+    const production = { DATA_DIR, NODE_ENV: 'production', WRITE_ACCESS: 'open', JWT_SECRET: 's'.repeat(32) };
 
     expect(loadConfig(production).passwordPolicy).toBe('strict');
     expect(loadPasswordPolicy({ NODE_ENV: 'production' })).toBe('strict');
     expect(loadConfig({ ...production, PASSWORD_POLICY: 'length' }).passwordPolicy).toBe('length');
+  });
+
+  describe('secrets in files', () => {
+    const keep = (name: string, text: string): string => {
+      const file = join(folder, name);
+      writeFileSync(file, text);
+      return file;
+    };
+
+    it.each(['', '\n', '\r\n'])('are read without the line break %j at the end', (end) => {
+      const file = keep('secret', `${'s'.repeat(32)}${end}`);
+      const config = loadConfig({ DATA_DIR, JWT_SECRET_FILE: file, JWT_SECRET_PREVIOUS_FILE: file });
+
+      expect(config.jwtSecret).toBe('s'.repeat(32));
+      expect(config.jwtSecretPrevious).toBe('s'.repeat(32));
+    });
+
+    it('hold addresses with a password, for commands, too', () => {
+      const url = 'postgres://user:pass@db.example:5432/posts';
+      const environment = { DATA_DIR, DATABASE_URL_FILE: keep('url', url) };
+
+      expect(loadConfig(environment).store).toMatchObject({ kind: 'postgres', url });
+      expect(loadStoreConfig(environment).store).toMatchObject({ kind: 'postgres', url });
+    });
+
+    it.each([
+      [
+        'a file beside the setting',
+        { JWT_SECRET: 's'.repeat(32), JWT_SECRET_FILE: 'x' },
+        'together with JWT_SECRET',
+      ],
+      ['an empty file', { JWT_SECRET_FILE: keep('empty', '\n') }, 'must not be empty'],
+      [
+        'a file with a short key',
+        { JWT_SECRET_FILE: keep('short', 'hunter2') },
+        'JWT_SECRET must be at least',
+      ],
+      [
+        'a file that is missing',
+        { SMTP_URL_FILE: '/nowhere' },
+        'SMTP_URL_FILE must be a file that can be read',
+      ],
+      ['a folder', { DATABASE_URL_FILE: folder }, 'DATABASE_URL_FILE must be a file that can be read'],
+    ])('stop the start as %s', (_, settings, sentence) => {
+      const start = () => loadConfig({ DATA_DIR, ...settings });
+
+      expect(start).toThrow(sentence);
+      expect(start).not.toThrow(/hunter/);
+    });
   });
 
   it('takes proxies by address and by network', () => {

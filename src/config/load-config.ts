@@ -1,22 +1,14 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { Config, PasswordPolicyMode } from './config.js';
-import { ConfigError } from './config-error.js';
 import { developmentSecret } from './development-secret.js';
+import { readSecretFiles } from './secret-files.js';
+import { mailFaults, mailSettings, toMail } from './load-mail.js';
 import { socialFaults, socialSettings, toSocialClients } from './load-social.js';
+import { storeSettings, toStore } from './load-store.js';
+import { oneOf, parse, text, unusable, wholeNumber } from './settings.js';
 
 const JWT_SECRET_BYTES = 32;
-
-const text = () => z.string();
-
-const wholeNumber = (min: number, max: number) =>
-  text()
-    .regex(/^\d{1,9}$/, { error: `must be a whole number from ${min} to ${max}`, abort: true })
-    .transform(Number)
-    .refine((n) => n >= min && n <= max, { error: `must be a whole number from ${min} to ${max}` });
-
-const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
-  z.enum(values, { error: `must be one of ${values.join(', ')}` });
 
 const list = (isItem: (value: string) => boolean, error: string) =>
   text()
@@ -41,32 +33,10 @@ function isNetwork(value: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
 
-/** Who, where and which database: the driver would make up what is missing, and the data would go there. */
-function isPostgresAddress(value: string): boolean {
-  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) return false;
-  const { username, password, hostname, pathname, searchParams } = new URL(value);
-  try {
-    return (
-      decodeURIComponent(username + password) !== '' &&
-      (hostname !== '' || searchParams.has('host')) &&
-      decodeURIComponent(pathname).length > 1
-    );
-  } catch {
-    return false;
-  }
-}
-
-/** Where the data is: all that a command needs to know. */
-const storeSettings = z.object({
-  DATABASE_URL: text()
-    .refine(isPostgresAddress, {
-      error: 'must be a PostgreSQL address, postgres://user:password@host:port/database',
-    })
-    .optional(),
-  DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
-  DATABASE_PREPARED_STATEMENTS: oneOf(['on', 'off']).default('on'),
-  DATA_DIR: text().default('./data'),
-});
+const signingKey = () =>
+  text().refine((secret) => Buffer.byteLength(secret) >= JWT_SECRET_BYTES, {
+    error: `must be at least ${JWT_SECRET_BYTES} bytes long`,
+  });
 
 /** What makes a password acceptable: the service and the account command agree on it. */
 const passwordSettings = z.object({
@@ -77,6 +47,7 @@ const passwordSettings = z.object({
 const settings = z.object({
   ...storeSettings.shape,
   ...passwordSettings.shape,
+  ...mailSettings.shape,
   PUBLIC_URL: text()
     .refine(isBaseUrl, { error: 'must be the address of this service, such as https://api.example.com' })
     .optional(),
@@ -85,12 +56,13 @@ const settings = z.object({
     .optional(),
   HOST: text().default('127.0.0.1'),
   PORT: wholeNumber(0, 65_535).default(3000),
-  MIGRATE: oneOf(['auto', 'off']).default('auto'),
-  WRITE_ACCESS: oneOf(['open', 'authenticated', 'staff']).default('open'),
-  JWT_SECRET: text()
-    .refine((secret) => Buffer.byteLength(secret) >= JWT_SECRET_BYTES, {
-      error: `must be at least ${JWT_SECRET_BYTES} bytes long`,
-    })
+  METRICS_PORT: wholeNumber(0, 65_535).optional(),
+  WRITE_ACCESS: oneOf(['open', 'authenticated', 'staff']).optional(),
+  JWT_SECRET: signingKey().optional(),
+  JWT_SECRET_PREVIOUS: signingKey().optional(),
+  REQUIRE_VERIFIED_EMAIL: oneOf(['on', 'off']).default('off'),
+  ACCOUNT_LINKS_URL: text()
+    .refine(isTarget, { error: 'must be an address such as https://app.example.com/account, without #' })
     .optional(),
   REFRESH_REUSE: oneOf(['refuse', 'revoke']).default('refuse'),
   TRUST_PROXY: list(
@@ -101,36 +73,77 @@ const settings = z.object({
     isOrigin,
     'must be a comma-separated list of origins such as https://app.example.com',
   ).optional(),
+  AUDIT_RETENTION_DAYS: wholeNumber(1, 36_500).default(365),
+  IDEMPOTENCY_MAX_MB: wholeNumber(1, 1_000_000).default(1024),
+  EVENTS_RETENTION_DAYS: wholeNumber(1, 3650).default(7),
+  WEBHOOKS_ALLOW_PRIVATE: oneOf(['on', 'off']).optional(),
+  RATE_LIMIT: text()
+    .regex(/^(off|[1-9]\d{0,8}\/[1-9]\d{0,4})$/, {
+      error: 'must be off, or requests and seconds such as 100/60',
+    })
+    .default('off'),
+  REDIS_URL: text()
+    .refine((value) => /^rediss?:\/\//.test(value) && URL.canParse(value), {
+      error: 'must be an address such as redis://user:password@host:6379/0',
+    })
+    .optional(),
+  FEATURES: list(
+    (name) => /^[a-z][a-z0-9-]*$/.test(name),
+    'must be a comma-separated list of names such as new-search,exports',
+  ).default([]),
   GRAPHQL_PLAYGROUND: oneOf(['on', 'off']).optional(),
   GRAPHQL_INTROSPECTION: oneOf(['on', 'off']).optional(),
   GRAPHQL_SUGGESTIONS: oneOf(['on', 'off']).optional(),
   GRAPHQL_PERSISTED_QUERIES: oneOf(['on', 'off']).default('off'),
-  GRAPHQL_SUBSCRIPTIONS: oneOf(['on', 'off']).default('off'),
+  GRAPHQL_SUBSCRIPTIONS: oneOf(['on', 'off']).default('on'),
   GRAPHQL_MAX_DEPTH: wholeNumber(1, 100).default(10),
   GRAPHQL_MAX_ALIASES: wholeNumber(0, 10_000).default(30),
   GRAPHQL_MAX_DIRECTIVES: wholeNumber(0, 10_000).default(30),
   GRAPHQL_MAX_REPEATED_FIELDS: wholeNumber(1, 10_000).default(20),
   GRAPHQL_MAX_TOKENS: wholeNumber(1, 100_000).default(2000),
   GRAPHQL_MAX_COST: wholeNumber(1, 10_000_000).default(20_000),
+  OTEL_EXPORTER_OTLP_ENDPOINT: text()
+    .refine(isBaseUrl, { error: 'must be the address of a collector, such as http://localhost:4318' })
+    .optional(),
+  OTEL_SERVICE_NAME: text().default('posts-api'),
+  OTEL_TRACES_SAMPLER_ARG: text()
+    .regex(/^(0(\.\d+)?|1(\.0+)?)$/, {
+      error: 'must be a number from 0 to 1, the share of the traces that are kept',
+    })
+    .default('1'),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   DRAIN_DELAY_MS: wholeNumber(0, 8000).default(500),
 });
+
+const WRITE_ACCESS_MISSING =
+  'WRITE_ACCESS must be set when NODE_ENV is production: who may change data is open (everyone), ' +
+  'authenticated (every account) or staff';
 
 /**
  * The one reader of the environment. An empty variable counts as absent.
  *
  * @throws ConfigError naming every bad setting, one a line.
  */
-export function loadConfig(environment: NodeJS.ProcessEnv): Config {
+export function loadConfig(variables: NodeJS.ProcessEnv): Config {
+  const { environment, faults: badFiles } = readSecretFiles(variables);
   const { data: env, faults } = parse(settings, environment);
   const { data: socialEnv, faults: badAddresses } = parse(socialSettings, environment);
-  faults.push(...badAddresses, ...socialFaults(environment));
+  faults.push(...badFiles, ...badAddresses, ...socialFaults(environment), ...mailFaults(environment));
   if (environment['NODE_ENV'] === 'production' && !environment['JWT_SECRET']) {
     faults.push('JWT_SECRET must be set when NODE_ENV is production');
+  }
+  if (environment['NODE_ENV'] === 'production' && !environment['WRITE_ACCESS']) {
+    faults.push(WRITE_ACCESS_MISSING);
   }
   const clients = toSocialClients(socialEnv ?? {});
   if (env?.NODE_ENV === 'production' && env.PUBLIC_URL === undefined && Object.keys(clients).length > 0) {
     faults.push('PUBLIC_URL must be set for social login when NODE_ENV is production');
+  }
+  if (env?.NODE_ENV === 'production' && env.SMTP_URL && !env.ACCOUNT_LINKS_URL && !env.PUBLIC_URL) {
+    faults.push('PUBLIC_URL or ACCOUNT_LINKS_URL must be set for links in mails when NODE_ENV is production');
+  }
+  if (env?.METRICS_PORT && env.METRICS_PORT === env.PORT) {
+    faults.push('METRICS_PORT must be another port than PORT: metrics are not for clients');
   }
   if (!env || faults.length > 0) throw unusable(faults);
 
@@ -138,18 +151,32 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
     production: env.NODE_ENV === 'production',
     host: env.HOST,
     port: env.PORT,
+    metricsPort: env.METRICS_PORT,
     store: toStore(env),
     migrateAtStart: env.MIGRATE === 'auto',
-    writeAccess: env.WRITE_ACCESS,
+    writeAccess: env.WRITE_ACCESS ?? 'open',
     jwtSecret: env.JWT_SECRET ?? developmentSecret(env.DATA_DIR),
+    jwtSecretPrevious: env.JWT_SECRET_PREVIOUS,
     passwordPolicy: toPasswordPolicy(env),
     refreshReuse: env.REFRESH_REUSE,
     publicUrl: (env.PUBLIC_URL ?? addressOf(env)).replace(/\/$/, ''),
     social: Object.freeze({ clients, redirect: env.SOCIAL_LOGIN_REDIRECT }),
+    mail: toMail(env, { production: env.NODE_ENV === 'production', directory: env.DATA_DIR }),
+    accountLinksUrl: env.ACCOUNT_LINKS_URL,
+    requireVerifiedEmail: env.REQUIRE_VERIFIED_EMAIL === 'on',
     trustedProxies: Object.freeze(env.TRUST_PROXY),
     corsOrigins: env.CORS_ORIGINS ? Object.freeze(env.CORS_ORIGINS) : '*',
+    auditRetentionDays: env.AUDIT_RETENTION_DAYS,
+    idempotencyMaxBytes: env.IDEMPOTENCY_MAX_MB * 1024 * 1024,
+    eventsRetentionDays: env.EVENTS_RETENTION_DAYS,
+    webhooksAllowPrivate:
+      (env.WEBHOOKS_ALLOW_PRIVATE ?? (env.NODE_ENV === 'production' ? 'off' : 'on')) === 'on',
+    rateLimit: toRateLimit(env),
+    redisUrl: env.REDIS_URL,
+    features: new Set(env.FEATURES),
     graphql: toGraphqlSettings(env),
     logLevel: env.LOG_LEVEL,
+    tracing: toTracing(env),
     drainDelay: env.DRAIN_DELAY_MS,
   });
 }
@@ -157,11 +184,19 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
 const addressOf = ({ HOST, PORT }: z.infer<typeof settings>): string =>
   `http://${isIP(HOST) === 6 ? `[${HOST}]` : HOST}:${PORT}`;
 
-/** Only where the data is, for commands that run beside the service or before it. @throws ConfigError */
-export function loadStore(environment: NodeJS.ProcessEnv): Config['store'] {
-  const { data, faults } = parse(storeSettings, environment);
-  if (!data) throw unusable(faults);
-  return toStore(data);
+const toTracing = (env: z.infer<typeof settings>): Config['tracing'] =>
+  env.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
+    ? undefined
+    : Object.freeze({
+        endpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT.replace(/\/$/, ''),
+        serviceName: env.OTEL_SERVICE_NAME,
+        ratio: Number(env.OTEL_TRACES_SAMPLER_ARG),
+      });
+
+function toRateLimit({ RATE_LIMIT }: z.infer<typeof settings>): Config['rateLimit'] {
+  if (RATE_LIMIT === 'off') return undefined;
+  const [max, window] = RATE_LIMIT.split('/').map(Number) as [number, number];
+  return Object.freeze({ max, window });
 }
 
 /** What helps people who explore helps attackers as well: production has to ask for it. */
@@ -190,27 +225,6 @@ export function loadPasswordPolicy(environment: NodeJS.ProcessEnv): PasswordPoli
   if (!data) throw unusable(faults);
   return toPasswordPolicy(data);
 }
-
-function parse<T extends z.ZodType>(schema: T, environment: NodeJS.ProcessEnv) {
-  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const { data, error } = schema.safeParse(set);
-  return { data, faults: error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`) ?? [] };
-}
-
-const unusable = (faults: readonly string[]) =>
-  new ConfigError(`The configuration is not usable:\n${faults.map((line) => `  ${line}`).join('\n')}`);
-
-const toStore = (env: z.infer<typeof storeSettings>): Config['store'] =>
-  Object.freeze(
-    env.DATABASE_URL === undefined
-      ? { kind: 'sqlite', directory: env.DATA_DIR }
-      : {
-          kind: 'postgres',
-          url: env.DATABASE_URL,
-          poolSize: env.DATABASE_POOL_SIZE,
-          preparedStatements: env.DATABASE_PREPARED_STATEMENTS === 'on',
-        },
-  );
 
 /** People try the service out with short passwords; production has to be told to take them. */
 const toPasswordPolicy = (env: z.infer<typeof passwordSettings>): PasswordPolicyMode =>

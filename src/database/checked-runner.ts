@@ -1,4 +1,5 @@
 import type { QueryRunner } from 'typeorm';
+import { traced } from './statement-span.js';
 
 /** A runner whose transactions end as their statements went. */
 export interface CheckedRunner extends QueryRunner {
@@ -14,8 +15,10 @@ export interface CheckedRunner extends QueryRunner {
  * into which the next user of the connection would write.
  *
  * @param runner a new one, that nobody else has
+ * @param onError sees the error of each statement
  */
-export function checkedRunner(runner: QueryRunner): CheckedRunner {
+export function checkedRunner(runner: QueryRunner, onError: (error: unknown) => void): CheckedRunner {
+  const system = runner.dataSource.options.type === 'postgres' ? 'postgresql' : 'sqlite';
   const query = runner.query.bind(runner) as (...parameters: unknown[]) => Promise<unknown>;
   const startTransaction = runner.startTransaction.bind(runner);
   const commitTransaction = runner.commitTransaction.bind(runner);
@@ -31,6 +34,7 @@ export function checkedRunner(runner: QueryRunner): CheckedRunner {
     try {
       return await statements();
     } catch (error) {
+      onError(error);
       if (depth > 0) failure ??= { error, depth };
       throw error;
     }
@@ -42,7 +46,8 @@ export function checkedRunner(runner: QueryRunner): CheckedRunner {
   return Object.assign(runner, {
     check,
     track,
-    query: (...parameters: unknown[]) => track(() => query(...parameters)),
+    query: (...parameters: unknown[]) =>
+      track(() => traced(system, String(parameters[0]), () => query(...parameters))),
     startTransaction: async (...parameters: Parameters<QueryRunner['startTransaction']>) => {
       try {
         await startTransaction(...parameters);

@@ -7,14 +7,36 @@ export interface Dialect {
   integersOf(array: string): string;
   /** A table expression whose column `value` has the elements of a JSON array. */
   elementsOf(array: string): string;
+  /**
+   * A subquery with the highest ids of the rows of each parent in the JSON array `:parents`: `:limit` of each after
+   * the first `:offset`. With an index on the column and the id, it reads no others.
+   */
+  highestIdsOfEach(table: string, parentColumn: string): string;
+  /** Selects the `table` and the `column` of every column that there is. */
+  readonly columns: string;
+  /** A condition that is always true. In `Queries.search`, it ends a read whose deadline has passed. */
+  readonly withinDeadline: string;
+  /** Selects the `name` of every table, in alphabetical order. */
+  readonly tables: string;
   /** A moment from RFC 3339 text in UTC. */
   toTimestamp(text: string): string;
-  /** Has everyone who would write to a table wait until this transaction is over. */
+  /**
+   * What identifies the server and its history: it differs after a failover, and after a restore into another database.
+   * Absent where the database itself cannot tell.
+   */
+  readonly server?: string;
+  /** Sends a signal to all processes that listen to a channel, after the commit of this transaction. */
+  notify(channel: string): string;
+  /** Has everyone who would write to a table, or lock it so, wait until this transaction is over. */
   lockTable(table: string): string;
   /** Whether a name is ours alone until this transaction is over; it does not wait for whoever else has it. */
   tryLock(name: string): string;
   /** Ends a `SELECT` whose rows nobody may change before this transaction is over. */
   readonly lockRows: string;
+  /** Ends a `SELECT` whose rows nobody else may lock or change before this transaction is over. */
+  readonly lockRowsForUpdate: string;
+  /** As `lockRowsForUpdate`, and leaves out the rows that someone else has locked. */
+  readonly lockFreeRows: string;
 }
 
 export const SQLITE: Dialect = {
@@ -22,11 +44,28 @@ export const SQLITE: Dialect = {
   forward: (column, now) => `max(${now}, strftime('%Y-%m-%dT%H:%M:%fZ', ${column}, '+0.001 seconds'))`,
   integersOf: (array) => `SELECT value FROM json_each(${array})`,
   elementsOf: (array) => `json_each(${array})`,
+  columns: `
+    SELECT tables.name AS "table", columns.name AS "column"
+    FROM sqlite_master AS tables CROSS JOIN pragma_table_xinfo(tables.name) AS columns
+    WHERE tables.type IN ('table', 'view')`,
+  tables: `
+    SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'
+    ORDER BY name`,
+  // There is no LATERAL here; a correlated subquery gives the ids, by which the rows are looked up.
+  highestIdsOfEach: (table, column) => `
+    SELECT child.id FROM json_each(:parents) AS parent CROSS JOIN ${table} AS child
+    WHERE child.id IN (
+      SELECT id FROM ${table} WHERE ${column} = parent.value ORDER BY id DESC LIMIT :limit OFFSET :offset
+    )`,
+  withinDeadline: 'within_deadline()',
   toTimestamp: (text) => text,
+  notify: () => '0',
   // One transaction writes at a time.
   lockTable: () => 'SELECT 1',
   tryLock: () => 'TRUE',
   lockRows: '',
+  lockRowsForUpdate: '',
+  lockFreeRows: '',
 };
 
 export const POSTGRES: Dialect = {
@@ -35,8 +74,30 @@ export const POSTGRES: Dialect = {
   integersOf: (array) =>
     `SELECT value::bigint FROM json_array_elements_text(${array}::json) AS element (value)`,
   elementsOf: (array) => `json_array_elements(${array}::json)`,
+  columns: `
+    SELECT tables.relname AS "table", columns.attname AS "column"
+    FROM pg_class AS tables JOIN pg_attribute AS columns ON columns.attrelid = tables.oid
+    WHERE tables.relkind IN ('r', 'p', 'v', 'f') AND columns.attnum > 0 AND NOT columns.attisdropped
+      AND tables.relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)`,
+  tables: `
+    SELECT relname AS name FROM pg_class
+    WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace ORDER BY relname COLLATE "C"`,
+  highestIdsOfEach: (table, column) => `
+    SELECT child.id FROM json_array_elements_text(CAST(:parents AS json)) AS parent (id) CROSS JOIN LATERAL (
+      SELECT id FROM ${table} WHERE ${column} = CAST(parent.id AS bigint)
+      ORDER BY id DESC LIMIT :limit OFFSET :offset
+    ) AS child`,
+  // The server ends statements by itself.
+  withinDeadline: 'TRUE',
   toTimestamp: (text) => `CAST(${text} AS timestamptz)`,
-  lockTable: (table) => `LOCK TABLE ${table} IN SHARE MODE`,
+  // As of the log that is being written: the control file follows a promotion with a delay.
+  server: `(SELECT system_identifier FROM pg_control_system()) || '/' ||
+    (SELECT oid FROM pg_database WHERE datname = current_database()) || '/' ||
+    substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`,
+  notify: (channel) => `pg_notify('${channel}', '')`,
+  lockTable: (table) => `LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`,
   tryLock: (name) => `pg_try_advisory_xact_lock(hashtextextended(${name}, 0))`,
   lockRows: 'FOR SHARE',
+  lockRowsForUpdate: 'FOR UPDATE',
+  lockFreeRows: 'FOR UPDATE SKIP LOCKED',
 };

@@ -1,6 +1,9 @@
 /** Node's socket errors, and PostgreSQL's classes and codes (appendix A) for a server that cannot serve now; and ours. */
 const UNAVAILABLE =
-  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|08...|53...|57P0.|57014|25006|WRITE_TIMEOUT)$/;
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|08...|53...|57P0.|57014|WRITE_TIMEOUT|READ_TIMEOUT)$/;
+
+/** A disk that is full, read-only or broken: PostgreSQL's codes, also of a server that only reads, and SQLite's. */
+const STORAGE = /^(53100|58030|25006|SQLITE_(FULL|IOERR|READONLY|CANTOPEN).*)$/;
 
 /** What `pg` and TypeORM say without a code when a connection is lost or does not come about in time. */
 const CONNECTION_LOST =
@@ -9,8 +12,11 @@ const CONNECTION_LOST =
 /** A concurrent transaction won. PostgreSQL: serialization failure, deadlock. SQLite: another process writes. */
 const COLLISION = /^(40001|40P01|SQLITE_BUSY.*)$/;
 
-/** Another row refers to this one. */
-const REFERENCED = /^(23503|SQLITE_CONSTRAINT_FOREIGNKEY)$/;
+/** A foreign key: another row refers to this one, or the row that this one refers to is not there. */
+const FOREIGN_KEY = /^(23503|23001|SQLITE_CONSTRAINT_FOREIGNKEY)$/;
+
+/** What SQLite says of `ON DELETE RESTRICT`, which it reports with the code of a trigger. */
+const RESTRICTED = /FOREIGN KEY constraint failed$/;
 
 /** A row like this one is there already. */
 const DUPLICATE = /^(23505|SQLITE_CONSTRAINT_UNIQUE)$/;
@@ -33,8 +39,25 @@ export function isCollision(error: unknown): boolean {
   return COLLISION.test(describe(error).code) || (driverError !== undefined && isCollision(driverError));
 }
 
-/** Whether a row could not go because another one refers to it. */
-export const isStillReferenced = (error: unknown): boolean => REFERENCED.test(describe(error).code);
+/** Whether nothing could be written, because of the disk; reading may still work. */
+export function isStorageFault(error: unknown): boolean {
+  const { driverError } = (error ?? {}) as { driverError?: unknown };
+  return STORAGE.test(describe(error).code) || (driverError !== undefined && isStorageFault(driverError));
+}
+
+/**
+ * Whether a foreign key refused the change: a row that another one refers to was deleted, or one was written that
+ * refers to none.
+ */
+export function isForeignKeyViolation(error: unknown): boolean {
+  const { driverError } = (error ?? {}) as { driverError?: unknown };
+  const { code, message } = describe(error);
+  return (
+    FOREIGN_KEY.test(code) ||
+    (code === 'SQLITE_CONSTRAINT_TRIGGER' && RESTRICTED.test(message)) ||
+    (driverError !== undefined && isForeignKeyViolation(driverError))
+  );
+}
 
 /** Whether a unique index refused the row. */
 export function isDuplicate(error: unknown): boolean {
@@ -57,6 +80,7 @@ export function isOutage(error: unknown): boolean {
   return (
     UNAVAILABLE.test(code) ||
     CONNECTION_LOST.test(message) ||
+    STORAGE.test(code) ||
     isCollision(error) ||
     isMissingTable(error) ||
     (driverError !== undefined && isOutage(driverError)) ||

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { DataSource } from 'typeorm';
 import type { Config } from '../config/config.js';
 import { commandDataSource } from './data-source.js';
+import { rememberChecksums } from './migration-checksums.js';
 import { FileLock } from './sqlite/file-lock.js';
 
 /** Key of the advisory lock: any number that nothing else in the database uses. */
@@ -14,17 +15,20 @@ const PATIENCE = 60_000;
  * Runs the pending migrations, all or none of them, one process at a time: others wait, and then find
  * nothing left to do.
  *
+ * @param accept whether to accept migrations that were changed after they ran
  * @returns the names of those that ran
  */
-export async function migrate(config: Pick<Config, 'store'>): Promise<string[]> {
+export async function migrate(config: Pick<Config, 'store'>, { accept = false } = {}): Promise<string[]> {
   const unlockFile =
     config.store.kind === 'sqlite' ? lockFile(join(config.store.directory, 'migration.lock')) : undefined;
   const source = await commandDataSource(config).initialize();
   try {
     const unlock = config.store.kind === 'postgres' ? await lockDatabase(source) : undefined;
     const ran = await source.runMigrations({ transaction: 'all' });
+    const names = ran.map(({ name }) => name);
+    await rememberChecksums(source, names, { accept });
     await unlock?.();
-    return ran.map(({ name }) => name);
+    return names;
   } finally {
     await source.destroy();
     unlockFile?.();
@@ -38,10 +42,12 @@ function lockFile(file: string): () => void {
 }
 
 async function lockDatabase(source: DataSource): Promise<() => Promise<void>> {
-  const session = source.createQueryRunner();
-  await session.query('SELECT pg_advisory_lock($1)', [LOCK_KEY]);
+  const holder = source.createQueryRunner();
+  // Of the transaction: a lock of the session would stay with the connection that a pooler keeps.
+  await holder.startTransaction();
+  await holder.query('SELECT pg_advisory_xact_lock($1)', [LOCK_KEY]);
   return async () => {
-    await session.query('SELECT pg_advisory_unlock($1)', [LOCK_KEY]);
-    await session.release();
+    await holder.commitTransaction();
+    await holder.release();
   };
 }

@@ -22,7 +22,9 @@ async function open(config: Config, logger: Logger): Promise<Database> {
   };
   // Every entity whose module has been imported: a new module needs no second list.
   const entities = getMetadataArgsStorage().tables.map(({ target }) => target);
-  return store.kind === 'sqlite'
+  const database = await (store.kind === 'sqlite'
     ? SqliteDatabase.open(store, entities, migrateFirst)
-    : PostgresDatabase.open(store, entities, migrateFirst);
+    : PostgresDatabase.open(store, entities, migrateFirst));
+  for (const { field, message } of await database.schemaFaults()) logger.error(`${field}: ${message}`);
+  return database;
 }

@@ -22,7 +22,12 @@ export abstract class Queries {
     return this.read<Row>(sql, parameters);
   }
 
-  /** As `all`, for what may take seconds: it gets the time where that keeps no one else waiting. */
+  /**
+   * As `all`, for what may take seconds: it runs where it keeps no one else waiting, for 8 seconds at most. On SQLite,
+   * only a statement with `dialect.withinDeadline` among its conditions can be stopped.
+   *
+   * @throws Error that is a 503, when the read takes too long or too many are waiting
+   */
   search<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
     if (this.source.unit?.hasWritten) return this.transactions.execute<Row>(sql, parameters);
     return this.readPatiently<Row>(sql, parameters);
@@ -35,7 +40,5 @@ export abstract class Queries {
 
   protected abstract read<Row>(sql: string, parameters?: Parameters): Promise<Row[]>;
 
-  protected readPatiently<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
-    return this.read<Row>(sql, parameters);
-  }
+  protected abstract readPatiently<Row>(sql: string, parameters?: Parameters): Promise<Row[]>;
 }

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { DataSource, EntityManager, type QueryRunner, type ReplicationMode } from 'typeorm';
 import { type CheckedRunner, checkedRunner } from './checked-runner.js';
+import { Storage } from './storage.js';
 import type { UnitOfWork } from './unit-of-work.js';
 
 type Isolation = NonNullable<Parameters<QueryRunner['startTransaction']>[0]>;
@@ -11,6 +12,9 @@ type Isolation = NonNullable<Parameters<QueryRunner['startTransaction']>[0]>;
  */
 export abstract class ServiceDataSource extends DataSource {
   private readonly units = new AsyncLocalStorage<UnitOfWork>();
+
+  /** Whether the database can be written to. */
+  readonly storage = new Storage();
 
   /** The unit of work that calls take part in. */
   get unit(): UnitOfWork | undefined {
@@ -32,7 +36,7 @@ export abstract class ServiceDataSource extends DataSource {
 
   /** A runner that is no part of any unit of work. */
   createOwnQueryRunner(mode: ReplicationMode = 'master'): CheckedRunner {
-    const runner = checkedRunner(this.newRunner(mode));
+    const runner = checkedRunner(this.newRunner(mode), (error) => this.storage.note(error));
     return Object.assign(runner, { manager: this.createEntityManager(runner) });
   }
 

@@ -8,6 +8,7 @@ import type { CheckedRunner } from './checked-runner.js';
 export class UnitOfWork {
   private readonly borrowed = new WeakSet<QueryRunner>();
   private readonly parts = new Set<Promise<unknown>>();
+  private readonly callbacks: (() => void)[] = [];
   private queue: Promise<unknown> = Promise.resolve();
   private failure: { readonly error: unknown } | undefined;
   private hasBegun: boolean;
@@ -43,6 +44,16 @@ export class UnitOfWork {
     }
   }
 
+  /** Calls back after the commit, and never without one. */
+  onCommit(callback: () => void): void {
+    this.callbacks.push(callback);
+  }
+
+  /** The transaction has committed. */
+  reportCommit(): void {
+    for (const callback of this.callbacks) callback();
+  }
+
   /** Does a part of the work. If it fails, all of it fails. */
   join<T>(work: () => Promise<T>): Promise<T> {
     return this.part(this.open().then(work), (error) => (this.failure ??= { error }));
@@ -59,7 +70,14 @@ export class UnitOfWork {
     const runner = Object.assign(unit.lend(), {
       commitTransaction: () => unit.settle().then(() => this.runner.commitTransaction()),
     });
-    return this.part(this.open().then(() => this.inTurn(() => work(unit, runner))));
+    return this.part(
+      this.open()
+        .then(() => this.inTurn(() => work(unit, runner)))
+        .then((value) => {
+          this.callbacks.push(...unit.callbacks);
+          return value;
+        }),
+    );
   }
 
   /** Waits for what has joined it. @throws what failed in it */

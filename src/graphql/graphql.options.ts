@@ -10,13 +10,17 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { GqlOptionsFactory } from '@nestjs/graphql';
 import type { FastifyInstance } from 'fastify';
 import { Authenticator } from '../auth/access/index.js';
+import { Metrics } from '../common/metrics/metrics.js';
 import { Config } from '../config/config.js';
+import { auditPlugin } from './audit.plugin.js';
 import { createContext } from './create-context.js';
 import { DocumentStore } from './document-store.js';
 import { createFormatError } from './graphql-errors.js';
 import { httpPlugin } from './http.plugin.js';
+import { metricsPlugin } from './metrics.plugin.js';
 import { costPlugin } from './limits/cost.plugin.js';
 import { shapeRule } from './limits/shape.rule.js';
+import { tracingPlugin } from './tracing.plugin.js';
 import { setUpRoute } from './route.js';
 
 const PATH = '/graphql';
@@ -28,6 +32,7 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
     private readonly config: Config,
     private readonly authenticator: Authenticator,
     private readonly host: HttpAdapterHost,
+    private readonly metrics: Metrics,
   ) {}
 
   createGqlOptions(): Omit<ApolloDriverConfig, 'driver'> {
@@ -65,6 +70,9 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
       stopOnTerminationSignals: false,
       plugins: [
         httpPlugin,
+        auditPlugin,
+        ...(this.metrics.enabled ? [metricsPlugin(this.metrics)] : []),
+        ...(this.config.tracing ? [tracingPlugin] : []),
         costPlugin(graphql.limits.cost),
         ApolloServerPluginCacheControlDisabled(),
         ApolloServerPluginInlineTraceDisabled(),

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { AppError } from '../common/errors/errors.js';
-import { servePage } from '../common/http/browser-pages.js';
+import { readPage, sendHtml, serveFiles } from '../common/http/browser-pages.js';
+import { inSpan } from '../common/tracing/spans.js';
 import { isUnreadable } from '../common/http/json-body.js';
 
 /** Bytes of a document's text. */
@@ -8,16 +9,17 @@ const MAX_DOCUMENT = 64 * 1024;
 
 /** Adds to the route that `ApolloDriver` registers. Call it before that. */
 export function setUpRoute(fastify: FastifyInstance, path: string, withPlayground: boolean): void {
-  const sendPage = withPlayground ? servePage(fastify, 'playground', `${path}/playground/`) : undefined;
+  const page = withPlayground ? readPage('playground/index.html', '/graphql', true) : undefined;
+  if (withPlayground) serveFiles(fastify, 'playground', `${path}/playground/`);
 
   fastify.addHook('onRoute', (route: RouteOptions) => {
     if (route.url !== path) return;
     const { handler } = route;
     route.handler = function (request, reply) {
-      if (sendPage && isBrowser(request)) return sendPage(reply);
+      if (page !== undefined && isBrowser(request)) return sendHtml(reply, page);
       // An unreadable body becomes a GraphQL error, in the context.
       if (!isUnreadable(request.body)) checkSize(request.body);
-      return handler.call(this, asGet(request), reply);
+      return inSpan('GraphQL', () => handler.call(this, asGet(request), reply));
     };
   });
 }

@@ -2,7 +2,7 @@ import { Controller, Get, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Public } from '../auth/access/index.js';
 import { AnswersWith, Refuses } from '../common/openapi/answers.js';
-import { Readiness } from './readiness.js';
+import { Readiness } from './readiness.service.js';
 
 const OK = {
   type: 'object',

@@ -42,14 +42,14 @@ export class IdempotencyInterceptor implements NestInterceptor {
     next: CallHandler,
   ): Promise<Observable<unknown>> {
     const id = this.scope.idOf(request, key);
-    const fingerprint = this.scope.fingerprintOf(request);
+    const fingerprints = this.scope.fingerprintsOf(request);
     const pending = new PendingResponse(reply);
     request.pendingResponse = pending;
 
-    const stored = await this.idempotency.find(id, fingerprint);
+    const stored = await this.idempotency.find(id, fingerprints);
     if (stored) return of(pending.replay(stored));
 
-    const once = this.idempotency.once(id, fingerprint, () =>
+    const once = this.idempotency.once(id, fingerprints, () =>
       pending.response(() => lastValueFrom(next.handle(), { defaultValue: undefined })),
     );
     return from(pending.value(once));

@@ -1,6 +1,7 @@
 import { Global, Module, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
+import { Metrics } from '../common/metrics/metrics.js';
 import { Purger } from '../common/purge/purger.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { IdempotencyScope } from './idempotency-scope.js';
@@ -19,6 +20,7 @@ export class IdempotencyModule implements OnModuleInit {
   constructor(
     purger: Purger,
     private readonly host: HttpAdapterHost,
+    private readonly metrics: Metrics,
   ) {
     purger.register(RECORDS_TABLE);
   }
@@ -26,6 +28,6 @@ export class IdempotencyModule implements OnModuleInit {
   onModuleInit(): void {
     // An application context has no server.
     const fastify = this.host.httpAdapter?.getInstance<FastifyInstance>();
-    if (fastify) completePendingResponses(fastify);
+    if (fastify) completePendingResponses(fastify, this.metrics);
   }
 }

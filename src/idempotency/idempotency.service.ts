@@ -1,8 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../common/clock/clock.js';
 import { AppError } from '../common/errors/errors.js';
+import { Metrics } from '../common/metrics/metrics.js';
+import { Config } from '../config/config.js';
+import { Database } from '../database/database.js';
 import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
+import { compress, expand, type StoredText } from './compressed-text.js';
+import type { Fingerprints } from './idempotency-scope.js';
 import type { StoredResponse } from './stored-response.js';
 
 /** How long an answer is kept, in milliseconds: 24 hours. */
@@ -13,7 +18,14 @@ interface Row {
   readonly status: number;
   readonly headers: string;
   readonly body: string | null;
+  readonly encoding: StoredText['encoding'];
 }
+
+/** Bytes of a record besides its headers and body. */
+const OVERHEAD = 300;
+
+/** How old the known total size of all records may be, in milliseconds. */
+const USAGE_MAX_AGE = 1000;
 
 /** Thrown where another request has the record, to take back what this one has done. */
 const TAKEN = Symbol('taken');
@@ -30,11 +42,27 @@ export class IdempotencyService {
   /** Records that requests of this process are about to make; another process is met in the database. */
   private readonly inFlight = new Set<string>();
 
+  /** Bytes of all records: as last seen, and what this process has added since. */
+  private usage = 0;
+  private usageAt = 0;
+
   constructor(
     private readonly queries: Queries,
     private readonly transactions: Transactions,
     private readonly clock: Clock,
-  ) {}
+    private readonly config: Config,
+    metrics: Metrics,
+    database: Database,
+  ) {
+    metrics.gauge('idempotency_records_bytes', 'Size of all responses that are kept', () =>
+      this.bytes((sql) => database.peek(sql)),
+    );
+    metrics.gauge(
+      'idempotency_records_max_bytes',
+      'Size that they may have together',
+      () => config.idempotencyMaxBytes,
+    );
+  }
 
   /**
    * The answer on record, if there is one.
@@ -42,31 +70,40 @@ export class IdempotencyService {
    * @throws AppError `IDEMPOTENCY_KEY_IN_USE` while another request is at it, `IDEMPOTENCY_KEY_REUSED` when
    * the record is that of another body
    */
-  async find(id: string, fingerprint: string): Promise<StoredResponse | undefined> {
+  async find(id: string, fingerprints: Fingerprints): Promise<StoredResponse | undefined> {
     this.refuseInFlight(id);
     const row = await this.queries.one<Row>(
-      'SELECT fingerprint, status, headers, body FROM idempotency_records WHERE id = :id AND expires_at > :now',
+      `SELECT fingerprint, status, headers, body, encoding FROM idempotency_records
+       WHERE id = :id AND expires_at > :now`,
       { id, now: this.clock.now().toISOString() },
     );
     if (!row) return undefined;
-    if (row.fingerprint !== fingerprint) {
+    if (!fingerprints.includes(row.fingerprint)) {
       throw new AppError('IDEMPOTENCY_KEY_REUSED', 'The Idempotency-Key was used with another body');
     }
-    return { status: row.status, headers: JSON.parse(row.headers), body: row.body };
+    const { status, headers, body, encoding } = row;
+    const text = body === null ? null : await expand({ text: body, encoding });
+    return { status, headers: JSON.parse(headers), body: text };
   }
 
   /**
    * Handles a request, unless another has been faster: then it is answered as that one.
    *
    * @param handle what it writes by `Transactions` commits together with the record, or not at all
-   * @throws AppError as {@link find}; and whatever `handle` throws, which is not recorded
+   * @throws AppError as {@link find}, `SERVICE_UNAVAILABLE` while the records take all of their room; and
+   * whatever `handle` throws, which is not recorded
    */
-  async once(id: string, fingerprint: string, handle: () => Promise<StoredResponse>): Promise<Outcome> {
+  async once(
+    id: string,
+    fingerprints: Fingerprints,
+    handle: () => Promise<StoredResponse>,
+  ): Promise<Outcome> {
     this.refuseInFlight(id);
     this.inFlight.add(id);
     try {
+      await this.refuseWhileFull();
       const response = await this.transactions.lazily(handle, {
-        atBegin: () => this.claim(id, fingerprint),
+        atBegin: () => this.claim(id, fingerprints[0]),
         atEnd: (made) => this.save(id, made),
       });
       return { response, isReplayed: false };
@@ -75,13 +112,32 @@ export class IdempotencyService {
     } finally {
       this.inFlight.delete(id);
     }
-    const theirs = await this.find(id, fingerprint);
+    const theirs = await this.find(id, fingerprints);
     if (!theirs) throw keyInUse();
     return { response: theirs, isReplayed: true };
   }
 
   private refuseInFlight(id: string): void {
     if (this.inFlight.has(id)) throw keyInUse();
+  }
+
+  private async refuseWhileFull(): Promise<void> {
+    if (Date.now() - this.usageAt >= USAGE_MAX_AGE) {
+      this.usageAt = Date.now();
+      this.usage = await this.bytes((sql) => this.queries.all(sql));
+    }
+    if (this.usage < this.config.idempotencyMaxBytes) return;
+    throw new AppError(
+      'SERVICE_UNAVAILABLE',
+      'No more responses can be kept for now; retry without a key, or later',
+    );
+  }
+
+  private async bytes(read: (sql: string) => Promise<{ bytes: number }[]>): Promise<number> {
+    const [row] = await read(
+      'SELECT CAST(coalesce(sum(bytes), 0) AS bigint) AS bytes FROM idempotency_usage',
+    );
+    return row!.bytes;
   }
 
   /**
@@ -107,12 +163,19 @@ export class IdempotencyService {
   }
 
   private async save(id: string, { status, headers, body }: StoredResponse): Promise<void> {
+    const { text, encoding } = body === null ? NO_BODY : await compress(body);
+    const head = JSON.stringify(headers);
+    const size = OVERHEAD + Buffer.byteLength(head) + Buffer.byteLength(text ?? '');
     await this.transactions.execute(
-      'UPDATE idempotency_records SET status = :status, headers = :headers, body = :body WHERE id = :id',
-      { id, status, headers: JSON.stringify(headers), body },
+      `UPDATE idempotency_records
+       SET status = :status, headers = :head, body = :text, encoding = :encoding, size = :size WHERE id = :id`,
+      { id, status, head, text, encoding, size },
     );
+    this.usage += size;
   }
 }
+
+const NO_BODY = { text: null, encoding: null };
 
 const keyInUse = () =>
   new AppError('IDEMPOTENCY_KEY_IN_USE', 'A request with this Idempotency-Key is still being answered');

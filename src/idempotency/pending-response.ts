@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Metrics } from '../common/metrics/metrics.js';
 import { AppError } from '../common/errors/errors.js';
 import type { Outcome } from './idempotency.service.js';
 import { replay, ReplySnapshot, type StoredResponse } from './stored-response.js';
@@ -88,16 +89,24 @@ export class PendingResponse {
 }
 
 /** Stores each pending response before it is sent. */
-export function completePendingResponses(fastify: FastifyInstance): void {
+export function completePendingResponses(fastify: FastifyInstance, metrics: Metrics): void {
+  const replays = metrics.counter(
+    'idempotency_replays_total',
+    'Responses that were sent again for an Idempotency-Key',
+  );
   fastify.decorateRequest('pendingResponse', null);
-  fastify.addHook('onSend', (request, _reply, payload, done) => {
+  fastify.addHook('onSend', (request, reply, payload, done) => {
     const { pendingResponse: pending } = request;
     if (!pending) {
       done(null, payload);
       return;
     }
     request.pendingResponse = null;
-    void complete(pending, payload, done);
+    void complete(pending, payload, (error, body) => {
+      if (reply.hasHeader('idempotent-replayed')) replays.add();
+      // Fastify takes an error here, which its types have only without a body.
+      done(error as null, body);
+    });
   });
 }
 

@@ -1,6 +1,8 @@
 import { Controller, Get, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { WriteAccess } from '../auth/access/index.js';
+import { CurrentAccount, OwnerAccess } from '../auth/access/index.js';
+import type { Account } from '../auth/accounts/index.js';
+import { EntityTag, Tag } from '../common/conditional/entity-tag.js';
 import { Created } from '../common/responses/created.js';
 import { AnyContentType } from '../common/http/json-body.js';
 import { CarriesJsonText } from '../common/http/json-text.js';
@@ -20,7 +22,7 @@ const PAYLOAD_LIMIT = 64 * 1024;
 
 @ApiTags('Orders')
 @Controller({ path: 'orders', version: '1' })
-@WriteAccess()
+@OwnerAccess()
 export class OrdersController {
   constructor(private readonly orders: OrdersService) {}
 
@@ -29,8 +31,11 @@ export class OrdersController {
   @PageQuery()
   @AnswersPage(OrderView)
   @CarriesJsonText()
-  async list(@Query() query: QueryParameters): Promise<Page<OrderView>> {
-    return (await this.orders.list(PageRequest.from(query))).map(toOrderView);
+  async list(
+    @Query() query: QueryParameters,
+    @CurrentAccount() account: Account | null,
+  ): Promise<Page<OrderView>> {
+    return (await this.orders.list(PageRequest.from(query), account)).map(toOrderView);
   }
 
   @Post()
@@ -40,8 +45,12 @@ export class OrdersController {
   @Refuses({ VALIDATION_ERROR: 'The body must be a JSON object' })
   @AnyContentType({ bodyLimit: PAYLOAD_LIMIT, keepBodyText: true, carriesJsonText: true })
   @Idempotent({ required: true })
-  async create(@Payload() payload: string): Promise<Created<OrderView>> {
-    return new Created('/v1/orders', toOrderView(await this.orders.create(payload)));
+  async create(
+    @Payload() payload: string,
+    @CurrentAccount() account: Account | null,
+    @Tag() tag: EntityTag,
+  ): Promise<Created<OrderView>> {
+    return new Created('/v1/orders', toOrderView(tag.of(await this.orders.create(payload, account))));
   }
 
   @Get(':id')
@@ -49,7 +58,11 @@ export class OrdersController {
   @AnswersData(OrderView)
   @Refuses({ NOT_FOUND: 'Order not found' })
   @CarriesJsonText()
-  async read(@Id() id: number): Promise<{ data: OrderView }> {
-    return { data: toOrderView(await this.orders.findOne(id)) };
+  async read(
+    @Id() id: number,
+    @CurrentAccount() account: Account | null,
+    @Tag() tag: EntityTag,
+  ): Promise<{ data: OrderView }> {
+    return { data: toOrderView(tag.of(await this.orders.findOne(id, account))) };
   }
 }

@@ -1,38 +1,69 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
+import { type FindOptionsWhere, Repository } from 'typeorm';
+import type { Account } from '../auth/accounts/index.js';
 import { Clock } from '../common/clock/clock.js';
 import { AppError } from '../common/errors/errors.js';
 import type { Page } from '../common/pagination/page.js';
 import type { PageRequest } from '../common/pagination/page-request.js';
+import { MESSAGES } from '../common/openapi/messages.js';
 import { NO_ROW } from '../common/validation/id.js';
+import { isForeignKeyViolation } from '../database/failures.js';
+import { Transactions } from '../database/transactions.js';
+import { EventOutbox } from '../events/index.js';
 import { Order } from './order.entity.js';
+import { ORDER_EVENTS } from './order.events.js';
+import { toOrderView } from './order.view.js';
 
 @Injectable()
 export class OrdersService {
   constructor(
     @InjectRepository(Order) private readonly orders: Repository<Order>,
     private readonly clock: Clock,
+    private readonly transactions: Transactions,
+    private readonly events: EventOutbox,
   ) {}
 
-  /** Newest first. */
-  async list(page: PageRequest): Promise<Page<Order>> {
-    const total = await this.orders.count();
+  /** The orders that the reader may see, newest first. */
+  async list(page: PageRequest, reader: OrderReader): Promise<Page<Order>> {
+    const where = visibleTo(reader);
+    const total = await this.orders.countBy(where);
     const { limit, offset } = page;
     if (offset >= total) return page.of([], total);
     const order = { createdAt: 'DESC', id: 'DESC' } as const;
-    return page.of(await this.orders.find({ order, skip: offset, take: limit }), total);
+    return page.of(await this.orders.find({ where, order, skip: offset, take: limit }), total);
   }
 
-  /** @throws AppError `NOT_FOUND` */
-  async findOne(id: number): Promise<Order> {
-    const order = id === NO_ROW ? null : await this.orders.findOneBy({ id });
+  /** @throws AppError `NOT_FOUND`, also for an order that the reader may not see */
+  async findOne(id: number, reader: OrderReader): Promise<Order> {
+    const order = id === NO_ROW ? null : await this.orders.findOneBy({ ...visibleTo(reader), id });
     if (!order) throw new AppError('NOT_FOUND', 'Order not found');
     return order;
   }
 
-  /** @param payload text of a JSON object */
-  create(payload: string): Promise<Order> {
-    return this.orders.save(this.orders.create({ status: 'created', payload, createdAt: this.clock.now() }));
+  /**
+   * @param payload text of a JSON object
+   * @throws AppError `UNAUTHENTICATED` when the owner was deleted after the request was authenticated
+   */
+  async create(payload: string, owner: Account | null): Promise<Order> {
+    const { orders, clock } = this;
+    const accountId = owner?.id ?? null;
+    try {
+      return await this.transactions.run(async () => {
+        const order = orders.create({ accountId, status: 'created', payload, createdAt: clock.now() });
+        await orders.save(order);
+        await this.events.record(ORDER_EVENTS.of('created', toOrderView(order), { ownerId: accountId }));
+        return order;
+      });
+    } catch (error) {
+      if (!isForeignKeyViolation(error)) throw error;
+      throw new AppError('UNAUTHENTICATED', MESSAGES.UNAUTHENTICATED, { cause: error });
+    }
   }
 }
+
+/** Null where everyone reads everything. */
+type OrderReader = Account | null;
+
+const visibleTo = (reader: OrderReader): FindOptionsWhere<Order> =>
+  reader === null || reader.isStaff ? {} : { accountId: reader.id };

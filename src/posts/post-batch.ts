@@ -1,34 +1,130 @@
 import type { Queries } from '../database/queries.js';
 import type { Transactions } from '../database/transactions.js';
+import type { EventOutbox } from '../events/index.js';
 import { fold } from './fold.js';
 import type { PostStatus } from './post.entity.js';
+import { changeOf, POST_EVENTS } from './post.events.js';
+import { POST_ROW, type PostRow, toPostView } from './post.view.js';
 
 export interface NewPost {
   readonly title: string;
   readonly content: string;
-  readonly status: PostStatus;
+  /** Absent is a draft; of a post that is changed it stays. */
+  readonly status?: PostStatus | undefined;
   readonly authorId: number;
   readonly createdAt: Date;
+  /** Where it comes from: a second post with the same source is not inserted. */
+  readonly source?: string | undefined;
 }
 
-/** Inserts checked posts in one statement, in their order; for commands that write many. */
-export async function insertPosts(
-  { queries: { dialect }, transactions }: { queries: Queries; transactions: Transactions },
+interface Database {
+  readonly queries: Queries;
+  readonly transactions: Transactions;
+}
+
+const field = (name: string) => `post.value ->> '${name}'`;
+
+/**
+ * Inserts checked posts in one statement, in their order; for commands that write many.
+ *
+ * @param events where each post is recorded; without it, no consumer learns of them
+ * @returns how many there were not yet
+ */
+export function insertPosts(
+  database: Database,
   posts: readonly NewPost[],
-): Promise<void> {
-  const field = (name: string) => `post.value ->> '${name}'`;
+  events?: EventOutbox,
+): Promise<number> {
+  return database.transactions.run(async () => {
+    const inserted = await insert(database, posts, events ? POST_ROW : 'id');
+    const created = inserted.toSorted((a, b) => a.id - b.id).map(toPostView);
+    await events?.record(...created.map((post) => POST_EVENTS.of('created', post)));
+    return inserted.length;
+  });
+}
+
+function insert(
+  { queries: { dialect }, transactions }: Database,
+  posts: readonly NewPost[],
+  columns: string,
+): Promise<PostRow[]> {
   const createdAt = dialect.toTimestamp(field('createdAt'));
-  const rows = posts.map((post) => ({
-    ...post,
-    titleFolded: fold(post.title),
-    contentFolded: fold(post.content),
-  }));
-  await transactions.execute(
+  return transactions.execute<PostRow>(
     `INSERT INTO posts
-       (title, content, title_folded, content_folded, author_id, status, created_at, updated_at)
-     SELECT ${['title', 'content', 'titleFolded', 'contentFolded'].map(field).join(', ')},
-       CAST(${field('authorId')} AS bigint), ${field('status')}, ${createdAt}, ${createdAt}
-     FROM ${dialect.elementsOf(':posts')} AS post`,
-    { posts: JSON.stringify(rows) },
+       (title, content, title_folded, content_folded, source, author_id, status, created_at, updated_at)
+     SELECT ${['title', 'content', 'titleFolded', 'contentFolded', 'source'].map(field).join(', ')},
+       CAST(${field('authorId')} AS bigint), coalesce(${field('status')}, 'draft'), ${createdAt}, ${createdAt}
+     FROM ${dialect.elementsOf(':posts')} AS post
+     WHERE NOT EXISTS (SELECT 1 FROM posts AS known WHERE known.source = ${field('source')})
+     ORDER BY CAST(${field('place')} AS bigint)
+     ON CONFLICT (source) WHERE source IS NOT NULL DO NOTHING
+     RETURNING ${columns}`,
+    { posts: toRows(posts) },
   );
 }
+
+/** Changes the posts of these sources, in one statement, and records it. @returns how many were different */
+export function updatePosts(
+  database: Database,
+  posts: readonly NewPost[],
+  events: EventOutbox,
+): Promise<number> {
+  const { queries, transactions } = database;
+  return transactions.run(async () => {
+    const before = await queries.all<{ id: number; status: PostStatus }>(
+      `SELECT id, status FROM posts WHERE source IN (
+         SELECT ${field('source')} FROM ${queries.dialect.elementsOf(':posts')} AS post
+       ) ORDER BY id ${queries.dialect.lockRowsForUpdate}`,
+      { posts: JSON.stringify(posts.map(({ source }) => ({ source }))) },
+    );
+    const statuses = new Map(before.map(({ id, status }) => [id, status]));
+    const changed = (await update(database, posts)).toSorted((a, b) => a.id - b.id);
+    await events.record(
+      ...changed.map((post) => {
+        const change = changeOf(statuses.get(post.id) ?? post.status, post.status);
+        return POST_EVENTS.of(change, toPostView(post));
+      }),
+    );
+    return changed.length;
+  });
+}
+
+function update(
+  { queries: { dialect }, transactions }: Database,
+  posts: readonly NewPost[],
+): Promise<PostRow[]> {
+  const fields = {
+    title: 'title',
+    content: 'content',
+    titleFolded: 'title_folded',
+    contentFolded: 'content_folded',
+  };
+  const columns = Object.entries({ ...fields, status: 'status', source: 'source' });
+  return transactions.execute<PostRow>(
+    `UPDATE posts SET ${Object.values(fields)
+      .map((column) => `${column} = sent.${column}`)
+      .join(', ')},
+       status = coalesce(sent.status, posts.status), version = posts.version + 1,
+       updated_at = ${dialect.forward('posts.updated_at', ':now')}
+     FROM (
+       SELECT ${columns.map(([name, column]) => `${field(name)} AS ${column}`).join(', ')}
+       FROM ${dialect.elementsOf(':posts')} AS post
+     ) AS sent
+     WHERE posts.source = sent.source AND (posts.title <> sent.title OR posts.content <> sent.content
+       OR posts.status <> coalesce(sent.status, posts.status))
+     RETURNING ${POST_ROW.split(', ')
+       .map((column) => `posts.${column}`)
+       .join(', ')}`,
+    { posts: toRows(posts), now: new Date().toISOString() },
+  );
+}
+
+const toRows = (posts: readonly NewPost[]): string =>
+  JSON.stringify(
+    posts.map((post, place) => ({
+      ...post,
+      place,
+      titleFolded: fold(post.title),
+      contentFolded: fold(post.content),
+    })),
+  );

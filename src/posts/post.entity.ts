@@ -1,4 +1,4 @@
-import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
+import { Entity, Index, JoinColumn, ManyToOne, VersionColumn } from 'typeorm';
 import { IdColumn, IntegerColumn, TextColumn, TimestampColumn } from '../database/columns.js';
 import { User } from '../users/user.entity.js';
 
@@ -10,10 +10,12 @@ export type PostStatus = (typeof POST_STATUSES)[number];
 @Index('posts_status_created_at', ['status', 'createdAt', 'id'])
 @Index('posts_author_created_at', ['authorId', 'createdAt', 'id'])
 @Index('posts_title', ['title', 'id'])
-@Index('posts_views', ['views', 'id'])
+@Index('posts_status_title', ['status', 'title', 'id'])
 // Made by the migrations alone: TypeORM has no words for them.
 @Index('posts_title_search', { synchronize: false })
 @Index('posts_content_search', { synchronize: false })
+@Index('posts_source', { synchronize: false })
+@Index('posts_large', { synchronize: false })
 export class Post {
   @IdColumn()
   id!: number;
@@ -34,15 +36,15 @@ export class Post {
   @TextColumn('status')
   status!: PostStatus;
 
-  /** Reads by id; see `ViewCounter`. */
-  @IntegerColumn('views', { default: 0 })
-  views!: number;
-
   @TimestampColumn('created_at')
   createdAt!: Date;
 
   @TimestampColumn('updated_at')
   updatedAt!: Date;
+
+  /** Grows with every write, see `migrations/row-versions.ts`. */
+  @VersionColumn({ default: 1 })
+  version!: number;
 
   /** Title and content as the search compares them; see `fold.ts`. */
   @TextColumn('title_folded', { select: false })
@@ -50,4 +52,8 @@ export class Post {
 
   @TextColumn('content_folded', { select: false })
   contentFolded!: string;
+
+  /** Where it was imported from; null where it was not. */
+  @TextColumn('source', { nullable: true, select: false })
+  source?: string | null;
 }

@@ -1,6 +1,6 @@
 import { firstValue, type QueryParameters } from '../common/http/query.js';
-import { decodeCursor } from '../common/pagination/cursor.js';
-import { limitFrom, PageRequest } from '../common/pagination/page-request.js';
+import { type CursorRequest, cursorRequest } from '../common/pagination/cursor-request.js';
+import { PageRequest } from '../common/pagination/page-request.js';
 import { isStorable } from '../common/validation/text.js';
 import { fold } from './fold.js';
 import { POST_STATUSES, type PostStatus } from './post.entity.js';
@@ -30,19 +30,15 @@ export function listPosts(query: QueryParameters, authorId?: number): ListPosts 
   };
 }
 
-/** A page of the list in the order of ids, which new posts do not shift. */
-export interface WalkPosts {
+export interface WalkPosts extends CursorRequest {
   readonly filter: PostFilter;
-  readonly afterId: number;
-  readonly limit: number;
 }
 
 /** @throws AppError `INVALID_CURSOR` */
 export function walkPosts(query: QueryParameters): WalkPosts {
   return {
     filter: filterFrom(query),
-    afterId: decodeCursor(firstValue(query, 'cursor')),
-    limit: limitFrom(query),
+    ...cursorRequest(query),
   };
 }
 

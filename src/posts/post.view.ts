@@ -28,4 +28,40 @@ export class PostView {
 }
 
 /** The columns of a view: rows read by `Queries` with these are views as they are. */
-export const POST_VIEW = 'id, title, content, author_id, status, created_at, updated_at';
+const POST_VIEW = 'id, title, content, author_id, status, created_at, updated_at';
+
+/** Larger contents are left out of lists, and loaded one by one while the page is sent; in bytes. */
+const LARGE_CONTENT = 16 * 1024;
+
+/** A post of a list; without its content where that is large. */
+export type ListedPost = Omit<PostView, 'content'> & { readonly content: string | null };
+
+export const LISTED_POST = POST_VIEW.replace(
+  'content',
+  `CASE WHEN octet_length(content) <= ${LARGE_CONTENT} THEN content END AS content`,
+);
+
+/** One post as stored, with the version that its entity tag is made of. */
+export interface PostRow extends PostView {
+  readonly version: number;
+}
+
+export const POST_ROW = `${POST_VIEW}, version`;
+
+export const toPostView = ({
+  id,
+  title,
+  content,
+  author_id,
+  status,
+  created_at,
+  updated_at,
+}: PostRow): PostView => ({ id, title, content, author_id, status, created_at, updated_at });
+
+/** A post without its content, but how large that is in bytes. */
+export type PostSummary = Omit<PostView, 'content'> & { readonly content_bytes: number };
+
+/** The columns of a summary, of posts by the name that a statement gives them. */
+export const postSummary = (post: string): string =>
+  `${post}.id, ${post}.title, octet_length(${post}.content) AS content_bytes,
+   ${post}.author_id, ${post}.status, ${post}.created_at, ${post}.updated_at`;

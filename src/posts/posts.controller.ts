@@ -2,6 +2,8 @@ import { Body, Controller, Delete, Get, HttpCode, HttpStatus, Patch, Post, Query
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { WriteAccess } from '../auth/access/index.js';
+import { EntityTag, Tag } from '../common/conditional/entity-tag.js';
+import { type IfMatch, Precondition } from '../common/conditional/if-match.js';
 import { WithoutDetails } from '../common/errors/without-details.js';
 import { Created } from '../common/responses/created.js';
 import { AnyContentType } from '../common/http/json-body.js';
@@ -20,7 +22,8 @@ import { Idempotent } from '../idempotency/idempotent.js';
 import { CreatePostInput, UpdatePostInput } from './post.input.js';
 import { listPosts, walkPosts } from './post.query.js';
 import { FilterQuery, SortQuery } from './post.reference.js';
-import { PostView } from './post.view.js';
+import { type ListedPost, PostView, toPostView } from './post.view.js';
+import { PostLists } from './post-lists.js';
 import { PostsService } from './posts.service.js';
 
 @ApiTags('Posts')
@@ -28,7 +31,10 @@ import { PostsService } from './posts.service.js';
 @WriteAccess()
 @WithoutDetails()
 export class PostsController {
-  constructor(private readonly posts: PostsService) {}
+  constructor(
+    private readonly posts: PostsService,
+    private readonly lists: PostLists,
+  ) {}
 
   @Get()
   @ApiOperation({ summary: 'Lists posts' })
@@ -38,8 +44,8 @@ export class PostsController {
   @CursorQuery()
   @AnswersPageOrCursorPage(PostView)
   @Refuses('INVALID_CURSOR')
-  list(@Query() query: QueryParameters): Promise<Page<PostView> | CursorPage<PostView>> {
-    return 'cursor' in query ? this.posts.walk(walkPosts(query)) : this.posts.list(listPosts(query));
+  list(@Query() query: QueryParameters): Promise<Page<ListedPost> | CursorPage<ListedPost>> {
+    return 'cursor' in query ? this.lists.walk(walkPosts(query)) : this.lists.list(listPosts(query));
   }
 
   @Get('cursor')
@@ -49,8 +55,8 @@ export class PostsController {
   @FilterQuery()
   @AnswersCursorPage(PostView)
   @Refuses('INVALID_CURSOR')
-  async walk(@Query() query: QueryParameters): Promise<CursorPage<PostView>> {
-    return this.posts.walk(walkPosts(query));
+  async walk(@Query() query: QueryParameters): Promise<CursorPage<ListedPost>> {
+    return this.lists.walk(walkPosts(query));
   }
 
   @Post()
@@ -58,17 +64,22 @@ export class PostsController {
   @Idempotent()
   @ApiOperation({ summary: 'Creates a post' })
   @AnswersCreated(PostView)
-  async create(@Body() input: CreatePostInput): Promise<Created<PostView>> {
-    return new Created('/v1/posts', await this.posts.create(input));
+  async create(@Body() input: CreatePostInput, @Tag() tag: EntityTag): Promise<Created<PostView>> {
+    return new Created('/v1/posts', toPostView(tag.of(await this.posts.create(input))));
   }
 
   @Get(':id')
   @ApiOperation({ summary: 'Reads a post' })
   @AnswersData(PostView)
   @Refuses({ NOT_FOUND: 'Post not found' })
-  async read(@Id() id: number, @Req() { method }: FastifyRequest): Promise<{ data: PostView }> {
+  async read(
+    @Id() id: number,
+    @Req() { method }: FastifyRequest,
+    @Tag() tag: EntityTag,
+  ): Promise<{ data: PostView }> {
     // Only a GET counts as a reading.
-    return { data: await (method === 'GET' ? this.posts.read(id) : this.posts.findOne(id)) };
+    const post = await (method === 'GET' ? this.posts.read(id) : this.posts.findOne(id));
+    return { data: toPostView(tag.of(post)) };
   }
 
   @Patch(':id')
@@ -76,8 +87,13 @@ export class PostsController {
   @AnswersData(PostView)
   @Refuses({ NOT_FOUND: 'Post not found' })
   @AnyContentType()
-  async update(@Id() id: number, @Body() input: UpdatePostInput): Promise<{ data: PostView }> {
-    return { data: await this.posts.update(id, input) };
+  async update(
+    @Id() id: number,
+    @Body() input: UpdatePostInput,
+    @Tag() tag: EntityTag,
+    @Precondition() ifMatch: IfMatch | undefined,
+  ): Promise<{ data: PostView }> {
+    return { data: toPostView(tag.of(await this.posts.update(id, input, ifMatch))) };
   }
 
   @Delete(':id')
@@ -85,7 +101,7 @@ export class PostsController {
   @Refuses({ NOT_FOUND: 'Post not found' })
   @AnyContentType()
   @HttpCode(HttpStatus.NO_CONTENT)
-  async delete(@Id() id: number): Promise<void> {
-    await this.posts.delete(id);
+  async delete(@Id() id: number, @Precondition() ifMatch: IfMatch | undefined): Promise<void> {
+    await this.posts.delete(id, ifMatch);
   }
 }

@@ -1,19 +1,31 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { EventsModule } from '../events/index.js';
 import { UsersModule } from '../users/users.module.js';
 import { PostAuthorResolver } from './graphql/post-author.resolver.js';
-import { PostsByAuthorLoader } from './graphql/posts-by-author.loader.js';
+import { PostContentResolver } from './graphql/post-content.resolver.js';
 import { UserPostsResolver } from './graphql/user-posts.resolver.js';
 import { Post } from './post.entity.js';
+import { POST_EVENTS } from './post.events.js';
 import { PostsController } from './posts.controller.js';
+import { PostViews } from './post-views.entity.js';
+import { PostLists } from './post-lists.js';
 import { PostsService } from './posts.service.js';
 import { UserPostsController } from './user-posts.controller.js';
 import { ViewCounter } from './view-counter.js';
 
 /** Posts depend on users, never the reverse: what posts add to a user lives here. */
 @Module({
-  imports: [TypeOrmModule.forFeature([Post]), UsersModule],
+  imports: [TypeOrmModule.forFeature([Post, PostViews]), EventsModule.forFeature(POST_EVENTS), UsersModule],
   controllers: [PostsController, UserPostsController],
-  providers: [PostsService, ViewCounter, UserPostsResolver, PostAuthorResolver, PostsByAuthorLoader],
+  providers: [
+    PostsService,
+    PostLists,
+    ViewCounter,
+    UserPostsResolver,
+    PostAuthorResolver,
+    PostContentResolver,
+  ],
+  exports: [PostsService],
 })
 export class PostsModule {}

@@ -2,6 +2,7 @@ import { Controller, Get, Query, Req } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { WriteAccess } from '../auth/access/index.js';
+import { EntityTag, Tag } from '../common/conditional/entity-tag.js';
 import type { QueryParameters } from '../common/http/query.js';
 import { AnswersData, AnswersPage, Refuses } from '../common/openapi/answers.js';
 import { PageQuery } from '../common/openapi/queries.js';
@@ -10,7 +11,8 @@ import { Id } from '../common/validation/id.js';
 import { UsersService } from '../users/users.service.js';
 import { listPosts } from './post.query.js';
 import { FilterQuery, SortQuery } from './post.reference.js';
-import { PostView } from './post.view.js';
+import { type ListedPost, PostView, toPostView } from './post.view.js';
+import { PostLists } from './post-lists.js';
 import { PostsService } from './posts.service.js';
 
 /** The posts of one user, for both versions of users. */
@@ -21,6 +23,7 @@ export class UserPostsController {
   constructor(
     private readonly users: UsersService,
     private readonly posts: PostsService,
+    private readonly lists: PostLists,
   ) {}
 
   @Get()
@@ -30,9 +33,9 @@ export class UserPostsController {
   @SortQuery()
   @AnswersPage(PostView)
   @Refuses({ NOT_FOUND: 'User not found' })
-  async list(@Id() id: number, @Query() query: QueryParameters): Promise<Page<PostView>> {
+  async list(@Id() id: number, @Query() query: QueryParameters): Promise<Page<ListedPost>> {
     const author = await this.users.findOne(id);
-    return this.posts.list(listPosts(query, author.id));
+    return this.lists.list(listPosts(query, author.id));
   }
 
   @Get(':pid')
@@ -43,8 +46,10 @@ export class UserPostsController {
     @Id() id: number,
     @Id('pid') postId: number,
     @Req() { method }: FastifyRequest,
+    @Tag() tag: EntityTag,
   ): Promise<{ data: PostView }> {
     // Only a GET counts as a reading.
-    return { data: await (method === 'GET' ? this.posts.read(postId, id) : this.posts.findOne(postId, id)) };
+    const post = await (method === 'GET' ? this.posts.read(postId, id) : this.posts.findOne(postId, id));
+    return { data: toPostView(tag.of(post)) };
   }
 }

@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Metrics } from '../common/metrics/metrics.js';
 import { Transactions } from '../database/transactions.js';
-import { Post } from './post.entity.js';
+import { PostViews } from './post-views.entity.js';
 
 /** From the first read of a batch to its writing, in milliseconds. */
 const DELAY = 3000;
@@ -22,7 +23,16 @@ export class ViewCounter implements OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
   private flushing = Promise.resolve();
 
-  constructor(private readonly transactions: Transactions) {}
+  constructor(
+    private readonly transactions: Transactions,
+    metrics: Metrics,
+  ) {
+    metrics.gauge(
+      'post_views_pending_posts',
+      'Posts whose reads are counted and not written yet',
+      () => this.pending.size,
+    );
+  }
 
   count(postId: number): void {
     this.pending.set(postId, (this.pending.get(postId) ?? 0) + 1);
@@ -68,9 +78,9 @@ export class ViewCounter implements OnApplicationShutdown {
     await this.transactions.run((manager) =>
       manager
         .createQueryBuilder()
-        .update(Post)
-        .set({ views: () => `views + CASE id ${cases} END` })
-        .where('id IN (:...ids)', { ids })
+        .update(PostViews)
+        .set({ views: () => `views + CASE post_id ${cases} END` })
+        .where('post_id IN (:...ids)', { ids })
         .execute(),
     );
   }

@@ -1,10 +1,25 @@
 import { readFileSync } from 'node:fs';
 import type { INestApplication, Type } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { ERRORS, type ErrorCode } from '../common/errors/errors.js';
+import { ERRORS } from '../common/errors/errors.js';
+import { PROBLEM_TYPE } from '../common/errors/problem.js';
 import type { Success } from '../common/openapi/answers.js';
+import {
+  ERROR,
+  EXAMPLES,
+  HEADERS,
+  idParameter,
+  IF_MATCH,
+  IF_NONE_MATCH,
+  keyParameter,
+  NOT_MODIFIED,
+  PROBLEM,
+} from './components.js';
 import { findHandlers, type Handler, operationId } from './handlers.js';
 import { type Refusal, refusalsOf, securityOf } from './refusals.js';
+
+const BEARER =
+  'The `access` token of `POST /auth/login/`, valid for 30 minutes. `POST /auth/register/` creates an account.';
 
 type Json = Record<string, any>;
 
@@ -25,11 +40,13 @@ export async function buildDocument(app: INestApplication): Promise<OpenAPIObjec
     .addTag('Posts', 'Texts, found by page, by cursor and by words')
     .addTag('Users', 'Public profiles, in two versions')
     .addTag('Orders', 'Made once for each key')
-    .addTag('Accounts', 'Who one is: accounts, tokens, sessions and social login')
+    .addTag('Events', 'What happened, page by page or as a stream')
+    .addTag('Webhooks', 'Where events are delivered to')
+    .addTag('Accounts', 'Who one is: accounts, tokens, sessions, social login and recovery')
     .addTag('Health', 'For load balancers and orchestrators')
     .addCookieAuth('session', { type: 'apiKey', in: 'cookie' }, 'session')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-CSRF-Token' }, 'csrf')
-    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }, 'bearer')
+    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: BEARER }, 'bearer')
     .build();
   const document = SwaggerModule.createDocument(app, base, { operationIdFactory: operationId }) as Json;
   const handlers = findHandlers(app);
@@ -47,9 +64,20 @@ export async function buildDocument(app: INestApplication): Promise<OpenAPIObjec
       );
     }
   }
+  for (const { properties = {} } of Object.values<Json>(document['components']?.schemas ?? {})) {
+    for (const [name, schema] of Object.entries<Json>(properties)) addExample(name, schema);
+  }
   Object.assign((document['components'] ??= {}), { headers: HEADERS });
-  Object.assign((document['components'].schemas ??= {}), { Error: ERROR });
+  Object.assign((document['components'].schemas ??= {}), { Error: ERROR, Problem: PROBLEM });
   return document as OpenAPIObject;
+}
+
+/** Otherwise a page that shows the reference would send `"string"`. */
+function addExample(name: string, schema: Json): void {
+  const isText = [schema['type']].flat().includes('string') && !schema['enum'] && !schema['format'];
+  if (isText && !('example' in schema || 'examples' in schema || 'const' in schema) && name in EXAMPLES) {
+    schema['example'] = EXAMPLES[name];
+  }
 }
 
 /** @param errors the page of errors, which opens when one wants to see it */
@@ -79,6 +107,8 @@ async function complete(
   if (handler.idempotencyKey !== 'none') {
     (operation['parameters'] ??= []).push(keyParameter(handler.idempotencyKey === 'required'));
   }
+  if (handler.hasPrecondition) (operation['parameters'] ??= []).push(IF_MATCH);
+  if (handler.hasTag && method === 'get') (operation['parameters'] ??= []).push(IF_NONE_MATCH);
   const body = operation['requestBody'] as Json | undefined;
   const input = inputOf(handler, body);
   const security = securityOf(handler, { method });
@@ -89,8 +119,15 @@ async function complete(
   // What Nest's Swagger module finds by the method and `@HttpCode()`.
   const [status] = Object.keys(operation['responses'] as Json).map(Number) as [number];
   operation['responses'] = successesOf(handler, status);
+  if (handler.hasTag && method === 'get') operation['responses'][304] = NOT_MODIFIED;
   const byStatus = Object.groupBy(
-    await refusalsOf(handler, { method, hasBody: body !== undefined, input, hasId: ids.length > 0 }),
+    await refusalsOf(handler, {
+      method,
+      hasBody: body !== undefined,
+      input,
+      hasId: ids.length > 0,
+      isLimited: !path.startsWith('/health'),
+    }),
     ({ code }) => ERRORS[code].status,
   );
   for (const [code, refusals] of Object.entries(byStatus)) {
@@ -122,16 +159,19 @@ function inputOf({ parameters }: Handler, body: Json | undefined): Type | undefi
 function refusalResponse(refusals: readonly Refusal[], { otherError }: Handler, status: number): Json {
   const schema = { $ref: '#/components/schemas/Error' };
   const other = otherError?.status === status ? otherError.schema : undefined;
-  const examples = refusals.map(
-    ({ code, ...error }) => [code, { value: { error: { code, ...error } } }] as const,
+  const byCode = Object.entries(Object.groupBy(refusals, ({ code }) => code));
+  // The first message of a code is named after it; further ones are `NOT_FOUND_2` and so on.
+  const examples = byCode.flatMap(([code, errors]) =>
+    errors.map((error, n) => [n === 0 ? code : `${code}_${n + 1}`, { value: { error } }] as const),
   );
   return {
-    description: refusals.map(({ code }) => `\`${code}\``).join(', '),
+    description: byCode.map(([code]) => `\`${code}\``).join(', '),
     content: {
       'application/json': {
         schema: other ? { anyOf: [other, schema] } : schema,
         examples: Object.fromEntries(examples),
       },
+      [PROBLEM_TYPE]: { schema: { $ref: '#/components/schemas/Problem' } },
     },
   };
 }
@@ -142,71 +182,13 @@ function withHeaders(response: Json, status: number, handler?: Handler): Json {
   const names = [
     'X-Request-ID',
     (status === 201 || status === 302) && 'Location',
+    handler?.hasTag && 'ETag',
+    handler?.hasTag && 'Cache-Control',
     isPage && 'Link',
     handler !== undefined && handler.idempotencyKey !== 'none' && 'Idempotent-Replayed',
     status === 401 && 'WWW-Authenticate',
     (status === 429 || status === 503 || text.includes('IDEMPOTENCY_KEY_IN_USE')) && 'Retry-After',
-  ].filter((name) => name !== false);
+  ].filter((name) => typeof name === 'string');
   const headers = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
   return { ...response, headers: { ...headers, ...response['headers'] } };
 }
-
-const idParameter = (name: string): Json => ({
-  name,
-  in: 'path',
-  required: true,
-  description: 'A decimal integer of 64 bits.',
-  schema: { type: 'integer', format: 'int64', examples: [1] },
-});
-
-const keyParameter = (required: boolean): Json => ({
-  name: 'Idempotency-Key',
-  in: 'header',
-  required,
-  description: 'Makes the request safe to repeat for 24 hours: 1 to 255 visible ASCII characters.',
-  schema: { type: 'string', maxLength: 255, examples: ['2f1c5f0a-6a53-4d7e-9d4e-6f1f0c6f6c1b'] },
-});
-
-const header = (description: string, schema: Json): Json => ({ description, schema });
-
-const HEADERS: Json = {
-  'X-Request-ID': header('Fresh for every answer.', { type: 'string', format: 'uuid' }),
-  Location: header('The path of what was made.', { type: 'string' }),
-  Link: header('The way to other pages (RFC 8288).', { type: 'string' }),
-  'Idempotent-Replayed': header('Only on an answer that was given before.', {
-    type: 'string',
-    const: 'true',
-  }),
-  'WWW-Authenticate': header('How to authenticate (RFC 9110).', { type: 'string', const: 'Bearer' }),
-  'Retry-After': header('Seconds after which to come back.', { type: 'string', pattern: '^\\d+$' }),
-};
-
-const CODES = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => code !== 'QUERY_TOO_COMPLEX');
-
-const ERROR: Json = {
-  type: 'object',
-  required: ['error'],
-  additionalProperties: false,
-  properties: {
-    error: {
-      type: 'object',
-      required: ['code', 'message'],
-      additionalProperties: false,
-      properties: {
-        code: { type: 'string', enum: CODES },
-        message: { type: 'string' },
-        details: {
-          type: 'array',
-          description: 'The fields that are to blame; absent where none is.',
-          minItems: 1,
-          items: {
-            type: 'object',
-            required: ['field', 'message'],
-            additionalProperties: false,
-            properties: { field: { type: 'string' }, message: { type: 'string' } },
-          },
-        },
-      },
-    },
-  },
-};

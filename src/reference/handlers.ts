@@ -1,6 +1,8 @@
 import type { INestApplication, Type } from '@nestjs/common';
 import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
 import { type Access, ACCESS } from '../auth/access/index.js';
+import { HAS_TAG } from '../common/conditional/entity-tag.js';
+import { HAS_PRECONDITION } from '../common/conditional/if-match.js';
 import { WITHOUT_DETAILS } from '../common/errors/without-details.js';
 import { ANY_CONTENT_TYPE } from '../common/http/json-body.js';
 import {
@@ -23,6 +25,10 @@ export interface Handler {
   readonly parameters: readonly Type[];
   /** Whether it takes, or even requires, an `Idempotency-Key`. */
   readonly idempotencyKey: 'none' | 'optional' | 'required';
+  /** Whether its response has an `ETag`. */
+  readonly hasTag: boolean;
+  /** Whether it takes an `If-Match`. */
+  readonly hasPrecondition: boolean;
   /** Of a success that has a body. */
   readonly success: Success | undefined;
   /** Where it sends browsers. */
@@ -61,6 +67,8 @@ function describe(reflector: Reflector, type: Type, name: string): Handler {
     anyContentType: reflector.get<boolean | undefined>(ANY_CONTENT_TYPE, handler) === true,
     // What TypeScript itself emits (`emitDecoratorMetadata`).
     parameters: (Reflect.getMetadata('design:paramtypes', type.prototype as object, name) ?? []) as Type[],
+    hasTag: reflector.get<boolean | undefined>(HAS_TAG, handler) === true,
+    hasPrecondition: reflector.get<boolean | undefined>(HAS_PRECONDITION, handler) === true,
     idempotencyKey: idempotent === undefined ? 'none' : idempotent.required ? 'required' : 'optional',
     details: !reflector.getAllAndOverride<boolean | undefined>(WITHOUT_DETAILS, [handler, type]),
     success: reflector.get<Success | undefined>(SUCCESS, handler),

@@ -2,7 +2,8 @@ import { Module, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyInstance } from 'fastify';
-import { readPublic, servePage } from '../common/http/browser-pages.js';
+import { readPage, readPublic, sendHtml, serveFiles } from '../common/http/browser-pages.js';
+import { Config } from '../config/config.js';
 import { toOpenApi30 } from './to-openapi-3-0.js';
 
 /**
@@ -11,7 +12,10 @@ import { toOpenApi30 } from './to-openapi-3-0.js';
  */
 @Module({})
 export class ReferenceModule implements OnModuleInit {
-  constructor(private readonly host: HttpAdapterHost) {}
+  constructor(
+    private readonly host: HttpAdapterHost,
+    private readonly config: Config,
+  ) {}
 
   onModuleInit(): void {
     // An application context has no server.
@@ -26,7 +30,8 @@ export class ReferenceModule implements OnModuleInit {
       fastify.get(path, (_, reply) => reply.type('application/json; charset=utf-8').send(text));
     }
 
-    const sendPage = servePage(fastify, 'docs', '/docs/');
-    fastify.get('/docs', (_, reply) => sendPage(reply));
+    serveFiles(fastify, 'docs', '/docs/');
+    const page = readPage('docs/index.html', '/docs', this.config.graphql.playground);
+    fastify.get('/docs', (_, reply) => sendHtml(reply, page));
   }
 }

@@ -1,5 +1,7 @@
 import type { Type } from '@nestjs/common';
+import { INVALID_IF_MATCH } from '../common/conditional/if-match.js';
 import { AppError, type ErrorCode, ERRORS, type FieldError } from '../common/errors/errors.js';
+import { AMBIGUOUS } from '../common/http/ambiguous-request.js';
 import { MESSAGES } from '../common/openapi/messages.js';
 import { checkInput } from '../common/validation/input.pipe.js';
 import type { Handler } from './handlers.js';
@@ -18,6 +20,8 @@ export interface Call {
   /** The class of the body, where it has one. */
   readonly input: Type | undefined;
   readonly hasId: boolean;
+  /** Whether `RATE_LIMIT` counts it. */
+  readonly isLimited: boolean;
 }
 
 const SAFE = new Set(['get', 'head']);
@@ -28,7 +32,7 @@ export function securityOf(
   { method }: Pick<Call, 'method'>,
 ): 'none' | 'by setting' | 'required' {
   if (access === 'public' || (access === 'write' && SAFE.has(method))) return 'none';
-  return access === 'write' ? 'by setting' : 'required';
+  return access === 'write' || access === 'owner' || access === 'optional' ? 'by setting' : 'required';
 }
 
 /** Every refusal of a handler: what it says itself, and what follows from how it is called. */
@@ -37,30 +41,40 @@ export async function refusalsOf(handler: Handler, call: Call): Promise<Refusal[
   const codes: ErrorCode[] = [];
   if (hasId) codes.push('INVALID_ID');
   if (hasBody) codes.push('PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
-  if (hasBody && !handler.anyContentType) codes.push('MALFORMED_REQUEST');
+  const readsStrictly = hasBody && !handler.anyContentType;
+  codes.push('MALFORMED_REQUEST');
+  if (call.isLimited) codes.push('RATE_LIMITED');
+  if (handler.hasPrecondition) codes.push('PRECONDITION_FAILED');
   if (handler.idempotencyKey === 'required') codes.push('MISSING_IDEMPOTENCY_KEY');
   if (handler.idempotencyKey !== 'none')
     codes.push('INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED');
   const security = securityOf(handler, call);
-  if (security !== 'none') codes.push('UNAUTHENTICATED', 'TOKEN_NOT_VALID');
+  const isOptional = handler.access === 'optional';
+  if (security !== 'none' && !isOptional) codes.push('UNAUTHENTICATED');
+  if (security !== 'none') codes.push('TOKEN_NOT_VALID');
   if (security !== 'none' && !SAFE.has(method)) codes.push('CSRF_FAILED');
-  if (security === 'by setting' || handler.access === 'staff') codes.push('FORBIDDEN');
+  const isOwnRead = handler.access === 'owner' && SAFE.has(method);
+  if ((security === 'by setting' && !isOwnRead && !isOptional) || handler.access === 'staff')
+    codes.push('FORBIDDEN');
   codes.push('INTERNAL_ERROR', 'SERVICE_UNAVAILABLE');
 
+  // Who sends too many requests is told so in other words than who fails too often at one handler.
   const general = codes
-    .filter((code) => !(code in handler.refusals))
-    .map((code): Refusal => ({ code, message: messageOf(code, handler) }));
-  const own = Object.entries(handler.refusals).map(([code, message]): Refusal => ({
-    code: code as ErrorCode,
-    message,
-  }));
+    .filter((code) => code === 'RATE_LIMITED' || !(code in handler.refusals))
+    .map((code): Refusal => ({ code, message: messageOf(code, handler, readsStrictly) }));
+  const own = Object.entries(handler.refusals).flatMap(([code, messages]) =>
+    messages.map((message): Refusal => ({ code: code as ErrorCode, message })),
+  );
   return [...own, ...(await validationRefusal(handler, call)), ...general].toSorted(
     (a, b) => ERRORS[a.code].status - ERRORS[b.code].status,
   );
 }
 
-function messageOf(code: ErrorCode, { anyContentType }: Handler): string {
-  const isCompressed = code === 'UNSUPPORTED_MEDIA_TYPE' && anyContentType;
+function messageOf(code: ErrorCode, handler: Handler, readsStrictly: boolean): string {
+  if (code === 'MALFORMED_REQUEST' && !readsStrictly) {
+    return handler.hasPrecondition ? INVALID_IF_MATCH : AMBIGUOUS.coding;
+  }
+  const isCompressed = code === 'UNSUPPORTED_MEDIA_TYPE' && handler.anyContentType;
   return isCompressed ? 'The body must not be compressed' : MESSAGES[code as keyof typeof MESSAGES];
 }
 

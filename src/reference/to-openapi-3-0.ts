@@ -15,6 +15,12 @@ function convert(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(convert);
   if (typeof value !== 'object' || value === null) return value;
 
+  const { oneOf, ...whole } = value as Json;
+  if (Array.isArray(oneOf) && oneOf.some(isNull)) {
+    // There was one alternative besides, as things are.
+    return { ...(convert({ ...whole, ...oneOf.find((each) => !isNull(each)) }) as Json), nullable: true };
+  }
+
   const { examples, const: constant, type, ...others } = value as Json;
   return {
     ...typed(type),
@@ -24,6 +30,8 @@ function convert(value: unknown): unknown {
     ...(constant !== undefined && { enum: [constant] }),
   };
 }
+
+const isNull = ({ type }: Json): boolean => type === 'null';
 
 function typed(type: unknown): Json {
   if (!Array.isArray(type)) return type === undefined ? {} : { type: convert(type) };

@@ -1,4 +1,4 @@
-import { Entity } from 'typeorm';
+import { Entity, VersionColumn } from 'typeorm';
 import { IdColumn, TextColumn, TimestampColumn } from '../database/columns.js';
 
 /** A public profile; accounts, with which people log in, are another table. */
@@ -19,4 +19,8 @@ export class User {
 
   @TimestampColumn('updated_at')
   updatedAt!: Date;
+
+  /** Grows with every write, see `migrations/row-versions.ts`. */
+  @VersionColumn({ default: 1 })
+  version!: number;
 }

@@ -9,18 +9,23 @@ export interface UserRow {
   readonly email: string;
   readonly created_at: string;
   readonly updated_at: string;
+  readonly version: number;
 }
 
 /** The columns of a row. */
-export const USER_COLUMNS = 'id, name, email, created_at, updated_at';
+export const USER_COLUMNS = 'id, name, email, created_at, updated_at, version';
 
-export const toUserRow = ({ id, name, email, createdAt, updatedAt }: User): UserRow => ({
+export const toUserRow = ({ id, name, email, createdAt, updatedAt, version }: User): UserRow => ({
   id,
   name,
   email,
   created_at: createdAt.toISOString(),
   updated_at: updatedAt.toISOString(),
+  version,
 });
+
+/** What the tag of a user in XML ends with. */
+export const XML_TAG = '.xml';
 
 /** A user in the lists of both versions. */
 @ApiSchema({ name: 'UserListItem' })

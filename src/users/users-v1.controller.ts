@@ -16,9 +16,11 @@ import {
 import { ApiExtraModels, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { WriteAccess } from '../auth/access/index.js';
+import { EntityTag, Tag } from '../common/conditional/entity-tag.js';
+import { type IfMatch, Precondition } from '../common/conditional/if-match.js';
 import type { QueryParameters } from '../common/http/query.js';
 import { ResourceHeadersInterceptor } from '../common/responses/resource-headers.interceptor.js';
-import { varyOn } from '../common/http/vary.js';
+import { varyOn } from '../common/headers/vary.js';
 import { Answers, AnswersWith, Refuses } from '../common/openapi/answers.js';
 import { PageQuery } from '../common/openapi/queries.js';
 import { Page } from '../common/pagination/page.js';
@@ -26,7 +28,7 @@ import { PageRequest } from '../common/pagination/page-request.js';
 import { Id } from '../common/validation/id.js';
 import { Idempotent } from '../idempotency/idempotent.js';
 import { CreateUserInput, UpdateUserInput } from './user.input.js';
-import { toListItem, toViewV1, UserListItem, UserViewV1 } from './user.view.js';
+import { toListItem, toViewV1, UserListItem, UserViewV1, XML_TAG } from './user.view.js';
 import { toXml } from './user-xml.js';
 import { UsersService } from './users.service.js';
 
@@ -70,8 +72,9 @@ export class UsersV1Controller {
   async create(
     @Body() input: CreateUserInput,
     @Res({ passthrough: true }) reply: FastifyReply,
+    @Tag() tag: EntityTag,
   ): Promise<UserViewV1> {
-    const user = await this.users.create(input);
+    const user = tag.of(await this.users.create(input));
     reply.header('location', `/v1/users/${user.id}`);
     return toViewV1(user);
   }
@@ -85,35 +88,46 @@ export class UsersV1Controller {
     @Id() id: number,
     @Headers('accept') accept: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
+    @Tag() tag: EntityTag,
   ): Promise<UserViewV1 | string> {
     varyOn(reply, 'Accept');
-    const user = toViewV1(await this.users.findOne(id));
-    if (accept !== 'application/xml') return user;
+    const user = await this.users.findOne(id);
+    if (accept !== 'application/xml') return toViewV1(tag.of(user));
     reply.header('content-type', 'application/xml');
-    return toXml(user);
+    return toXml(toViewV1(tag.of(user, XML_TAG)));
   }
 
   @Put(':id')
   @ApiOperation({ summary: 'Sets all fields of a user' })
   @Answers(UserViewV1)
   @Refuses({ NOT_FOUND: 'User not found' })
-  async replace(@Id() id: number, @Body() input: CreateUserInput): Promise<UserViewV1> {
-    return toViewV1(await this.users.replace(id, input));
+  async replace(
+    @Id() id: number,
+    @Body() input: CreateUserInput,
+    @Tag() tag: EntityTag,
+    @Precondition() ifMatch: IfMatch | undefined,
+  ): Promise<UserViewV1> {
+    return toViewV1(tag.of(await this.users.replace(id, input, ifMatch)));
   }
 
   @Patch(':id')
   @ApiOperation({ summary: 'Changes the fields of a user that are sent' })
   @Answers(UserViewV1)
   @Refuses({ NOT_FOUND: 'User not found' })
-  async update(@Id() id: number, @Body() input: UpdateUserInput): Promise<UserViewV1> {
-    return toViewV1(await this.users.update(id, input));
+  async update(
+    @Id() id: number,
+    @Body() input: UpdateUserInput,
+    @Tag() tag: EntityTag,
+    @Precondition() ifMatch: IfMatch | undefined,
+  ): Promise<UserViewV1> {
+    return toViewV1(tag.of(await this.users.update(id, input, ifMatch)));
   }
 
   @Delete(':id')
   @ApiOperation({ summary: 'Deletes a user' })
   @Refuses({ NOT_FOUND: 'User not found', CONFLICT: 'A user with posts cannot be deleted' })
   @HttpCode(HttpStatus.NO_CONTENT)
-  async delete(@Id() id: number): Promise<void> {
-    await this.users.delete(id);
+  async delete(@Id() id: number, @Precondition() ifMatch: IfMatch | undefined): Promise<void> {
+    await this.users.delete(id, ifMatch);
   }
 }

@@ -1,6 +1,8 @@
 import { Body, Controller, Delete, Get, HttpCode, HttpStatus, Patch, Post, Put, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { WriteAccess } from '../auth/access/index.js';
+import { EntityTag, Tag } from '../common/conditional/entity-tag.js';
+import { type IfMatch, Precondition } from '../common/conditional/if-match.js';
 import { Created } from '../common/responses/created.js';
 import type { QueryParameters } from '../common/http/query.js';
 import { AnswersCreated, AnswersData, AnswersPage, Refuses } from '../common/openapi/answers.js';
@@ -32,39 +34,49 @@ export class UsersV2Controller {
   @Idempotent()
   @ApiOperation({ summary: 'Creates a user' })
   @AnswersCreated(UserViewV2)
-  async create(@Body() input: CreateUserInput): Promise<Created<UserViewV2>> {
-    return new Created('/v2/users', toViewV2(await this.users.create(input)));
+  async create(@Body() input: CreateUserInput, @Tag() tag: EntityTag): Promise<Created<UserViewV2>> {
+    return new Created('/v2/users', toViewV2(tag.of(await this.users.create(input))));
   }
 
   @Get(':id')
   @ApiOperation({ summary: 'Reads a user' })
   @AnswersData(UserViewV2)
   @Refuses({ NOT_FOUND: 'User not found' })
-  async read(@Id() id: number): Promise<{ data: UserViewV2 }> {
-    return { data: toViewV2(await this.users.findOne(id)) };
+  async read(@Id() id: number, @Tag() tag: EntityTag): Promise<{ data: UserViewV2 }> {
+    return { data: toViewV2(tag.of(await this.users.findOne(id))) };
   }
 
   @Put(':id')
   @ApiOperation({ summary: 'Sets all fields of a user' })
   @AnswersData(UserViewV2)
   @Refuses({ NOT_FOUND: 'User not found' })
-  async replace(@Id() id: number, @Body() input: CreateUserInput): Promise<{ data: UserViewV2 }> {
-    return { data: toViewV2(await this.users.replace(id, input)) };
+  async replace(
+    @Id() id: number,
+    @Body() input: CreateUserInput,
+    @Tag() tag: EntityTag,
+    @Precondition() ifMatch: IfMatch | undefined,
+  ): Promise<{ data: UserViewV2 }> {
+    return { data: toViewV2(tag.of(await this.users.replace(id, input, ifMatch))) };
   }
 
   @Patch(':id')
   @ApiOperation({ summary: 'Changes the fields of a user that are sent' })
   @AnswersData(UserViewV2)
   @Refuses({ NOT_FOUND: 'User not found' })
-  async update(@Id() id: number, @Body() input: UpdateUserInput): Promise<{ data: UserViewV2 }> {
-    return { data: toViewV2(await this.users.update(id, input)) };
+  async update(
+    @Id() id: number,
+    @Body() input: UpdateUserInput,
+    @Tag() tag: EntityTag,
+    @Precondition() ifMatch: IfMatch | undefined,
+  ): Promise<{ data: UserViewV2 }> {
+    return { data: toViewV2(tag.of(await this.users.update(id, input, ifMatch))) };
   }
 
   @Delete(':id')
   @ApiOperation({ summary: 'Deletes a user' })
   @Refuses({ NOT_FOUND: 'User not found', CONFLICT: 'A user with posts cannot be deleted' })
   @HttpCode(HttpStatus.NO_CONTENT)
-  async delete(@Id() id: number): Promise<void> {
-    await this.users.delete(id);
+  async delete(@Id() id: number, @Precondition() ifMatch: IfMatch | undefined): Promise<void> {
+    await this.users.delete(id, ifMatch);
   }
 }

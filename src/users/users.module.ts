@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { EventsModule } from '../events/index.js';
 import { User } from './user.entity.js';
+import { USER_EVENTS } from './user.events.js';
 import { UsersV1Controller } from './users-v1.controller.js';
 import { UsersV2Controller } from './users-v2.controller.js';
 import { UsersResolver } from './users.resolver.js';
@@ -8,7 +10,7 @@ import { UsersService } from './users.service.js';
 
 /** Public profiles; accounts, with which people log in, are another matter. */
 @Module({
-  imports: [TypeOrmModule.forFeature([User])],
+  imports: [TypeOrmModule.forFeature([User]), EventsModule.forFeature(USER_EVENTS)],
   controllers: [UsersV1Controller, UsersV2Controller],
   providers: [UsersService, UsersResolver],
   exports: [UsersService],

@@ -1,16 +1,19 @@
 /**
  * Kills the service with SIGKILL under write load, again and again, and reads back afterwards: everything
  * that was acknowledged is there, and nothing else than what was asked for; every refresh token is either
- * still good or has exactly one successor; every order that is sent again under its key is there once.
+ * still good or has exactly one successor; every order that is sent again under its key is there once; every
+ * account that was registered gets its mail; every change has its event, and every event is delivered.
  *
  *     npm run test:crash [-- --rounds 10]
  */
-import { parseArgs } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseCommandLine } from '../../src/commands/support/command-line.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { Service } from '../support/service.ts';
 import { createStore, STORES, type StoreName } from '../support/stores.ts';
+import { Events } from './events.ts';
 import { type Load, send } from './load.ts';
+import { Mails } from './mails.ts';
 import { Orders } from './orders.ts';
 import { Rotations } from './rotations.ts';
 
@@ -25,7 +28,9 @@ interface Expectation {
   inFlight?: string | undefined;
 }
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '10' } } });
+const { values } = parseCommandLine('Usage: npm run test:crash [-- --rounds 10]', {
+  options: { rounds: { type: 'string', default: '10' } },
+});
 const rounds = Number(values.rounds);
 if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number from 1');
 
@@ -39,40 +44,51 @@ try {
 
 async function crashRepeatedly(store: StoreName): Promise<void> {
   const { environment, ...testStore } = await createStore(store);
-  const settings = { ...environment, LOG_LEVEL: 'info' };
+  const mails = await Mails.start();
+  const settings = { ...environment, ...mails.settings, LOG_LEVEL: 'info' };
   const posts = new Map<number, Expectation>();
   let service = await Service.start(settings);
   const rotations = new Rotations(environment);
   await rotations.start(service);
   const orders = new Orders();
+  const events = await Events.start(service, environment);
 
   for (let round = 1; round <= rounds; round++) {
     const before = posts.size;
     const load = { service, posts, killed: false };
     const writers = Array.from({ length: WRITERS }, (_, writer) => write(load, `${round}.${writer}`));
-    writers.push(rotations.run(load), orders.run(load));
+    writers.push(rotations.run(load), orders.run(load), mails.run(load));
     await sleep(300 + Math.random() * 700);
     // A slow disk may not have acknowledged anything of some kind by then.
     const isEnough = () =>
-      posts.size - before >= WRITERS && rotations.acknowledged > 0 && orders.acknowledged > 0;
+      posts.size - before >= WRITERS &&
+      rotations.acknowledged > 0 &&
+      orders.acknowledged > 0 &&
+      mails.acknowledged > 0;
     for (let waited = 0; !isEnough() && waited < PATIENCE; waited += 50) await sleep(50);
     load.killed = true;
     await service.end('SIGKILL');
     await Promise.all(writers);
+    const sentBefore = mails.arrived;
     const written = posts.size - before;
     if (written < WRITERS) throw new Error(`Only ${written} posts were acknowledged`);
 
     service = await Service.start(settings);
     await verify(service, posts);
+    const changes = await events.verify(service, posts);
     const rotated = await rotations.verify(service);
     if (rotated === 0) throw new Error('No refresh was acknowledged');
     const { acknowledged, unanswered, replayed } = await orders.verify(service);
     if (acknowledged === 0) throw new Error('No order was acknowledged');
+    const registered = await mails.verify(sentBefore);
+    if (registered.acknowledged === 0) throw new Error('No registration was acknowledged');
     console.log(
-      `${store}: round ${round} of ${rounds}, ${written} posts written, all there; ${rotated} tokens rotated, each has its successor; ${acknowledged} orders, and of ${unanswered} without an answer ${replayed} had been made`,
+      `${store}: round ${round} of ${rounds}, ${written} posts written, all there; ${changes} events, each delivered; ${rotated} tokens rotated, each has its successor; ${acknowledged} orders, and of ${unanswered} without an answer ${replayed} had been made; ${registered.acknowledged} accounts, each has its mail, ${registered.sentBefore} before the end`,
     );
   }
   await service.end();
+  await mails.stop();
+  await events.stop();
   await testStore.remove();
 }
 

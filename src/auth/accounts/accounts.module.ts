@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { Metrics } from '../../common/metrics/metrics.js';
 import { Purger } from '../../common/purge/purger.js';
 import { Config } from '../../config/config.js';
 import { Account } from './account.entity.js';
@@ -27,7 +28,8 @@ import { Passwords } from './passwords/passwords.js';
   exports: [AccountsService, Credentials, PasswordPolicy, Passwords],
 })
 export class AccountsModule {
-  constructor(purger: Purger) {
+  constructor(purger: Purger, passwords: Passwords, metrics: Metrics) {
     purger.register('login_failures');
+    passwords.measure(metrics);
   }
 }

@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
+import { auditAccount } from '../../common/audit/audit-trail.js';
 import { Clock } from '../../common/clock/clock.js';
 import { AppError } from '../../common/errors/errors.js';
+import { MESSAGES } from '../../common/openapi/messages.js';
 import { isDuplicate } from '../../database/failures.js';
 import { Queries } from '../../database/queries.js';
+import { Transactions } from '../../database/transactions.js';
 import { Account } from './account.entity.js';
 import type { RegisterInput, UpdateAccountInput } from './account.input.js';
 import { ACCOUNT, type AccountRow, toAccount } from './account.row.js';
@@ -22,11 +25,21 @@ interface NewAccount {
   readonly emailVerified: boolean;
 }
 
+interface RegisterOptions {
+  /** Of the client that asks for it. */
+  readonly address?: string;
+  /** Staff as well; never by what a client sends. */
+  readonly superuser?: boolean;
+  /** What is recorded in the same transaction. */
+  readonly onCreated?: (account: Account) => Promise<void>;
+}
+
 @Injectable()
 export class AccountsService {
   constructor(
     @InjectRepository(Account) private readonly accounts: Repository<Account>,
     private readonly queries: Queries,
+    private readonly transactions: Transactions,
     private readonly passwords: Passwords,
     private readonly policy: PasswordPolicy,
     private readonly clock: Clock,
@@ -37,28 +50,35 @@ export class AccountsService {
     return row && toAccount(row);
   }
 
+  /** Reads an account that nobody else can lock or change before the unit of work under way is over. */
+  async lock(id: number): Promise<Account | undefined> {
+    const [row] = await this.transactions.execute<AccountRow>(
+      `SELECT ${ACCOUNT} FROM accounts WHERE id = :id ${this.queries.dialect.lockRowsForUpdate}`,
+      { id },
+    );
+    return row && toAccount(row);
+  }
+
   /** @param email in any letter case */
   findByEmail(email: string): Promise<Account | null> {
     return this.accounts.findOneBy({ emailKey: emailKey(email) });
   }
 
-  /**
-   * @param superuser staff as well; never by what a client sends
-   * @throws AppError `CONFLICT` when the e-mail is taken, `VALIDATION_ERROR` for a poor password
-   */
-  async register(input: RegisterInput, { superuser = false } = {}): Promise<Account> {
+  /** @throws AppError `CONFLICT` when the e-mail is taken, `VALIDATION_ERROR` for a poor password */
+  async register(
+    input: RegisterInput,
+    { address, superuser = false, onCreated }: RegisterOptions = {},
+  ): Promise<Account> {
     const email = normalizeEmail(input.email)!;
     await this.policy.check('password', input.password, { email, name: input.name });
-    const passwordHash = await this.passwords.hash(input.password);
+    const passwordHash = await this.passwords.hash(input.password, address);
     try {
       const { name, phone } = input;
-      return await this.insert({
-        email,
-        name,
-        phone: phone ?? '',
-        passwordHash,
-        superuser,
-        emailVerified: false,
+      const fields = { email, name, phone: phone ?? '', passwordHash, superuser, emailVerified: false };
+      return await this.transactions.run(async () => {
+        const account = await this.insert(fields);
+        await onCreated?.(account);
+        return account;
       });
     } catch (error) {
       if (!isDuplicate(error)) throw error;
@@ -77,10 +97,13 @@ export class AccountsService {
     return this.insert({ email, name, phone: '', passwordHash, superuser: false, emailVerified: true });
   }
 
+  /** @throws AppError `UNAUTHENTICATED` when the account was deleted after the request was authenticated */
   async update(id: number, { name, phone }: UpdateAccountInput): Promise<Account> {
     const changes = { ...(name != null && { name }), ...(phone != null && { phone }) };
     if (Object.keys(changes).length > 0) await this.accounts.update({ id }, changes);
-    return this.accounts.findOneByOrFail({ id });
+    const account = await this.accounts.findOneBy({ id });
+    if (!account) throw new AppError('UNAUTHENTICATED', MESSAGES.UNAUTHENTICATED);
+    return account;
   }
 
   /**
@@ -97,10 +120,31 @@ export class AccountsService {
     if (affected === 0) throw new IncorrectPassword();
   }
 
+  /** The owner of the account has shown that its address is theirs. */
+  async markVerified(id: number): Promise<void> {
+    await this.accounts.update({ id }, { isEmailVerified: true });
+  }
+
+  /**
+   * Gives the account another address, which counts as verified.
+   *
+   * @param email normalized
+   * @throws what {@link isDuplicate} recognises, when the address is taken
+   */
+  async setEmail(id: number, email: string): Promise<Account> {
+    await this.accounts.update({ id }, { email, emailKey: emailKey(email), isEmailVerified: true });
+    return this.accounts.findOneByOrFail({ id });
+  }
+
   /** Keeps the hash up to date with the parameters of today; the password stays the same. */
   async renewHash({ id, passwordHash }: Account, password: string): Promise<void> {
     const renewed = await this.passwords.renew(password, passwordHash);
     if (renewed !== undefined) await this.accounts.update({ id, passwordHash }, { passwordHash: renewed });
+  }
+
+  /** Whatever refers to the account has to be gone. */
+  async remove(id: number): Promise<void> {
+    await this.accounts.delete({ id });
   }
 
   private async insert({ superuser, emailVerified, ...fields }: NewAccount): Promise<Account> {
@@ -116,6 +160,7 @@ export class AccountsService {
       dateJoined: now,
     });
     await this.accounts.insert(account);
+    auditAccount(account.id);
     return account;
   }
 }

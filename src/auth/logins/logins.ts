@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { LessThan, MoreThan, Not, Repository } from 'typeorm';
+import { LessThan, MoreThan, MoreThanOrEqual, Not, Repository } from 'typeorm';
+import { auditAccount } from '../../common/audit/audit-trail.js';
 import { Clock } from '../../common/clock/clock.js';
-import type { ClientInfo } from '../../common/http/client.js';
+import type { ClientInfo } from '../../common/request/client.js';
 import { Queries } from '../../database/queries.js';
 import { Transactions } from '../../database/transactions.js';
 import type { LoginKind } from '../access/index.js';
@@ -73,7 +74,9 @@ export class Logins {
         passwordChangedAt: account.passwordChangedAt.toISOString(),
       },
     );
-    return opened.length > 0;
+    if (opened.length === 0) return false;
+    auditAccount(account.id);
+    return true;
   }
 
   /**
@@ -103,10 +106,14 @@ export class Logins {
     return this.logins.existsBy(this.current(token));
   }
 
-  /** Ends the login that a refresh token belongs to. @returns whether the token was still good */
-  async end(token: PresentedToken): Promise<boolean> {
-    const { affected } = await this.logins.delete(this.current(token));
-    return affected === 1;
+  /**
+   * Ends the login that a refresh token belongs to, also when the token was exchanged for the next one: a
+   * refresh that runs at the same time must not keep the login alive.
+   *
+   * @returns whether the login was still valid
+   */
+  end({ sid, user_id }: PresentedToken): Promise<boolean> {
+    return this.endOne(user_id, sid);
   }
 
   /** Ends the login of a refresh token that was used again, which only a thief or its victim does. */
@@ -126,6 +133,18 @@ export class Logins {
       order: { createdAt: 'DESC', id: 'DESC' },
       take: LIST_LIMIT,
     });
+  }
+
+  /** Whether a login of the account is good now, and was opened at that time or later. */
+  isOpenSince(accountId: number, id: string, since: Date): Promise<boolean> {
+    const expiresAt = MoreThan(this.clock.now());
+    return this.logins.existsBy({ id, accountId, expiresAt, createdAt: MoreThanOrEqual(since) });
+  }
+
+  /** The account of a login that is good now. */
+  async ownerOf(id: string): Promise<number | undefined> {
+    const login = await this.logins.findOneBy({ id, expiresAt: MoreThan(this.clock.now()) });
+    return login?.accountId;
   }
 
   /** Ends one login of an account. @returns whether there was such a one, still good */

@@ -1,22 +1,75 @@
-import type { Repository } from 'typeorm';
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
+import { auditSubject } from '../../common/audit/audit-trail.js';
 import { AppError } from '../../common/errors/errors.js';
-import type { Transactions } from '../../database/transactions.js';
-import { type Account, emailKey } from '../accounts/index.js';
-import type { Logins } from '../logins/index.js';
+import { isDuplicate } from '../../database/failures.js';
+import { Transactions } from '../../database/transactions.js';
+import { AccountTokens } from '../account-mails/index.js';
+import {
+  Account,
+  AccountsService,
+  emailKey,
+  normalizeEmail,
+  PasswordPolicy,
+  Passwords,
+} from '../accounts/index.js';
+import { Logins } from '../logins/index.js';
+import { LoginCodes } from '../social/index.js';
+import { AccountRemoval } from './account-removal.js';
 
-/** What is done to accounts by who runs the service, and never over HTTP. */
+/** Which accounts to list. */
+interface ListRange {
+  /** Part of the e-mail or the name; letter case does not matter in ASCII. */
+  readonly search: string;
+  /** From 1. */
+  readonly page: number;
+  readonly limit: number;
+}
+
+/**
+ * What is done to accounts by who runs the service, and never over HTTP. An account is named by its e-mail; an
+ * unknown one is an AppError `NOT_FOUND`.
+ */
+@Injectable()
 export class AccountAdmin {
   constructor(
-    private readonly accounts: Repository<Account>,
+    @InjectRepository(Account) private readonly repository: Repository<Account>,
     private readonly transactions: Transactions,
+    private readonly accounts: AccountsService,
+    private readonly passwords: Passwords,
+    private readonly policy: PasswordPolicy,
     private readonly logins: Logins,
+    private readonly codes: LoginCodes,
+    private readonly tokens: AccountTokens,
+    private readonly removal: AccountRemoval,
   ) {}
 
-  list(): Promise<Account[]> {
-    return this.accounts.find({ order: { id: 'ASC' } });
+  /** @returns one page, and how many accounts match in all */
+  list({ search, page, limit }: ListRange): Promise<[Account[], number]> {
+    const pattern = `%${search.replaceAll(/[%_!]/g, '!$&')}%`;
+    // Both databases lower the letters of ASCII alone.
+    const name = pattern.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+    return this.repository
+      .createQueryBuilder('account')
+      .where(`(account.emailKey LIKE :email ESCAPE '!' OR LOWER(account.name) LIKE :name ESCAPE '!')`, {
+        email: pattern.toLowerCase(),
+        name,
+      })
+      .orderBy('account.id')
+      .offset((page - 1) * limit)
+      .limit(limit)
+      .getManyAndCount();
   }
 
-  /** An account that is switched off loses its logins for good. @throws AppError `NOT_FOUND` */
+  async find(email: string): Promise<Account> {
+    const account = await this.accounts.findByEmail(email);
+    if (!account) throw notFound(email);
+    auditSubject(`account ${account.id}`);
+    return account;
+  }
+
+  /** An account that is switched off loses its logins for good. */
   setActive(email: string, active: boolean): Promise<Account> {
     return this.transactions.run(async () => {
       const account = await this.set(email, { isActive: active });
@@ -25,15 +78,64 @@ export class AccountAdmin {
     });
   }
 
-  /** @throws AppError `NOT_FOUND` */
   setStaff(email: string, staff: boolean): Promise<Account> {
     return this.set(email, { isStaff: staff });
   }
 
-  private async set(email: string, flags: Partial<Pick<Account, 'isActive' | 'isStaff'>>): Promise<Account> {
-    const criteria = { emailKey: emailKey(email) };
-    const { affected } = await this.accounts.update(criteria, flags);
-    if (affected === 0) throw new AppError('NOT_FOUND', `There is no account ${email}`);
-    return this.accounts.findOneByOrFail(criteria);
+  verifyEmail(email: string): Promise<Account> {
+    return this.set(email, { isEmailVerified: true });
+  }
+
+  /** Sets a password, and ends all logins. @throws AppError `VALIDATION_ERROR` for a poor one */
+  async resetPassword(email: string, password: string): Promise<Account> {
+    const seen = await this.find(email);
+    await this.policy.check('password', password, seen);
+    const passwordHash = await this.passwords.hash(password);
+    await this.transactions.run(async () => {
+      await this.accounts.setPasswordHash((await this.accounts.lock(seen.id)) ?? seen, passwordHash);
+      await this.logins.endAll(seen.id);
+      await this.codes.endAll(seen.id);
+      await this.tokens.endAll(seen.id);
+    });
+    return seen;
+  }
+
+  /**
+   * Moves an account to another address, which counts as verified.
+   *
+   * @throws AppError `VALIDATION_ERROR` for what is no address, `CONFLICT` for one that is taken
+   */
+  async changeEmail(email: string, newEmail: string): Promise<Account> {
+    const { id } = await this.find(email);
+    const address = normalizeEmail(newEmail);
+    if (address === undefined) throw new AppError('VALIDATION_ERROR', `${newEmail} is not an e-mail address`);
+    try {
+      return await this.transactions.run(async () => {
+        // Otherwise a mail that is being sent to the old address could still get a token.
+        if (!(await this.accounts.lock(id))) throw notFound(email);
+        await this.tokens.endAll(id);
+        return this.accounts.setEmail(id, address);
+      });
+    } catch (error) {
+      if (!isDuplicate(error)) throw error;
+      throw new AppError('CONFLICT', `There is another account ${newEmail}`, { cause: error });
+    }
+  }
+
+  /** Deletes an account, with all that is stored of the person. */
+  async delete(email: string): Promise<Account> {
+    const account = await this.find(email);
+    await this.removal.remove(account);
+    return account;
+  }
+
+  private async set(
+    email: string,
+    flags: Partial<Pick<Account, 'isActive' | 'isStaff' | 'isEmailVerified'>>,
+  ): Promise<Account> {
+    await this.repository.update({ emailKey: emailKey(email) }, flags);
+    return this.find(email);
   }
 }
+
+const notFound = (email: string): AppError => new AppError('NOT_FOUND', `There is no account ${email}`);

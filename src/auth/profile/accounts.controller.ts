@@ -1,6 +1,7 @@
 import {
   Body,
   Controller,
+  Delete,
   Get,
   Header,
   HttpCode,
@@ -12,9 +13,12 @@ import {
   UseFilters,
   VERSION_NEUTRAL,
 } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { Client, type ClientInfo } from '../../common/request/client.js';
 import { AlsoRefuses, Answers, AnswersMessage, Refuses } from '../../common/openapi/answers.js';
+import { checkInput } from '../../common/validation/input.pipe.js';
+import { OptionalBody } from '../../common/validation/optional-body.js';
 import { Idempotent } from '../../idempotency/idempotent.js';
 import { CurrentAccount, CurrentPrincipal, type Principal, Public } from '../access/index.js';
 import {
@@ -26,16 +30,22 @@ import {
   IncorrectPasswordFilter,
   RegisterInput,
   toAccountView,
+  TOO_MANY_FAILURES,
   UpdateAccountInput,
 } from '../accounts/index.js';
+import { AccountDeletions, LOGIN_TOO_OLD } from './account-deletions.js';
 import { PasswordChanges } from './password-changes.js';
+import { DeleteAccountInput } from './profile.input.js';
+import { Registrations } from './registrations.js';
 
 @ApiTags('Accounts')
 @Controller({ path: 'auth', version: VERSION_NEUTRAL })
 export class AccountsController {
   constructor(
     private readonly accounts: AccountsService,
+    private readonly registrations: Registrations,
     private readonly passwords: PasswordChanges,
+    private readonly deletions: AccountDeletions,
   ) {}
 
   @Post('register')
@@ -46,9 +56,10 @@ export class AccountsController {
   @Idempotent()
   async register(
     @Body() input: RegisterInput,
+    @Client() { address }: ClientInfo,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AccountView> {
-    const account = await this.accounts.register(input);
+    const account = await this.registrations.register(input, address);
     // Where its owner finds it; nobody else does.
     reply.header('location', '/auth/me/');
     return toAccountView(account);
@@ -76,17 +87,38 @@ export class AccountsController {
     return toAccountView(await this.accounts.update(id, input));
   }
 
+  @Delete('me')
+  @ApiOperation({
+    summary: 'Deletes the calling account for good',
+    description:
+      'With the password; an account without one sends no body, and needs a login at most 5 minutes old. Its orders stay, without an owner.',
+  })
+  @ApiBody({ type: DeleteAccountInput })
+  @AlsoRefuses(400, INCORRECT_PASSWORD)
+  @Refuses({ FORBIDDEN: LOGIN_TOO_OLD, RATE_LIMITED: TOO_MANY_FAILURES })
+  @HttpCode(HttpStatus.NO_CONTENT)
+  @UseFilters(IncorrectPasswordFilter)
+  async delete(
+    @CurrentPrincipal() caller: Principal,
+    @OptionalBody() input: DeleteAccountInput,
+    @Client() client: ClientInfo,
+  ): Promise<void> {
+    await this.deletions.delete(caller, await checkInput(DeleteAccountInput, input), client);
+  }
+
   @Post('change-password')
   @ApiOperation({ summary: 'Changes the password, and ends all other logins' })
   @AnswersMessage('The password was changed')
   @AlsoRefuses(400, INCORRECT_PASSWORD)
+  @Refuses({ RATE_LIMITED: TOO_MANY_FAILURES })
   @HttpCode(HttpStatus.OK)
   @UseFilters(IncorrectPasswordFilter)
   async changePassword(
     @CurrentPrincipal() caller: Principal,
     @Body() input: ChangePasswordInput,
+    @Client() client: ClientInfo,
   ): Promise<{ message: string }> {
-    await this.passwords.change(caller, input);
+    await this.passwords.change(caller, input, client);
     return { message: 'The password was changed' };
   }
 }

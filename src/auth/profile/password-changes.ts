@@ -1,39 +1,46 @@
 import { Injectable } from '@nestjs/common';
+import type { ClientInfo } from '../../common/request/client.js';
 import { Transactions } from '../../database/transactions.js';
 import type { Principal } from '../access/index.js';
+import { AccountTokens } from '../account-mails/index.js';
 import {
   AccountsService,
   type ChangePasswordInput,
-  IncorrectPassword,
+  Credentials,
   PasswordPolicy,
   Passwords,
 } from '../accounts/index.js';
 import { Logins } from '../logins/index.js';
+import { LoginCodes } from '../social/index.js';
 
 @Injectable()
 export class PasswordChanges {
   constructor(
     private readonly transactions: Transactions,
     private readonly accounts: AccountsService,
+    private readonly credentials: Credentials,
     private readonly passwords: Passwords,
     private readonly policy: PasswordPolicy,
     private readonly logins: Logins,
+    private readonly codes: LoginCodes,
+    private readonly tokens: AccountTokens,
   ) {}
 
   /**
-   * Changes the password, and ends every login of the account but the caller's own.
+   * Changes the password, and ends every login of the account but the caller's own, and every token in a mail.
    *
    * @throws IncorrectPassword when the old one is wrong, also because another change was faster
-   * @throws AppError `VALIDATION_ERROR` for a poor new one
+   * @throws AppError `VALIDATION_ERROR` for a poor new one, `RATE_LIMITED` after too many wrong old ones
    */
-  async change({ account, sid }: Principal, input: ChangePasswordInput): Promise<void> {
-    const matches = await this.passwords.matches(input.old_password, account.passwordHash);
-    if (!matches) throw new IncorrectPassword();
+  async change({ account, sid }: Principal, input: ChangePasswordInput, client: ClientInfo): Promise<void> {
+    await this.credentials.confirm(account, input.old_password, client);
     await this.policy.check('new_password', input.new_password, account);
-    const passwordHash = await this.passwords.hash(input.new_password);
+    const passwordHash = await this.passwords.hash(input.new_password, client.address);
     await this.transactions.run(async () => {
       await this.accounts.setPasswordHash(account, passwordHash);
       await this.logins.endAll(account.id, sid);
+      await this.codes.endAll(account.id);
+      await this.tokens.endAll(account.id);
     });
   }
 }

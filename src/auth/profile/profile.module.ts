@@ -1,13 +1,34 @@
 import { Module } from '@nestjs/common';
-import { AccountsModule } from '../accounts/index.js';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AccountMailsModule } from '../account-mails/index.js';
+import { Account, AccountsModule } from '../accounts/index.js';
 import { LoginsModule } from '../logins/index.js';
+import { SocialModule } from '../social/index.js';
+import { AccountAdmin } from './account-admin.js';
+import { AccountDeletions } from './account-deletions.js';
+import { AccountRemoval } from './account-removal.js';
+import { AccountResolver } from './account.resolver.js';
 import { AccountsController } from './accounts.controller.js';
 import { PasswordChanges } from './password-changes.js';
+import { Registrations } from './registrations.js';
 
-/** What people do with their own account. */
+/** What people do with their own account, and operators with all of them. */
 @Module({
-  imports: [AccountsModule, LoginsModule],
+  imports: [
+    TypeOrmModule.forFeature([Account]),
+    AccountsModule,
+    AccountMailsModule,
+    LoginsModule,
+    SocialModule,
+  ],
   controllers: [AccountsController],
-  providers: [PasswordChanges],
+  providers: [
+    AccountAdmin,
+    AccountDeletions,
+    AccountRemoval,
+    AccountResolver,
+    PasswordChanges,
+    Registrations,
+  ],
 })
 export class ProfileModule {}

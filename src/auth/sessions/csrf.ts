@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { deriveKey } from '../../common/crypto/derive-key.js';
+import { deriveKeys, type Keys } from '../../common/crypto/derive-keys.js';
 import { AppError } from '../../common/errors/errors.js';
 import { isSafe } from '../../common/http/safe-methods.js';
 import { Config } from '../../config/config.js';
@@ -14,22 +14,27 @@ const HEADER = 'x-csrf-token';
  */
 @Injectable()
 export class Csrf {
-  private readonly key: Buffer;
+  private readonly keys: Keys;
 
-  constructor({ jwtSecret }: Config) {
-    this.key = deriveKey(jwtSecret, 'csrf');
+  constructor(config: Config) {
+    this.keys = deriveKeys(config, 'csrf');
   }
 
   tokenOf(sid: string): string {
-    return createHmac('sha256', this.key).update(sid).digest('base64url');
+    return sign(this.keys.current, sid);
   }
 
   /** @throws AppError `CSRF_FAILED` for an unsafe call without the token of the session that it is made by */
   check(request: FastifyRequest, sid: string): void {
     if (isSafe(request)) return;
     const sent = Buffer.from(String(request.headers[HEADER] ?? ''));
-    const right = Buffer.from(this.tokenOf(sid));
-    if (sent.length === right.length && timingSafeEqual(sent, right)) return;
+    const isRight = (key: Buffer) => {
+      const right = Buffer.from(sign(key, sid));
+      return sent.length === right.length && timingSafeEqual(sent, right);
+    };
+    if (this.keys.accepted.some(isRight)) return;
     throw new AppError('CSRF_FAILED', 'With the session cookie this takes the X-CSRF-Token of the session');
   }
 }
+
+const sign = (key: Buffer, sid: string): string => createHmac('sha256', key).update(sid).digest('base64url');

@@ -15,7 +15,7 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Answers, Refuses } from '../../common/openapi/answers.js';
 import { CurrentPrincipal, type Principal, Public } from '../access/index.js';
-import { LoginInput } from '../accounts/index.js';
+import { EMAIL_NOT_VERIFIED, LoginInput, TOO_MANY_FAILURES } from '../accounts/index.js';
 import { SessionView } from './session.view.js';
 import { SessionsService } from './sessions.service.js';
 
@@ -29,7 +29,8 @@ export class SessionsController {
   @Answers(SessionView)
   @Refuses({
     UNAUTHENTICATED: 'The e-mail or the password is not right',
-    RATE_LIMITED: 'Too many failed logins, please wait',
+    FORBIDDEN: EMAIL_NOT_VERIFIED,
+    RATE_LIMITED: TOO_MANY_FAILURES,
   })
   @Public()
   @HttpCode(HttpStatus.OK)

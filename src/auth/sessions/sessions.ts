@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../../common/clock/clock.js';
-import type { ClientInfo } from '../../common/http/client.js';
+import type { ClientInfo } from '../../common/request/client.js';
 import { Queries } from '../../database/queries.js';
 import type { LoginInfo } from '../access/index.js';
 import { type Account, ACCOUNT, type AccountRow, toAccount } from '../accounts/index.js';
@@ -27,6 +27,8 @@ export interface OpenedSession {
 /** Logins that are kept by a cookie. The database has only the hash of what the cookie holds. */
 @Injectable()
 export class Sessions {
+  private readonly logger = new Logger(Sessions.name);
+
   constructor(
     private readonly queries: Queries,
     private readonly logins: Logins,
@@ -58,9 +60,16 @@ export class Sessions {
     if (!row) return null;
     const { lastUsedAt, ...account } = row;
     if (now.getTime() - Date.parse(lastUsedAt) >= RESOLUTION) {
-      await this.logins.touch(parameters.id, { lastUsedAt: now, expiresAt: expiryFrom(now) }, client);
+      this.recordUse(parameters.id, now, client);
     }
     return [toAccount(account), { sid: parameters.id, kind: 'cookie' }];
+  }
+
+  /** Does not wait: reading by cookie works while nothing can be written. The next request tries again. */
+  private recordUse(id: string, now: Date, client: ClientInfo): void {
+    this.logins.touch(id, { lastUsedAt: now, expiresAt: expiryFrom(now) }, client).catch((error: unknown) => {
+      this.logger.warn({ msg: 'The use of a session could not be recorded', err: error });
+    });
   }
 
   /** Ends the session of a cookie, if there is one. */

@@ -3,6 +3,9 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { Clock } from '../../common/clock/clock.js';
+import { AppError } from '../../common/errors/errors.js';
+import { MESSAGES } from '../../common/openapi/messages.js';
+import { isForeignKeyViolation } from '../../database/failures.js';
 import { Transactions } from '../../database/transactions.js';
 import type { Account } from '../accounts/index.js';
 import { LoginCode } from './login-code.entity.js';
@@ -19,11 +22,22 @@ export class LoginCodes {
     private readonly clock: Clock,
   ) {}
 
+  /** @throws AppError `UNAUTHENTICATED` when the account was deleted at this moment */
   async issue({ id }: Account): Promise<string> {
     const code = randomBytes(32).toString('base64url');
     const expiresAt = new Date(this.clock.now().getTime() + LIFETIME);
-    await this.codes.insert({ id: hash(code), accountId: id, expiresAt });
+    try {
+      await this.codes.insert({ id: hash(code), accountId: id, expiresAt });
+    } catch (error) {
+      if (!isForeignKeyViolation(error)) throw error;
+      throw new AppError('UNAUTHENTICATED', MESSAGES.UNAUTHENTICATED, { cause: error });
+    }
     return code;
+  }
+
+  /** Ends the codes of an account that have not been exchanged. */
+  async endAll(accountId: number): Promise<void> {
+    await this.codes.delete({ accountId });
   }
 
   /** Whose code it is, once: in one statement, so that of any number of attempts at once exactly one succeeds. */

@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Clock } from '../../common/clock/clock.js';
-import { deriveKey } from '../../common/crypto/derive-key.js';
+import { deriveKeys, type Keys } from '../../common/crypto/derive-keys.js';
 import { AppError } from '../../common/errors/errors.js';
 import { Cookie } from '../../common/http/cookie.js';
 import { firstValue, type QueryParameters } from '../../common/http/query.js';
@@ -11,7 +11,8 @@ import { Config } from '../../config/config.js';
 /** How long someone may take at the provider, in seconds. */
 const LIFETIME = 600;
 
-const COOKIE = /^[\w-]{22}\.(\d{1,12})$/;
+/** A random number, when the flow ends, and the login (`sid`) that an identity is added to, if that is what it is for. */
+const COOKIE = /^[\w-]{22}\.(\d{1,12})(?:\.([\w-]{1,64}))?$/;
 
 /** What is given to a provider on the way there, and asked for on the way back. */
 export interface LoginFlow {
@@ -20,6 +21,8 @@ export interface LoginFlow {
   readonly nonce: string;
   /** PKCE, RFC 7636 */
   readonly codeVerifier: string;
+  /** The login whose account gets the identity; without one, this is a login. */
+  readonly linkTo: string | undefined;
 }
 
 /**
@@ -30,21 +33,23 @@ export interface LoginFlow {
 @Injectable()
 export class LoginFlows {
   private readonly cookie: Cookie;
-  private readonly key: Buffer;
+  private readonly keys: Keys;
 
   constructor(
     config: Config,
     private readonly clock: Clock,
   ) {
     this.cookie = new Cookie('social-login', LIFETIME, config);
-    this.key = deriveKey(config.jwtSecret, 'social-login');
+    this.keys = deriveKeys(config, 'social-login');
   }
 
-  start(provider: string, reply: FastifyReply): LoginFlow {
+  /** @param linkTo see {@link LoginFlow} */
+  start(provider: string, reply: FastifyReply, linkTo?: string): LoginFlow {
     const expires = Math.floor(this.clock.now().getTime() / 1000) + LIFETIME;
-    const value = `${randomBytes(16).toString('base64url')}.${expires}`;
+    const parts = [randomBytes(16).toString('base64url'), expires, ...(linkTo === undefined ? [] : [linkTo])];
+    const value = parts.join('.');
     this.cookie.write(reply, value);
-    return this.flow(provider, value);
+    return flowOf(this.keys.current, provider, value);
   }
 
   /**
@@ -56,20 +61,24 @@ export class LoginFlows {
     const value = this.cookie.read(request) ?? '';
     this.cookie.clear(reply);
     const expires = Number(COOKIE.exec(value)?.[1] ?? 0);
-    const flow = this.flow(provider, value);
     const state = Buffer.from(firstValue(request.query as QueryParameters, 'state') ?? '');
-    const expected = Buffer.from(flow.state);
-    const isOurs = state.length === expected.length && timingSafeEqual(state, expected);
-    if (isOurs && expires > this.clock.now().getTime() / 1000) return flow;
+    const flow = this.keys.accepted
+      .map((key) => flowOf(key, provider, value))
+      .find(({ state: right }) => {
+        const expected = Buffer.from(right);
+        return state.length === expected.length && timingSafeEqual(state, expected);
+      });
+    if (flow && expires > this.clock.now().getTime() / 1000) return flow;
     throw new AppError(
       'MALFORMED_REQUEST',
       'This login was not started in this browser, or too long ago; please start again',
     );
   }
+}
 
-  private flow(provider: string, value: string): LoginFlow {
-    const derive = (part: string) =>
-      createHmac('sha256', this.key).update(`${part} ${provider} ${value}`).digest('base64url');
-    return { state: derive('state'), nonce: derive('nonce'), codeVerifier: derive('verifier') };
-  }
+function flowOf(key: Buffer, provider: string, value: string): LoginFlow {
+  const derive = (part: string) =>
+    createHmac('sha256', key).update(`${part} ${provider} ${value}`).digest('base64url');
+  const linkTo = COOKIE.exec(value)?.[2];
+  return { state: derive('state'), nonce: derive('nonce'), codeVerifier: derive('verifier'), linkTo };
 }

@@ -47,7 +47,7 @@ export class ProviderClients {
 
   /** @throws AppError `NOT_FOUND` for one that nobody knows, `SERVICE_UNAVAILABLE` for one that is not configured */
   requireConfigured(name: string): SocialClient {
-    if (!Object.hasOwn(providers, name)) throw new AppError('NOT_FOUND', 'There is no such provider');
+    if (!Object.hasOwn(providers, name)) throw new AppError('NOT_FOUND', 'This provider is unknown');
     const client = this.config.social.clients[name as SocialProviderName];
     if (!client) throw new AppError('SERVICE_UNAVAILABLE', 'This provider is not configured here');
     return client;

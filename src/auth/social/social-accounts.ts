@@ -1,14 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
-import { Clock } from '../../common/clock/clock.js';
 import { AppError } from '../../common/errors/errors.js';
 import { isStorable } from '../../common/validation/text.js';
 import { isDuplicate } from '../../database/failures.js';
 import { Transactions } from '../../database/transactions.js';
 import { type Account, AccountsService, normalizeEmail } from '../accounts/index.js';
 import type { SocialProfile } from './providers/social-provider.js';
-import { SocialIdentity } from './social-identity.entity.js';
+import { SocialIdentities } from './social-identities.js';
 
 /** Others may be faster twice, with the account and with the identity; then both are there to be found. */
 const ATTEMPTS = 3;
@@ -23,10 +20,9 @@ const SUBJECT_LENGTH = 255;
 @Injectable()
 export class SocialAccounts {
   constructor(
-    @InjectRepository(SocialIdentity) private readonly identities: Repository<SocialIdentity>,
+    private readonly identities: SocialIdentities,
     private readonly transactions: Transactions,
     private readonly accounts: AccountsService,
-    private readonly clock: Clock,
   ) {}
 
   /**
@@ -40,8 +36,8 @@ export class SocialAccounts {
     if (!isSubject(profile.subject))
       throw new AppError('UNAUTHENTICATED', 'The provider does not say who this is');
     for (let attempt = 1; ; attempt++) {
-      const known = await this.known(provider, profile.subject);
-      if (known) return active(known);
+      const known = await this.identities.find(provider, profile.subject);
+      if (known) return active(known.account!);
       const email = emailOf(profile);
       const owner = await this.accounts.findByEmail(email);
       if (owner) refuseUnlessTheirs(owner, profile);
@@ -49,29 +45,29 @@ export class SocialAccounts {
       else if (!profile.emailVerified) throw emailFault('email must be verified by the provider first');
       try {
         return await this.transactions.run(async () => {
-          const account =
-            owner ?? (await this.accounts.createWithoutPassword(email, nameOf(profile.name, email)));
-          await this.link(account, provider, profile.subject);
+          const account = owner
+            ? await this.lock(owner)
+            : await this.accounts.createWithoutPassword(email, nameOf(profile.name, email));
+          await this.identities.add(account.id, provider, profile.subject);
           return account;
         });
       } catch (error) {
-        if (!isDuplicate(error) || attempt === ATTEMPTS) throw error;
+        const isOvertaken = isDuplicate(error) || error instanceof OwnerChanged;
+        if (!isOvertaken || attempt === ATTEMPTS) throw error;
       }
     }
   }
 
-  private async known(provider: string, subject: string): Promise<Account | undefined> {
-    const identity = await this.identities.findOne({
-      where: { provider, subject },
-      relations: { account: true },
-    });
-    return identity?.account;
-  }
-
-  private async link({ id }: Account, provider: string, subject: string): Promise<void> {
-    await this.identities.insert({ accountId: id, provider, subject, createdAt: this.clock.now() });
+  /** @throws OwnerChanged when the account was deleted, or has another e-mail, since it was found */
+  private async lock({ id, emailKey }: Account): Promise<Account> {
+    const account = await this.accounts.lock(id);
+    if (account?.emailKey !== emailKey) throw new OwnerChanged();
+    return active(account);
   }
 }
+
+/** The account of an e-mail has to be looked up again. */
+class OwnerChanged extends Error {}
 
 /** @throws AppError `VALIDATION_ERROR` */
 function emailOf({ email: sent }: SocialProfile): string {
@@ -91,7 +87,8 @@ function refuseUnlessTheirs(account: Account, { emailVerified }: SocialProfile):
   active(account);
 }
 
-const isSubject = (subject: string): boolean =>
+/** Whether a provider's id of someone can be kept. */
+export const isSubject = (subject: string): boolean =>
   subject !== '' && subject.length <= SUBJECT_LENGTH && isStorable(subject);
 
 function active(account: Account): Account {

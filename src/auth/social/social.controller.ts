@@ -14,15 +14,24 @@ import {
 } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Answers, AnswersByRedirection, AnswersList, Refuses } from '../../common/openapi/answers.js';
-import { Client, type ClientInfo } from '../../common/http/client.js';
+import {
+  Answers,
+  AnswersByRedirection,
+  AnswersList,
+  AnswersOrData,
+  Refuses,
+} from '../../common/openapi/answers.js';
+import { Audited } from '../../common/audit/audited.js';
+import { Client, type ClientInfo } from '../../common/request/client.js';
 import { Public } from '../access/index.js';
+import { EMAIL_NOT_VERIFIED } from '../accounts/index.js';
 import { TokenPair } from '../tokens/index.js';
+import { IdentityView } from './identity.view.js';
 import { ExchangeInput } from './social.input.js';
 import { ProviderView, type Redirection, SocialService } from './social.service.js';
 
 const PROVIDER_REFUSALS = {
-  NOT_FOUND: 'There is no such provider',
+  NOT_FOUND: 'This provider is unknown',
   SERVICE_UNAVAILABLE: 'This provider is not configured here',
 };
 
@@ -64,21 +73,25 @@ export class SocialController {
 
   @Get(':provider/callback')
   @ApiOperation({ summary: 'Takes a browser back from a provider' })
-  @Answers(TokenPair)
-  @AnswersByRedirection('To the front end, with a one-time code, where that is set up.')
+  @AnswersOrData(TokenPair, IdentityView)
+  @AnswersByRedirection(
+    'To the front end, where that is set up: with a one-time `code`, or with `linked`, the provider whose identity was linked.',
+  )
   @Refuses({
     ...PROVIDER_REFUSALS,
     MALFORMED_REQUEST: 'This login was not started in this browser, or too long ago; please start again',
     UNAUTHENTICATED: 'The provider did not grant the login',
     CONFLICT: 'There is an account with this e-mail, which nobody has verified to be yours',
+    FORBIDDEN: EMAIL_NOT_VERIFIED,
     VALIDATION_ERROR: 'email is not among what the provider says of you',
   })
   @Header('cache-control', 'no-store')
+  @Audited()
   finish(
     @Param('provider') provider: string,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<TokenPair | undefined> {
+  ): Promise<TokenPair | { data: IdentityView } | undefined> {
     return this.social.finish(provider, request, reply);
   }
 }

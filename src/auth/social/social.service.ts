@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ClientInfo, clientOf } from '../../common/http/client.js';
+import { type ClientInfo, clientOf } from '../../common/request/client.js';
 import type { QueryParameters } from '../../common/http/query.js';
 import { Config } from '../../config/config.js';
 import { tokenNotValid } from '../access/index.js';
@@ -10,7 +10,9 @@ import { type TokenPair, TokensService } from '../tokens/index.js';
 import { LoginCodes } from './login-codes.js';
 import { LoginFlows } from './login-flows.js';
 import { ProviderClients } from './provider-clients.js';
+import { type IdentityView, toIdentityView } from './identity.view.js';
 import { SocialAccounts } from './social-accounts.js';
+import { SocialLinks } from './social-links.js';
 
 /** Where a browser goes next. */
 export interface Redirection {
@@ -37,6 +39,7 @@ export class SocialService {
     private readonly clients: ProviderClients,
     private readonly flows: LoginFlows,
     private readonly socialAccounts: SocialAccounts,
+    private readonly links: SocialLinks,
     private readonly accounts: AccountsService,
     private readonly codes: LoginCodes,
     private readonly tokens: TokensService,
@@ -55,24 +58,27 @@ export class SocialService {
   }
 
   /**
-   * @returns tokens, or nothing where the reply leads to a front end
-   * @throws AppError as {@link LoginFlows.finish}, {@link ProviderClients.profile}, {@link SocialAccounts.find}
+   * @returns tokens, or the identity that was linked; nothing where the reply leads to a front end
+   * @throws AppError as {@link LoginFlows.finish}, {@link ProviderClients.profile}, {@link SocialAccounts.find},
+   * {@link SocialLinks.finish}
    */
   async finish(
     provider: string,
     request: FastifyRequest,
     reply: FastifyReply,
-  ): Promise<TokenPair | undefined> {
+  ): Promise<TokenPair | { data: IdentityView } | undefined> {
     this.clients.requireConfigured(provider);
     const flow = this.flows.finish(provider, request, reply);
     const profile = await this.clients.profile(provider, request.query as QueryParameters, flow);
-    const account = await this.socialAccounts.find(provider, profile);
     const { redirect } = this.config.social;
+    if (flow.linkTo !== undefined) {
+      const identity = await this.links.finish(provider, flow.linkTo, profile);
+      if (redirect === undefined) return { data: toIdentityView(identity) };
+      return sendTo(redirect, 'linked', provider, reply);
+    }
+    const account = await this.socialAccounts.find(provider, profile);
     if (redirect === undefined) return this.tokens.open(account, clientOf(request));
-    const url = new URL(redirect);
-    url.searchParams.set('code', await this.codes.issue(account));
-    reply.status(302).header('location', url.href);
-    return undefined;
+    return sendTo(redirect, 'code', await this.codes.issue(account), reply);
   }
 
   /** @throws AppError `TOKEN_NOT_VALID` unless the code is good, for the first time */
@@ -82,4 +88,12 @@ export class SocialService {
     if (!account?.isActive) throw tokenNotValid();
     return this.tokens.open(account, client);
   }
+}
+
+/** Leads the browser to the front end, with one more parameter. */
+function sendTo(address: string, parameter: string, value: string, reply: FastifyReply): undefined {
+  const url = new URL(address);
+  url.searchParams.set(parameter, value);
+  reply.status(302).header('location', url.href);
+  return undefined;
 }

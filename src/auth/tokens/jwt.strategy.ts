@@ -4,7 +4,6 @@ import { PassportStrategy } from '@nestjs/passport';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import passport from 'passport';
 import { Strategy } from 'passport-jwt';
-import { Config } from '../../config/config.js';
 import { Credential, type LoginInfo, tokenNotValid } from '../access/index.js';
 import { type Account, AccountsService } from '../accounts/index.js';
 import { isReadable, TokenCodec, VERIFY_OPTIONS } from './token-codec.js';
@@ -31,7 +30,6 @@ declare module 'fastify' {
 export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
   constructor(
     host: HttpAdapterHost,
-    private readonly config: Config,
     private readonly accounts: AccountsService,
     private readonly codec: TokenCodec,
   ) {
@@ -87,7 +85,7 @@ export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
   }
 
   private giveKey(token: string, done: KeyCallback): void {
-    if (isReadable(token)) done(null, this.config.jwtSecret);
+    if (isReadable(token)) done(null, this.codec.secretOf(token));
     else done(tokenNotValid(), '');
   }
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { JwtService, type JwtVerifyOptions } from '@nestjs/jwt';
 import { Clock } from '../../common/clock/clock.js';
+import { Config } from '../../config/config.js';
 import { tokenNotValid } from '../access/index.js';
 import { type Account, roleOf } from '../accounts/index.js';
 import { type Claims, isGood } from './claims.js';
@@ -29,6 +30,7 @@ export class TokenCodec {
   constructor(
     private readonly jwt: JwtService,
     private readonly clock: Clock,
+    private readonly config: Config,
   ) {}
 
   /** A token that stands for the account, for half an hour. */
@@ -46,7 +48,7 @@ export class TokenCodec {
 
   /** @throws AppError `TOKEN_NOT_VALID` unless it is a token of ours that is good now, of one of these types */
   read(token: string, ...types: Claims['token_type'][]): Claims {
-    return this.check(isReadable(token) ? this.verify(token) : undefined, ...types);
+    return this.check(isReadable(token) ? this.verify(token, this.secretOf(token)) : undefined, ...types);
   }
 
   /** @param payload of a token whose signature is right @throws AppError as {@link read} */
@@ -60,9 +62,16 @@ export class TokenCodec {
     return { token_type, sub: String(id), user_id: id, sid, jti: randomUUID(), iat, exp: iat + lifetime };
   }
 
-  private verify(token: string): unknown {
+  /** The secret that a token is signed with: the previous one only where it is right and the current one is not. */
+  secretOf(token: string): string {
+    const { jwtSecret, jwtSecretPrevious } = this.config;
+    if (jwtSecretPrevious === undefined || this.verify(token, jwtSecret) !== undefined) return jwtSecret;
+    return this.verify(token, jwtSecretPrevious) === undefined ? jwtSecret : jwtSecretPrevious;
+  }
+
+  private verify(token: string, secret: string): unknown {
     try {
-      return this.jwt.verify(token, VERIFY_OPTIONS);
+      return this.jwt.verify(token, { ...VERIFY_OPTIONS, secret });
     } catch {
       return undefined;
     }

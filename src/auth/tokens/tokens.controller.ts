@@ -1,9 +1,9 @@
 import { Body, Controller, Header, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Answers, AnswersMessage, AnswersWith, Refuses } from '../../common/openapi/answers.js';
-import { Client, type ClientInfo } from '../../common/http/client.js';
+import { Client, type ClientInfo } from '../../common/request/client.js';
 import { Public } from '../access/index.js';
-import { LoginInput } from '../accounts/index.js';
+import { EMAIL_NOT_VERIFIED, LoginInput, TOO_MANY_FAILURES } from '../accounts/index.js';
 import { RefreshInput, VerifyInput } from './token.input.js';
 import { TokenPair, TokensService } from './tokens.service.js';
 
@@ -19,7 +19,8 @@ export class TokensController {
   @Answers(TokenPair)
   @Refuses({
     UNAUTHENTICATED: 'The e-mail or the password is not right',
-    RATE_LIMITED: 'Too many failed logins, please wait',
+    FORBIDDEN: EMAIL_NOT_VERIFIED,
+    RATE_LIMITED: TOO_MANY_FAILURES,
   })
   @HttpCode(HttpStatus.OK)
   @Header('cache-control', 'no-store')

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
-import type { ClientInfo } from '../../common/http/client.js';
+import { auditAccount } from '../../common/audit/audit-trail.js';
+import type { ClientInfo } from '../../common/request/client.js';
 import { Config } from '../../config/config.js';
 import { tokenNotValid } from '../access/index.js';
 import {
@@ -69,9 +70,11 @@ export class TokensService {
     if (claims.token_type === 'refresh' && !(await this.logins.isCurrent(claims))) throw tokenNotValid();
   }
 
-  /** Ends the login of a refresh token. @throws AppError `TOKEN_NOT_VALID` when it is not good any more */
+  /** Ends the login of a refresh token. @throws AppError `TOKEN_NOT_VALID` when the login has already ended */
   async logout(token: string): Promise<void> {
-    if (!(await this.logins.end(this.codec.read(token, 'refresh')))) throw tokenNotValid();
+    const claims = this.codec.read(token, 'refresh');
+    if (!(await this.logins.end(claims))) throw tokenNotValid();
+    auditAccount(claims.user_id);
   }
 
   private async owner({ user_id }: Claims): Promise<Account> {

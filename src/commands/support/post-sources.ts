@@ -1,7 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
-import { glob, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import { UsageError } from './run-command.js';
 
@@ -11,6 +11,10 @@ export interface Candidate {
   readonly where: string;
   readonly fields?: unknown;
   readonly fault?: string;
+  /** What a later import knows it by; lines have nothing of the kind. */
+  readonly source?: string;
+  /** Members of the front matter that no post has. */
+  readonly unknown?: readonly string[];
   /** How much of the source has been read with it, in the unit of {@link PostSource.size}. */
   readonly position: number;
 }
@@ -18,29 +22,45 @@ export interface Candidate {
 export interface PostSource {
   /** Files, or bytes; unknown for standard input. */
   readonly size?: number;
+  /** Files of the folder that are not Markdown. */
+  readonly skipped: readonly string[];
   readonly candidates: AsyncIterable<Candidate>;
 }
 
 /** @param name a folder of Markdown files, a file of JSON objects one a line (NDJSON), or `-` for such lines on standard input */
 export async function openPostSource(name: string): Promise<PostSource> {
-  if (name === '-') return { candidates: readLines(process.stdin) };
+  if (name === '-') return { skipped: [], candidates: readLines(process.stdin) };
   const found = await stat(name).catch(() => undefined);
   if (!found) throw new UsageError(`There is no file or folder ${name}`);
-  if (found.isFile()) return { size: found.size, candidates: readLines(createReadStream(name)) };
+  if (found.isFile()) return { size: found.size, skipped: [], candidates: readLines(createReadStream(name)) };
 
-  const files: string[] = [];
-  for await (const file of glob('**/*.{md,markdown}', { cwd: name })) files.push(file);
-  return { size: files.length, candidates: readMarkdownFiles(name, files.toSorted()) };
+  // The real path, so that the same folder is known by whatever name it is called.
+  const folder = await realpath(name);
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => !entry.isDirectory())
+    .map(({ parentPath, name: file }) => relative(folder, join(parentPath, file)))
+    .toSorted();
+  const { markdown = [], other = [] } = Object.groupBy(files, (file) =>
+    /\.(md|markdown)$/i.test(file) ? 'markdown' : 'other',
+  );
+  return { size: markdown.length, skipped: other, candidates: readMarkdownFiles(folder, markdown) };
 }
 
-async function* readLines(input: NodeJS.ReadableStream): AsyncIterable<Candidate> {
+async function* readLines(input: AsyncIterable<Buffer>): AsyncIterable<Candidate> {
   let line = 0;
   let position = 0;
-  for await (const text of createInterface({ input, crlfDelay: Infinity })) {
+  for await (const bytes of splitLines(input)) {
     line++;
-    position += Buffer.byteLength(text) + 1;
-    if (text.trim() === '') continue;
+    position += bytes.length + 1;
     const where = `line ${line}`;
+    // A byte order mark, which Windows programs write, is no part of the JSON (RFC 8259, section 8.1).
+    const text = bytes.toString().replace(/^\uFEFF/, '');
+    if (text.trim() === '') continue;
+    if (!isUtf8(bytes)) {
+      yield { where, position, fault: NOT_UTF8 };
+      continue;
+    }
     try {
       yield { where, position, fields: JSON.parse(text) };
     } catch {
@@ -49,25 +69,47 @@ async function* readLines(input: NodeJS.ReadableStream): AsyncIterable<Candidate
   }
 }
 
+/** Lines end with LF, or CR LF. Node's own reader also splits at U+2028 and U+2029, which JSON may contain. */
+async function* splitLines(input: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  let parts: Buffer[] = [];
+  for await (const chunk of input) {
+    let start = 0;
+    for (let end; (end = chunk.indexOf('\n', start)) !== -1; start = end + 1) {
+      yield Buffer.concat([...parts, chunk.subarray(start, end)]);
+      parts = [];
+    }
+    parts.push(chunk.subarray(start));
+  }
+  yield Buffer.concat(parts);
+}
+
 async function* readMarkdownFiles(folder: string, files: readonly string[]): AsyncIterable<Candidate> {
   for (const [index, where] of files.entries()) {
     const position = index + 1;
+    const file = join(folder, where);
     try {
-      yield { where, position, fields: postOfMarkdown(await readFile(join(folder, where), 'utf8')) };
+      const bytes = await readFile(file);
+      if (isUtf8(bytes))
+        yield { where, position, source: `file:${file}`, ...postOfMarkdown(bytes.toString()) };
+      else yield { where, position, fault: NOT_UTF8 };
     } catch (error) {
       yield { where, position, fault: (error as Error).message.split('\n', 1)[0]! };
     }
   }
 }
 
+const NOT_UTF8 = 'is not UTF-8';
+
 const FRONT_MATTER = /^\uFEFF?---\r?\n(?<yaml>[^]*?)^---[ \t]*(?:\r?\n|$)/m;
 const FIRST_HEADING = /^#{1,6}[ \t]+(?<title>.+?)[ \t]*#*[ \t]*$/m;
 
 /** Title and status from the front matter, the title else from the first heading; the rest is the content. */
-function postOfMarkdown(text: string): Record<string, unknown> {
+function postOfMarkdown(text: string): Pick<Candidate, 'fields' | 'unknown'> {
   const matter = FRONT_MATTER.exec(text);
   const content = (matter?.index === 0 ? text.slice(matter[0].length) : text).trim();
-  const fields = matter?.index === 0 ? (parseYaml(matter.groups!['yaml']!) ?? {}) : {};
+  const parsed: unknown = matter?.index === 0 ? (parseYaml(matter.groups!['yaml']!) ?? {}) : {};
+  if (typeof parsed !== 'object' || Array.isArray(parsed)) throw new Error('has front matter without names');
+  const { title, status, ...unknown } = parsed as Record<string, unknown>;
   const heading = FIRST_HEADING.exec(content)?.groups!['title'];
-  return { title: fields.title ?? heading, status: fields.status, content };
+  return { fields: { title: title ?? heading, status, content }, unknown: Object.keys(unknown) };
 }

@@ -1,19 +1,20 @@
 import '../../require-node.js';
+import type { DataSource } from 'typeorm';
 import { explainStartFailure } from '../../common/lifecycle/start-failure.js';
 import { ConfigError } from '../../config/config-error.js';
-import type { Config } from '../../config/config.js';
-import { loadStore } from '../../config/load-config.js';
+import { loadStoreConfig, type StoreConfig } from '../../config/load-store.js';
 import { type CommandDatabase, commandDatabase } from '../../database/command-database.js';
 import { commandDataSource } from '../../database/data-source.js';
 import { migrate } from '../../database/migrate.js';
+import { countPending } from '../../database/pending-migrations.js';
 
 /** What a person can mend in how the command was called; printed without a stack. */
 export class UsageError extends ConfigError {}
 
 /** Runs a command. Its result is the exit code; what it throws is printed, and is 1. */
-export async function runCommand(command: (config: Pick<Config, 'store'>) => Promise<number>): Promise<void> {
+export async function runCommand(command: (config: StoreConfig) => Promise<number>): Promise<void> {
   try {
-    process.exitCode = await command({ store: loadStore(process.env) });
+    process.exitCode = await command(loadStoreConfig(process.env));
   } catch (error) {
     console.error(explainStartFailure(error));
     process.exitCode = 1;
@@ -21,7 +22,8 @@ export async function runCommand(command: (config: Pick<Config, 'store'>) => Pro
 }
 
 /**
- * Runs a command on the database, with its schema up to date, beside a service if one is running.
+ * Runs a command on the database, beside a service if one is running. Pending migrations run first; with
+ * `MIGRATE=off` they stop the command.
  *
  * @param entities those whose repositories the command uses
  */
@@ -30,13 +32,21 @@ export function runDatabaseCommand(
   entities: Function[] = [],
 ): Promise<void> {
   return runCommand(async (config) => {
-    await migrate(config);
+    if (config.migrateAtStart) await migrate(config);
     const source = commandDataSource(config, entities);
     await source.initialize();
     try {
+      if (!config.migrateAtStart) await refusePending(source);
       return await command(commandDatabase(config, source));
     } finally {
       await source.destroy();
     }
   });
+}
+
+/** @throws UsageError when the schema is older than this build */
+async function refusePending(source: DataSource): Promise<void> {
+  const pending = await countPending(() => source.query('SELECT name FROM migrations'));
+  if (pending === 0) return;
+  throw new UsageError(`MIGRATE is off, and ${pending} migrations are pending: run npm run migrate first`);
 }

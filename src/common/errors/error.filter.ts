@@ -1,13 +1,20 @@
-import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
+import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { Config } from '../../config/config.js';
+import { removeTag } from '../headers/remove-tag.js';
+import { varyOn } from '../headers/vary.js';
 import { toEnvelope } from './envelope.js';
 import type { AppError } from './errors.js';
+import { PROBLEM_TYPE, toProblem, wantsProblem } from './problem.js';
 import { toAppError } from './to-app-error.js';
 
 /** The only place where a failure becomes something that a client sees. */
 @Catch()
+@Injectable()
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(ErrorFilter.name);
+
+  constructor(private readonly config: Config) {}
 
   catch(thrown: unknown, host: ArgumentsHost): AppError | void {
     const error = toAppError(thrown);
@@ -17,10 +24,18 @@ export class ErrorFilter implements ExceptionFilter {
     if (error.status >= 500 && error.cause) this.log(error, reply.request.id);
     // Closing at once would break off a client that is still sending, before it has read why.
     if (error.code === 'PAYLOAD_TOO_LARGE') reply.removeHeader('connection');
+    removeTag(reply);
     for (const [name, value] of Object.entries(error.defaultHeaders)) {
       if (!reply.hasHeader(name)) reply.header(name, value);
     }
-    reply.status(error.status).headers(error.headers).send(toEnvelope(error));
+    varyOn(reply, 'Accept');
+    reply.status(error.status).headers(error.headers);
+    if (wantsProblem(reply.request.headers.accept)) {
+      const problem = toProblem(error, reply.request.id, this.config.publicUrl);
+      reply.type(PROBLEM_TYPE).send(problem);
+    } else {
+      reply.type('application/json; charset=utf-8').send(toEnvelope(error));
+    }
   }
 
   /** Our own faults are logged as errors; a database that is away, or a draining process, as a warning. */

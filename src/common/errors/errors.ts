@@ -6,6 +6,7 @@ export const ERRORS = {
   MALFORMED_REQUEST: { status: 400, graphql: 'BAD_USER_INPUT' },
   INVALID_ID: { status: 400, graphql: 'BAD_USER_INPUT' },
   INVALID_CURSOR: { status: 400, graphql: 'BAD_USER_INPUT' },
+  INVALID_CODE: { status: 400, graphql: 'BAD_USER_INPUT' },
   MISSING_IDEMPOTENCY_KEY: { status: 400, graphql: 'BAD_USER_INPUT' },
   INVALID_IDEMPOTENCY_KEY: { status: 400, graphql: 'BAD_USER_INPUT' },
   UNAUTHENTICATED: { status: 401, graphql: 'UNAUTHENTICATED', headers: { 'www-authenticate': 'Bearer' } },
@@ -17,6 +18,8 @@ export const ERRORS = {
   METHOD_NOT_ALLOWED: { status: 405 },
   CONFLICT: { status: 409, graphql: 'CONFLICT' },
   IDEMPOTENCY_KEY_IN_USE: { status: 409, graphql: 'CONFLICT', headers: { 'retry-after': '1' } },
+  /** The events after a cursor are not kept any more. */
+  EVENTS_EXPIRED: { status: 410 },
   PRECONDITION_FAILED: { status: 412 },
   PAYLOAD_TOO_LARGE: { status: 413 },
   UNSUPPORTED_MEDIA_TYPE: { status: 415 },

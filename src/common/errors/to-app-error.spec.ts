@@ -46,6 +46,22 @@ describe('toAppError', () => {
     expect(toAppError(upstream)).toMatchObject({ code: 'INTERNAL_ERROR', status: 500 });
   });
 
+  it.each([
+    { code: '23503' },
+    { code: '23001' },
+    { code: 'SQLITE_CONSTRAINT_FOREIGNKEY' },
+    { code: 'SQLITE_CONSTRAINT_TRIGGER', message: 'FOREIGN KEY constraint failed' },
+    { driverError: { code: '23503' } },
+  ])('takes a foreign key that nobody has translated for a conflict: %j', (fault) => {
+    expect(toAppError(Object.assign(new Error('No'), fault))).toMatchObject({ code: 'CONFLICT' });
+  });
+
+  it('takes a trigger that raises an error for our fault', () => {
+    const error = Object.assign(new Error('No'), { code: 'SQLITE_CONSTRAINT_TRIGGER' });
+
+    expect(toAppError(error)).toMatchObject({ code: 'INTERNAL_ERROR' });
+  });
+
   it('takes a request that was cut short for what it is, not for a lost database', () => {
     const aborted = Object.assign(withCode('ECONNRESET', 'aborted'), { statusCode: 400 });
 

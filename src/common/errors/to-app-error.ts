@@ -1,5 +1,5 @@
 import { HttpException } from '@nestjs/common';
-import { isOutage } from '../../database/failures.js';
+import { isForeignKeyViolation, isOutage } from '../../database/failures.js';
 import { AppError, type ErrorCode } from './errors.js';
 
 /** The code of an exception that has only a status. */
@@ -23,16 +23,19 @@ const SENTENCES: Partial<Record<ErrorCode, string>> = {
   UNSUPPORTED_MEDIA_TYPE: 'The body must be JSON, and say so in its Content-Type',
 };
 
+const STILL_REFERRED_TO = 'Another resource refers to this one, or the one that it refers to is gone';
+
 /**
  * Turns whatever was thrown into the error that the client sees: an `AppError` as it is, an exception of Nest
- * with its own status, an error of Fastify by its status, a database that cannot serve as 503, and everything
- * else as a masked 500. An error of another library is never the client's fault, whatever `statusCode` it has.
+ * with its own status, an error of Fastify by its status, a database that cannot serve as 503, a foreign key that nobody
+ * has translated as 409, and everything else as a masked 500. An error of another library is never the client's fault, whatever `statusCode` it has.
  */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
   if (thrown instanceof HttpException) return fromHttpException(thrown);
   if (isFastifyError(thrown)) return fromStatus(thrown.statusCode, thrown.message, thrown);
   if (isOutage(thrown)) return fromStatus(503, '', thrown);
+  if (isForeignKeyViolation(thrown)) return new AppError('CONFLICT', STILL_REFERRED_TO, { cause: thrown });
   return fromStatus(500, '', thrown);
 }
 

@@ -1,36 +1,36 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { PAGE_HEADERS } from './security-headers.js';
 
 /** What browsers load; beside `src` as it is beside `dist`. */
 const PUBLIC = fileURLToPath(new URL('../../../public', import.meta.url));
 
-/** A page and its parts come from this service, and it talks to nobody else. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  'font-src data:',
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** The pages that the header of each page links to. */
+const PAGES = { '/': 'Posts API', '/docs': 'Reference', '/graphql': 'Playground', '/guides': 'Guides' };
+export type PagePath = keyof typeof PAGES;
 
-/**
- * A page of a folder below `public/`, and the files that it loads.
- *
- * @param prefix the path below which the files are served
- * @returns what sends the page itself
- */
-export function servePage(
-  fastify: FastifyInstance,
-  folder: string,
-  prefix: string,
-): (reply: FastifyReply) => FastifyReply {
-  const page = readFileSync(`${PUBLIC}/${folder}/index.html`, 'utf8');
+/** @param playground whether there is one to link to */
+function headerOf(current: PagePath, playground: boolean): string {
+  const links = Object.entries(PAGES)
+    .filter(([path]) => path !== '/graphql' || playground)
+    .map(
+      ([path, title]) => `<a href="${path}"${path === current ? ' aria-current="page"' : ''}>${title}</a>`,
+    );
+  return `<nav class="site-header" aria-label="Pages">${links.join('')}</nav>`;
+}
+
+/** A whole page: a file below `public/`, with the header that all pages share. */
+export function readPage(file: string, current: PagePath, playground: boolean): string {
+  return readPublic(file).replace('<!-- header -->', headerOf(current, playground));
+}
+
+export const sendHtml = (reply: FastifyReply, html: string): FastifyReply =>
+  reply.headers(PAGE_HEADERS).type('text/html; charset=utf-8').send(html);
+
+/** Serves the files of a folder below `public/`, except its pages. @param prefix the path below which they are */
+export function serveFiles(fastify: FastifyInstance, folder: string, prefix: string): void {
   void fastify.register(fastifyStatic, {
     root: `${PUBLIC}/${folder}`,
     prefix,
@@ -40,9 +40,11 @@ export function servePage(
     index: false,
     maxAge: '1h',
   });
-  return (reply) =>
-    reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8').send(page);
 }
 
 /** The text of a file below `public/`. */
 export const readPublic = (file: string): string => readFileSync(`${PUBLIC}/${file}`, 'utf8');
+
+/** Files below a folder of `public/`. */
+export const listPublic = (folder: string, pattern: string): string[] =>
+  globSync(pattern, { cwd: `${PUBLIC}/${folder}` });

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { RequestListener } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { Config } from '../../config/config.js';
+import { DrainingServer } from './draining-server.js';
 import { parseQuery } from './query.js';
 import { answerUnreadableRequest } from './unreadable-request.js';
 
@@ -9,6 +11,22 @@ const BODY_LIMIT = 1024 * 1024;
 
 /** Longer than any request line that Node lets through, so that no id is too long to be looked at. */
 export const MAX_PARAM_LENGTH = 64 * 1024;
+
+/**
+ * Milliseconds. A client has 30 s to send a request. An idle connection outlives the 60 s of common load balancers,
+ * which would otherwise send a request into a connection that is being closed. Node looks every 30 s by default, and
+ * answers a request without `Host` by itself, past all hooks.
+ */
+const SERVER_OPTIONS = {
+  requestTimeout: 30_000,
+  headersTimeout: 15_000,
+  keepAliveTimeout: 72_000,
+  connectionsCheckingInterval: 1000,
+  requireHostHeader: false,
+};
+
+/** Without any byte in either direction, in milliseconds. */
+const CONNECTION_TIMEOUT = 120_000;
 
 /**
  * Nest's adapter, with the middleware engine only where it is used: it costs an eighth of a small request. A
@@ -34,15 +52,10 @@ export function createFastifyAdapter({ trustedProxies }: Config): FastifyAdapter
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     genReqId: () => randomUUID(),
     bodyLimit: BODY_LIMIT,
-    // A process that stops answers in the envelope, by a hook of ours.
+    // A process that stops serves what still arrives on open connections.
     return503OnClosing: false,
-    // Milliseconds. A client has 30 s to send a request; an idle connection outlives the 60 s of common
-    // load balancers, which would otherwise send a request into a connection that is being closed.
-    requestTimeout: 30_000,
-    connectionTimeout: 120_000,
-    keepAliveTimeout: 72_000,
-    // Node looks every 30 s by default, and answers a request without `Host` by itself, past all hooks.
-    http: { connectionsCheckingInterval: 1000, headersTimeout: 15_000, requireHostHeader: false },
+    serverFactory: (handler: RequestListener) =>
+      new DrainingServer(SERVER_OPTIONS, handler).setTimeout(CONNECTION_TIMEOUT),
     routerOptions: {
       ignoreTrailingSlash: true,
       maxParamLength: MAX_PARAM_LENGTH,

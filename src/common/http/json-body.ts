@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { AppError } from '../errors/errors.js';
 import { runWithRequestId } from '../logging/request-context.js';
 import { parseIJson } from './i-json.js';
+import { LargeBodies } from './large-bodies.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -75,6 +76,7 @@ export const isUnreadable = (body: unknown): boolean =>
 /** JSON is the only thing that is ever read from a body; Fastify answers every other type with 415. */
 export function readJsonBodies(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
+  const large = new LargeBodies(fastify);
 
   fastify.addHook('onRequest', ({ headers }, _reply, done) => {
     const { 'content-encoding': encoding = 'identity' } = headers;
@@ -83,15 +85,15 @@ export function readJsonBodies(fastify: FastifyInstance): void {
     else done(new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must not be compressed'));
   });
 
-  fastify.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, (request, bytes, done) => {
-    if (bytes.length === 0) {
-      done(null);
-      return;
-    }
+  const read = (
+    request: FastifyRequest,
+    bytes: Buffer,
+    done: (error: Error | null, body?: unknown) => void,
+  ) => {
     const { anyContentType, keepBodyText } = request.routeOptions.config;
     let body: unknown;
     try {
-      body = parseIJson(bytes as Buffer);
+      body = parseIJson(bytes);
       if (keepBodyText) bodyTexts.set(request, bytes.toString());
     } catch (error) {
       const code = anyContentType ? 'VALIDATION_ERROR' : 'MALFORMED_REQUEST';
@@ -100,5 +102,17 @@ export function readJsonBodies(fastify: FastifyInstance): void {
     }
     // The bytes came with events of the connection, which is not of one request.
     runWithRequestId(request.id, () => done(null, body));
+  };
+
+  fastify.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, (request, bytes, done) => {
+    if (bytes.length === 0) {
+      done(null);
+      return;
+    }
+    try {
+      large.begin(request, bytes.length, () => read(request, bytes as Buffer, done));
+    } catch (error) {
+      done(error as Error);
+    }
   });
 }

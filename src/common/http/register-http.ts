@@ -3,14 +3,19 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { Config } from '../../config/config.js';
+import { sendNotModified } from '../conditional/entity-tag.js';
 import { AppError } from '../errors/errors.js';
 import { Drain } from '../lifecycle/drain.js';
+import { Metrics } from '../metrics/metrics.js';
+import { limitRequests } from '../rate-limit/limit-requests.js';
+import { ambiguityOf } from './ambiguous-request.js';
 import { rootLogger } from '../logging/create-logger.js';
+import { boundResponses } from './bound-responses.js';
 import { readJsonBodies, setUpBody } from './json-body.js';
 import { serializeJsonText } from './json-text.js';
 import { logRequests } from './request-log.js';
 import { refuseUnrouted } from './route-methods.js';
-import { securityHeaders } from './security-headers.js';
+import { API_HEADERS } from './security-headers.js';
 import { answerOddRequests } from './unreadable-request.js';
 
 declare module 'fastify' {
@@ -28,21 +33,26 @@ export function registerHttp(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance();
   const config = app.get(Config);
   const drain = app.get(Drain);
-  const constant = { ...securityHeaders(), ...corsHeaders(config) };
+  const constant = { ...API_HEADERS, ...corsHeaders(config) };
 
   logRequests(fastify, rootLogger());
   answerOddRequests(fastify);
+  sendNotModified(fastify);
+  boundResponses(fastify, app.get(Metrics));
 
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.headers(constant);
     reply.header('x-request-id', request.id);
-    if (drain.draining) reply.header('connection', 'close');
-    if (drain.closing && hasBeenAnswered(request)) {
-      done(new AppError('SERVICE_UNAVAILABLE', 'This process is stopping, please retry'));
-    } else if (lacksHost(request)) {
-      done(new AppError('MALFORMED_REQUEST', 'The Host header is missing'));
-    } else {
+    if (isPrivate(request)) reply.header('cache-control', 'no-store');
+    // New connections are not accepted any more; an open one serves one request more.
+    if (drain.closing) reply.header('connection', 'close');
+    const ambiguity = ambiguityOf(request.raw);
+    if (ambiguity === undefined) {
       done();
+    } else {
+      // What follows on this connection may not be a request.
+      reply.header('connection', 'close');
+      done(new AppError('MALFORMED_REQUEST', ambiguity));
     }
   });
 
@@ -60,22 +70,28 @@ export function registerHttp(app: NestFastifyApplication): void {
     });
   }
   void fastify.register(
-    fastifyPlugin((instance, _options, done) => {
+    fastifyPlugin(async (instance) => {
+      await limitRequests(instance, config);
       instance.addHook('onRequest', refuse);
       readJsonBodies(instance);
-      done();
     }),
   );
 }
 
-/** A connection that came in just before listening ended has not: its first request is still served. */
-const hasBeenAnswered = ({ raw }: FastifyRequest): boolean => raw.socket.bytesWritten > 0;
+/** What no cache may keep: tokens, accounts, streams, and whatever an operation of GraphQL asks for. */
+const isPrivate = ({ routeOptions, url }: FastifyRequest): boolean =>
+  /^\/(?:auth\/|v1\/events\/stream$|graphql\/?(?:$|\?))/.test(routeOptions.url ?? url);
 
-/** RFC 9112, section 3.2: HTTP/1.1 requires it, HTTP/1.0 does not. */
-const lacksHost = ({ headers, raw }: FastifyRequest): boolean =>
-  headers.host === undefined && raw.httpVersion === '1.1';
-
-const EXPOSED_HEADERS = ['X-Request-ID', 'Location', 'Link', 'Retry-After', 'Idempotent-Replayed'];
+const EXPOSED_HEADERS = [
+  'X-Request-ID',
+  'Location',
+  'Link',
+  'Retry-After',
+  'Idempotent-Replayed',
+  'ETag',
+  'RateLimit',
+  'RateLimit-Policy',
+];
 
 /** What every answer says where any origin may read it. */
 function corsHeaders({ corsOrigins }: Config): Record<string, string> {

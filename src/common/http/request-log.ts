@@ -1,5 +1,7 @@
+import { context } from '@opentelemetry/api';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { isTracing } from '../tracing/spans.js';
 import { runWithRequestId } from '../logging/request-context.js';
 
 /**
@@ -8,8 +10,8 @@ import { runWithRequestId } from '../logging/request-context.js';
  */
 export function logRequests(fastify: FastifyInstance, logger: Logger): void {
   fastify.addHook('onRequest', (request, reply, done) => {
-    // The one event that comes in any case: when all is sent, and when the client has gone before that.
-    reply.raw.on('close', () => {
+    // 'close' is the one event that comes in any case: when all is sent, and when the client has gone before that.
+    const log = () => {
       const isSent = reply.raw.writableFinished;
       logger.info({
         requestId: request.id,
@@ -20,7 +22,8 @@ export function logRequests(fastify: FastifyInstance, logger: Logger): void {
         aborted: isSent ? undefined : true,
         milliseconds: Math.round(reply.elapsedTime * 100) / 100,
       });
-    });
+    };
+    reply.raw.on('close', isTracing() ? context.bind(context.active(), log) : log);
     runWithRequestId(request.id, done);
   });
 }

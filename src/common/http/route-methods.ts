@@ -3,6 +3,9 @@ import findMyWay from 'find-my-way';
 import { AppError } from '../errors/errors.js';
 import { MAX_PARAM_LENGTH } from './fastify-adapter.js';
 
+/** Methods that some route has. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
 /**
  * Refuses what no route serves: 405 with `Allow` (RFC 9110, section 15.5.6) when the path is known under
  * other methods, 404 otherwise. Call it before the routes are registered; the hook that it returns belongs
@@ -30,6 +33,9 @@ export function refuseUnrouted(fastify: FastifyInstance) {
     if (method === 'OPTIONS' && isPreflight(request)) {
       reply.code(204);
       done();
+    } else if (method === 'OPTIONS' && request.originalUrl === '*') {
+      // The server as a whole (RFC 9110, section 9.3.7).
+      void reply.code(204).header('allow', METHODS.join(', ')).send();
     } else if (request.is404 || method === 'OPTIONS') {
       done(refusal(request.url.replace(/[?#].*/s, '')));
     } else {

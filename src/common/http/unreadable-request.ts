@@ -45,7 +45,11 @@ export function answerOddRequests({ server }: FastifyInstance): void {
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     server.emit('request', request, response);
   });
-  server.on('connect', (_request: IncomingMessage, socket: Socket) => refuse(socket, 'This is not a proxy'));
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    // Node has let go of it: the error of a client that has left would end the process.
+    socket.on('error', () => undefined);
+    refuse(socket, 'This is not a proxy');
+  });
 }
 
 function refuse(socket: Socket, reason: string): void {

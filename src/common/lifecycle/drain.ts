@@ -5,12 +5,12 @@ import { Injectable } from '@nestjs/common';
 export class Drain {
   #state: 'serving' | 'draining' | 'closing' = 'serving';
 
-  /** Requests are still served, but connections are not kept, and `/health/ready` reports 503. */
+  /** Requests are still served, on new connections too, and `/health/ready` reports 503. */
   get draining(): boolean {
     return this.#state !== 'serving';
   }
 
-  /** Only what is in flight is finished; another request on an open connection gets 503. */
+  /** No connection is accepted any more; each open one is closed after its next response. */
   get closing(): boolean {
     return this.#state === 'closing';
   }

@@ -18,6 +18,21 @@ describe('explainStartFailure', () => {
     expect(lines[0]).toContain('C++ compiler and Python');
   });
 
+  it.each([
+    ['SQLITE_FULL', 'make room'],
+    ['ENOSPC', 'make room'],
+    ['SQLITE_READONLY_DIRECTORY', 'able to write'],
+    ['EROFS', 'able to write'],
+    ['SQLITE_NOTADB', 'restore a backup'],
+    ['SQLITE_CORRUPT', 'restore a backup'],
+    ['SQLITE_IOERR_WRITE', 'check the folder'],
+  ])('says what to do about %s', (code, advice) => {
+    const line = explainStartFailure(Object.assign(new Error('what it says'), { code }));
+
+    expect(line).toMatch(/^DATA_DIR cannot be used: what it says; [^\n]+$/);
+    expect(line).toContain(advice);
+  });
+
   it('prints the sentence of a wrong setting, and the stack of anything else', () => {
     expect(explainStartFailure(new ConfigError('PORT must be a number'))).toBe('PORT must be a number');
 

@@ -10,6 +10,17 @@ interface SystemError extends Error {
 /** PostgreSQL's classes (appendix A) for a role, a password or a database that it does not accept. */
 const REFUSED = /^(28|3D)...$/;
 
+/** What to do about a data folder that SQLite or Node cannot use, by the code of their errors. */
+const STORAGE_ADVICE: readonly (readonly [RegExp, string])[] = [
+  [/^(SQLITE_FULL|ENOSPC|EDQUOT)/, 'make room on its disk'],
+  [/^(SQLITE_READONLY|SQLITE_PERM|EROFS|EACCES|EPERM)/, 'the service must be able to write there'],
+  [
+    /^(SQLITE_CORRUPT|SQLITE_NOTADB)/,
+    'the database file is damaged: restore a backup, or move the file away',
+  ],
+  [/^(SQLITE_CANTOPEN|SQLITE_IOERR|ENOTDIR|EIO)/, 'check the folder and its disk'],
+];
+
 /** What `node-gyp-build` reports for a package without a binary for this platform, such as macOS on x64. */
 const NO_BINARY = /^No native build was found for (?<target>.+)\s+loaded from: .*?(?<name>[\w-]+)\s*$/;
 
@@ -32,6 +43,7 @@ export function explainStartFailure(error: unknown): string {
   if (code.startsWith('ERR_PARSE_ARGS')) return message;
   if (REFUSED.test(code)) return `DATABASE_URL is refused by the server: ${message}`;
   if (syscall === 'connect' || syscall === 'getaddrinfo') return `DATABASE_URL cannot be reached: ${message}`;
-  if (code.startsWith('SQLITE_CANTOPEN')) return `DATA_DIR cannot be used: ${message}`;
+  const [, advice] = STORAGE_ADVICE.find(([known]) => known.test(code)) ?? [];
+  if (advice !== undefined) return `DATA_DIR cannot be used: ${message}; ${advice}`;
   return error.stack ?? message;
 }

@@ -11,8 +11,10 @@ const DEADLINE = 9_500;
  * SIGTERM, SIGINT and SIGHUP drain the process: it reports itself as not ready, goes on serving for the drain
  * delay, then stops listening, finishes what is in flight and exits with 0, within 10 seconds. A second signal
  * exits at once.
+ *
+ * @param afterwards what is left to do once the application is closed
  */
-export function stopOnSignals(app: NestFastifyApplication): void {
+export function stopOnSignals(app: NestFastifyApplication, afterwards?: () => Promise<void>): void {
   const logger = new Logger('Shutdown');
   const drain = app.get(Drain);
   const { drainDelay } = app.get(Config);
@@ -24,12 +26,11 @@ export function stopOnSignals(app: NestFastifyApplication): void {
     setTimeout(() => app.getHttpServer().closeAllConnections(), DEADLINE - 1000).unref();
     setTimeout(() => process.exit(0), DEADLINE).unref();
 
-    // Whoever is served in this time learns that the connection ends, and so misses nothing.
+    // Connections are kept in this time: clients that open new ones are reset when listening ends.
     await sleep(drainDelay);
     drain.close();
-    // A connection whose last request is answered would be kept for the next one.
-    setInterval(() => app.getHttpServer().closeIdleConnections(), 100).unref();
     await app.close();
+    await afterwards?.();
     logger.log('Stopped');
     process.exit(0);
   };

@@ -3,6 +3,7 @@ import type { Logger as Pino } from 'pino';
 import type { Options } from 'pino-http';
 import pretty from 'pino-pretty';
 import type { Config } from '../../config/config.js';
+import { traceFields } from '../tracing/spans.js';
 import { requestFields } from './request-context.js';
 
 /** Nest's roll-call of modules and routes at start: only worth reading when something is wrong with it. */
@@ -22,12 +23,14 @@ const REPETITION = 'ExceptionHandler';
  * The process's one logger: JSON lines on standard output, or lines for people when that is a terminal.
  * Modules write to it through Nest's own `new Logger(MyService.name)`.
  */
-export function createLogger({ logLevel }: Config): Logger {
+export function createLogger({ logLevel, tracing }: Config): Logger {
   const options: Options = {
     level: logLevel,
     base: null,
-    mixin: requestFields,
+    mixin: tracing ? () => ({ ...requestFields(), ...traceFields() }) : requestFields,
     serializers: { err: describeError },
+    // Otherwise pino-http has its own serializer read the error first, with every value in it.
+    wrapSerializers: false,
     hooks: {
       logMethod(args, method) {
         const { context = '' } = args[0] as { context?: string };

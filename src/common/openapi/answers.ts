@@ -7,10 +7,14 @@ import { PageMetaView } from './page-meta.view.js';
 
 type SchemaObject = Record<string, unknown>;
 
-/** Refusals of a handler, with their messages. */
+/** Errors of a handler, with their messages. */
 export const REFUSALS = Symbol('refusals');
 
-export type Refusals = Partial<Record<ErrorCode, string>>;
+/** The messages of each code. */
+export type Refusals = Partial<Record<ErrorCode, readonly string[]>>;
+
+/** A code whose message is that of `MESSAGES`, or codes with one or several messages of the handler. */
+type Refusal = keyof typeof MESSAGES | Partial<Record<ErrorCode, string | readonly string[]>>;
 
 /** Metadata keys of what a handler responds with; see `Handler` of the reference. */
 export const SUCCESS = Symbol('success');
@@ -43,6 +47,10 @@ export const AnswersCreated = (view: Type): MethodDecorator =>
 export const Answers = (view: Type, types?: readonly string[]): MethodDecorator =>
   answers([view], ref(view), types);
 
+/** Answers with text of another media type. */
+export const AnswersText = (type: string, description: string): MethodDecorator =>
+  answers([], { type: 'string', description }, [type]);
+
 /** Answers with `{data}`, a whole list. */
 export const AnswersList = (view: Type): MethodDecorator =>
   answers([view], object({ data: listOf(view) }, ['data']));
@@ -63,6 +71,10 @@ export const AnswersCursorPage = (view: Type): MethodDecorator =>
 export const AnswersPageOrCursorPage = (view: Type): MethodDecorator =>
   withLinks(answers([view, PageMetaView], { oneOf: [pageOf(view), cursorPageOf(view)] }));
 
+/** Answers with a view, or with `{data}` of another. */
+export const AnswersOrData = (view: Type, other: Type): MethodDecorator =>
+  answers([view, other], { oneOf: [ref(view), object({ data: ref(other) }, ['data'])] });
+
 /** Answers with `{}`, `{message}` and the like, for which a class would be too much. */
 export const AnswersWith = (schema: SchemaObject): MethodDecorator => answers([], schema);
 
@@ -71,11 +83,23 @@ export const AnswersMessage = (message: string): MethodDecorator =>
   AnswersWith(object({ message: { const: message } }, ['message']));
 
 /**
- * What a handler refuses beside what follows from its parameters and from who may call it: a code, with the
- * very message that clients get where the code alone does not say it.
+ * Errors of a handler beside those that follow from its parameters and from who may call it, with the very messages
+ * that clients get: `@Refuses('INVALID_CURSOR', { NOT_FOUND: ['Post not found', 'Comment not found'] })`. A code alone
+ * has its standard message.
  */
-export const Refuses = (refusals: keyof typeof MESSAGES | Refusals): ClassDecorator & MethodDecorator =>
-  SetMetadata(REFUSALS, typeof refusals === 'string' ? { [refusals]: MESSAGES[refusals] } : refusals);
+export const Refuses = (...refusals: readonly Refusal[]): ClassDecorator & MethodDecorator =>
+  SetMetadata<symbol, Refusals>(REFUSALS, collect(refusals));
+
+function collect(refusals: readonly Refusal[]): Refusals {
+  const collected: Partial<Record<ErrorCode, string[]>> = {};
+  for (const refusal of refusals) {
+    const texts = typeof refusal === 'string' ? { [refusal]: MESSAGES[refusal] } : refusal;
+    for (const [code, text] of Object.entries(texts)) {
+      (collected[code as ErrorCode] ??= []).push(...[text].flat());
+    }
+  }
+  return collected;
+}
 
 /** A refusal that is not in the envelope. */
 export const AlsoRefuses = (status: number, schema: SchemaObject): MethodDecorator =>

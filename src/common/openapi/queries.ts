@@ -22,8 +22,9 @@ export const LimitQuery = (limit = 20): MethodDecorator =>
     default: limit,
   });
 
-export const CursorQuery = (): MethodDecorator =>
+/** @param example a cursor, where it is not that of a list by ids */
+export const CursorQuery = (example = 'MjA='): MethodDecorator =>
   QueryParameter('cursor', 'As `next_cursor` gave it; absent or empty is the start.', {
     type: 'string',
-    examples: ['MjA='],
+    examples: [example],
   });

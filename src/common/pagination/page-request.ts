@@ -1,13 +1,16 @@
 import { JsonText } from '../http/json-text.js';
 import { firstValue, type QueryParameters } from '../http/query.js';
 import { parseInt64 } from '../validation/int64.js';
-import { Page } from './page.js';
+import { type Completion, Page } from './page.js';
 
 interface PageDefaults {
   readonly limit: number;
   /** A limit outside 1 to this is replaced by the default, not clamped. */
   readonly maxLimit: number;
 }
+
+/** More rows than this before a page take time to pass over. */
+export const DEEP = 1000;
 
 /** Which page of a list is asked for. Never refused: what makes no sense is replaced. */
 export class PageRequest {
@@ -32,15 +35,21 @@ export class PageRequest {
     return Number((this.page - 1n) * BigInt(this.limit));
   }
 
+  /** Whether so many rows come before this page that passing over them takes time. */
+  get isDeep(): boolean {
+    return this.offset > DEEP;
+  }
+
   /** The answer, once its rows and the length of the whole list are known. */
-  of<T>(data: readonly T[], total: number): Page<T> {
+  of<T>(data: readonly T[], total: number, completion?: Completion<T>): Page<T> {
     const exact = Number(this.page);
-    return new Page(data, {
+    const meta = {
       total,
       page: Number.isSafeInteger(exact) ? exact : new JsonText(String(this.page)),
       limit: this.limit,
       has_next: this.page * BigInt(this.limit) < BigInt(total),
-    });
+    };
+    return new Page(data, meta, completion);
   }
 }
 

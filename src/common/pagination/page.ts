@@ -1,4 +1,5 @@
 import type { JsonText } from '../http/json-text.js';
+import { encodeCursor } from './cursor.js';
 
 /** What a page says of the whole list. */
 export interface PageMeta {
@@ -10,27 +11,83 @@ export interface PageMeta {
   readonly has_next: boolean;
 }
 
-/** One page of a list, found by its number. */
-export class Page<T> {
+/** Loads a row of a large page whole, right before it is sent; `undefined` when the row is gone by then. */
+export type Completion<T> = (index: number) => Promise<T | undefined>;
+
+/** The rows of a page. Those of a large page are incomplete: it is sent row by row, see `streamPage`. */
+abstract class Rows<T> {
+  readonly #completion: Completion<T> | undefined;
+
   constructor(
     readonly data: readonly T[],
+    completion: Completion<T> | undefined,
+  ) {
+    this.#completion = completion;
+  }
+
+  /** Present on a large page. */
+  get completion(): Completion<T> | undefined {
+    return this.#completion;
+  }
+
+  /** {@link completion} for the same rows in another form. */
+  protected completionAs<View>(toView: (row: T) => View): Completion<View> | undefined {
+    const { completion } = this;
+    if (!completion) return undefined;
+    return async (index) => {
+      const row = await completion(index);
+      return row === undefined ? undefined : toView(row);
+    };
+  }
+}
+
+/** One page of a list, found by its number. */
+export class Page<T> extends Rows<T> {
+  constructor(
+    data: readonly T[],
     readonly meta: PageMeta,
-  ) {}
+    completion?: Completion<T>,
+  ) {
+    super(data, completion);
+  }
 
   /** Only on pages that are sent in another form than `{data, meta}`. */
   toJSON?(): unknown;
 
   /** The same page with its rows as they leave. */
   map<View>(toView: (row: T) => View): Page<View> {
-    return new Page(this.data.map(toView), this.meta);
+    return new Page(this.data.map(toView), this.meta, this.completionAs(toView));
   }
 }
 
 /** One page of a list, found by where the one before it ended (keyset pagination). */
-export class CursorPage<T> {
+export class CursorPage<T> extends Rows<T> {
   constructor(
-    readonly data: readonly T[],
+    data: readonly T[],
     readonly next_cursor: string | undefined,
     readonly has_next: boolean,
-  ) {}
+    completion?: Completion<T>,
+  ) {
+    super(data, completion);
+  }
+
+  /**
+   * @param rows in the order of their ids, one more than the page holds where there are more
+   * @param completionOf the completion of the rows of the page
+   */
+  static of<T extends { readonly id: number }>(
+    rows: readonly T[],
+    limit: number,
+    completionOf?: (data: readonly T[]) => Completion<T> | undefined,
+  ): CursorPage<T> {
+    const data = rows.slice(0, limit);
+    const last = rows.length > limit ? data.at(-1) : undefined;
+    const cursor = last && encodeCursor(last.id);
+    return new CursorPage(data, cursor, last !== undefined, completionOf?.(data));
+  }
+
+  /** The same page with its rows as they leave. */
+  map<View>(toView: (row: T) => View): CursorPage<View> {
+    return new CursorPage(this.data.map(toView), this.next_cursor, this.has_next, this.completionAs(toView));
+  }
 }

@@ -5,17 +5,27 @@ import { Clock } from '../clock/clock.js';
 /** Between two purges, in milliseconds; up to half as much again, so that replicas do not all start at once. */
 const INTERVAL = 10 * 60_000;
 
+/** Deletes a batch. */
+type Task = () => Promise<{ readonly deleted: number; readonly isMore: boolean }>;
+
 /** Rows to a transaction, so that nobody waits long for a purge. */
 const BATCH = 500;
 
+/** When rows expire: so many milliseconds after the time in a column, which has an index. */
+interface Expiry {
+  readonly column: string;
+  readonly lifetime: number;
+}
+
 /**
  * Deletes what has expired, every now and then. A module registers its table, which has the columns `id` and
- * `expires_at` (with an index). Any number of replicas may purge at once: each row is deleted by one of them.
+ * `expires_at` (with an index), or another one and a lifetime. Any number of replicas may purge at once: each row is deleted by one of them.
  */
 @Injectable()
 export class Purger implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(Purger.name);
-  private readonly tables = new Set<string>();
+  private readonly tables = new Map<string, Expiry>();
+  private readonly tasks = new Map<string, Task>();
   private timer: NodeJS.Timeout | undefined;
   private purging = Promise.resolve();
   private stopped = false;
@@ -25,15 +35,21 @@ export class Purger implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly clock: Clock,
   ) {}
 
-  /** @param table one of our own names, never text from outside */
-  register(table: string): void {
-    this.tables.add(table);
+  /** @param table one of our own names, as that of the column: never text from outside */
+  register(table: string, expiry: Expiry = { column: 'expires_at', lifetime: 0 }): void {
+    this.tables.set(table, expiry);
+  }
+
+  /** For what does not expire row by row. @param name what is deleted */
+  registerTask(name: string, task: Task): void {
+    this.tasks.set(name, task);
   }
 
   /** @returns how many rows were deleted, by table */
   async purge(): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
-    for (const table of this.tables) counts.set(table, await this.purgeTable(table));
+    for (const [table, expiry] of this.tables) counts.set(table, await this.purgeTable(table, expiry));
+    for (const [name, task] of this.tasks) counts.set(name, await this.runTask(task));
     return counts;
   }
 
@@ -66,23 +82,31 @@ export class Purger implements OnApplicationBootstrap, OnApplicationShutdown {
     if (!this.stopped) this.schedule();
   }
 
-  private async purgeTable(table: string): Promise<number> {
-    const now = this.clock.now().toISOString();
+  private async runTask(task: Task): Promise<number> {
+    for (let count = 0; ;) {
+      const { deleted, isMore } = await task();
+      count += deleted;
+      if (!isMore || this.stopped) return count;
+    }
+  }
+
+  private async purgeTable(table: string, { column, lifetime }: Expiry): Promise<number> {
+    const end = new Date(this.clock.now().getTime() - lifetime).toISOString();
     for (let count = 0; ;) {
       const deleted = await this.transactions.run(async (manager) => {
         const expired = manager
           .createQueryBuilder()
           .select('row.id')
           .from(table, 'row')
-          .where('row.expires_at <= :now')
-          .orderBy('row.expires_at')
+          .where(`row.${column} <= :end`)
+          .orderBy(`row.${column}`)
           .addOrderBy('row.id')
           .limit(BATCH);
         const { affected } = await manager
           .createQueryBuilder()
           .delete()
           .from(table)
-          .where(`id IN (${expired.getQuery()})`, { now })
+          .where(`id IN (${expired.getQuery()})`, { end })
           .execute();
         return affected ?? 0;
       });

@@ -5,6 +5,7 @@ import { pageLinks } from '../pagination/links.js';
 import { stringify } from '../http/json-text.js';
 import { CursorPage, Page } from '../pagination/page.js';
 import { Created } from './created.js';
+import { streamPage } from './stream-page.js';
 
 /**
  * Describes the response in headers: `Location` of a resource that was created, `Link` (RFC 8288) from page to
@@ -16,7 +17,9 @@ export class ResourceHeadersInterceptor implements NestInterceptor {
     const http = context.switchToHttp();
     return next.handle().pipe(
       map((result: unknown) => {
-        setResourceHeaders(http.getRequest(), http.getResponse(), result);
+        const request = http.getRequest<FastifyRequest>();
+        setResourceHeaders(request, http.getResponse(), result);
+        if (isPage(result) && result.completion) return streamPage(result, request.method);
         // An interceptor that copies the page would lose its `toJSON`.
         return result instanceof Page && result.toJSON ? result.toJSON() : result;
       }),
@@ -26,7 +29,7 @@ export class ResourceHeadersInterceptor implements NestInterceptor {
 
 function setResourceHeaders({ url }: FastifyRequest, reply: FastifyReply, result: unknown): void {
   if (result instanceof Created) reply.header('location', result.location);
-  if (result instanceof Page || result instanceof CursorPage) {
+  if (isPage(result)) {
     const links = pageLinks(url, result);
     if (links) reply.header('link', links);
     if (result instanceof Page && typeof result.meta.page !== 'number') {
@@ -34,3 +37,6 @@ function setResourceHeaders({ url }: FastifyRequest, reply: FastifyReply, result
     }
   }
 }
+
+const isPage = (result: unknown): result is Page<unknown> | CursorPage<unknown> =>
+  result instanceof Page || result instanceof CursorPage;

@@ -28,7 +28,8 @@ export function textFault(value: unknown, { min = 0, max = Infinity }: TextRule)
   if (typeof value !== 'string') return 'must be a string';
   if (value === '' && min > 0) return 'must not be empty';
   if (!isStorable(value)) return 'must not contain NUL or lone surrogates';
-  if (value.length < min || value.length > max) {
+  // A code point is one or two UTF-16 units.
+  if (value.length < 2 * min || value.length > max) {
     const length = codePoints(value);
     if (length < min) return `must be at least ${min} characters long`;
     if (length > max) return `must be at most ${max} characters long`;

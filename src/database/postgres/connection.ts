@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import type { DataSource } from 'typeorm';
+import { traced } from '../statement-span.js';
 import { type Parameters, replacePlaceholders } from '../parameters.js';
 
 interface Statement {
@@ -28,9 +29,12 @@ export class PostgresConnection {
       this.statements.set(sql, statement);
     }
     const { name, text, names } = statement;
-    return on
-      .query({ ...(name !== undefined && { name }), text, values: names.map((each) => parameters[each]) })
-      .then(({ rows }) => rows as Row[]);
+    const query = {
+      ...(name !== undefined && { name }),
+      text,
+      values: names.map((each) => parameters[each]),
+    };
+    return traced('postgresql', text, () => on.query(query).then(({ rows }) => rows as Row[]));
   }
 }
 

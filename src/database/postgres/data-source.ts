@@ -1,4 +1,4 @@
-import { type CustomTypesConfig, Pool, types } from 'pg';
+import { type ClientConfig, type CustomTypesConfig, Pool, types } from 'pg';
 import type { EntitySchema, MixedList } from 'typeorm';
 import type { PostgresStore } from '../../config/config.js';
 import { migrations } from '../migrations/index.js';
@@ -54,31 +54,44 @@ export class PostgresDataSource extends ServiceDataSource {
       connectTimeoutMS: CONNECTION_TIMEOUT,
       // `pg` raises on the pool when an idle connection dies; unheard, that would end the process.
       poolErrorHandler: () => undefined,
-      extra: { ...connectionOptions, ...(patient ? {} : limitedTo(STATEMENT_TIMEOUT)) },
+      extra: { ...sessionOf(store), ...(patient ? {} : limitedTo(store, STATEMENT_TIMEOUT)) },
     });
   }
 }
 
 /** Connections of their own for searches, so that slow ones wait for each other and for no one else. */
-export function searchPool(store: PostgresStore): Pool {
+export const searchPool = (store: PostgresStore): Pool =>
+  newPool(store, SEARCHES.connections, SEARCHES.timeout);
+
+/** A connection for what must not wait for requests: whether the database is there, and can be written to. */
+export const watchPool = (store: PostgresStore): Pool => newPool(store, 1, STATEMENT_TIMEOUT);
+
+/** A connection that waits for signals: nothing is sent over it, so a server that is gone has to be noticed by TCP. */
+export const listenerConnection = ({ url }: PostgresStore): ClientConfig => ({
+  connectionString: url,
+  keepAlive: true,
+  keepAliveInitialDelayMillis: 10_000,
+});
+
+function newPool(store: PostgresStore, max: number, timeout: number): Pool {
   const pool = new Pool({
     connectionString: store.url,
-    max: SEARCHES.connections,
+    max,
     connectionTimeoutMillis: CONNECTION_TIMEOUT,
-    ...connectionOptions,
-    ...limitedTo(SEARCHES.timeout),
+    ...sessionOf(store),
+    ...limitedTo(store, timeout),
   });
   return pool.on('error', () => undefined);
 }
 
-const connectionOptions = {
+const sessionOf = ({ pooled }: PostgresStore) => ({
   types: readableTypes,
   keepAlive: true,
-  // Times are read as text, whatever the server's taste.
-  options: '-c DateStyle=ISO -c TimeZone=UTC',
-};
+  // Times are read as text, whatever the server's taste. A pooler refuses settings of a session.
+  ...(!pooled && { options: '-c DateStyle=ISO -c TimeZone=UTC' }),
+});
 
-const limitedTo = (timeout: number) => ({
-  statement_timeout: timeout,
+const limitedTo = ({ pooled }: PostgresStore, timeout: number) => ({
+  ...(!pooled && { statement_timeout: timeout }),
   Client: impatientClient(timeout + CLIENT_MARGIN),
 });

@@ -1,10 +1,12 @@
 import type { Pool } from 'pg';
 import type { EntitySchema, MixedList } from 'typeorm';
 import type { PostgresStore } from '../../config/config.js';
-import { Database } from '../database.js';
+import { Database, type PoolLoad } from '../database.js';
 import { DatabaseError } from '../database.error.js';
+import type { Listening } from '../listening.js';
 import { PostgresConnection, poolOf } from './connection.js';
-import { PostgresDataSource, searchPool } from './data-source.js';
+import { listenerConnection, PostgresDataSource, searchPool, watchPool } from './data-source.js';
+import { PostgresListener } from './listener.js';
 import { PostgresQueries } from './queries.js';
 import { PostgresTransactions } from './transactions.js';
 
@@ -16,9 +18,11 @@ export class PostgresDatabase extends Database {
   private constructor(
     readonly source: PostgresDataSource,
     private readonly searches: Pool,
-    { preparedStatements }: PostgresStore,
+    private readonly watch: Pool,
+    private readonly store: PostgresStore,
   ) {
     super();
+    const { preparedStatements } = store;
     const connection = new PostgresConnection(poolOf(source), preparedStatements);
     const patient = new PostgresConnection(searches, preparedStatements);
     this.transactions = new PostgresTransactions(source, connection);
@@ -38,11 +42,38 @@ export class PostgresDatabase extends Database {
       await source.destroy();
       throw new DatabaseError(`The database must be encoded in UTF8, and this one is in ${encoding}`);
     }
-    return new PostgresDatabase(source, searchPool(store), store);
+    return new PostgresDatabase(source, searchPool(store), watchPool(store), store);
+  }
+
+  listen(channel: string, onSignal: () => void): Listening {
+    const send = (payload: string) => this.watch.query('SELECT pg_notify($1, $2)', [channel, payload]);
+    return new PostgresListener(listenerConnection(this.store), channel, onSignal, send);
+  }
+
+  async peek<Row>(sql: string): Promise<Row[]> {
+    return (await this.watch.query(sql)).rows as Row[];
+  }
+
+  protected probeStorage(): Promise<unknown> {
+    return this.watch.query(
+      `CREATE TEMPORARY TABLE storage_probe ON COMMIT DROP AS SELECT repeat('x', 262144) AS bytes`,
+    );
+  }
+
+  override pools(): readonly PoolLoad[] {
+    return [loadOf('main', poolOf(this.source)), loadOf('search', this.searches)];
   }
 
   async close(): Promise<void> {
-    await this.searches.end();
+    await Promise.all([this.searches.end(), this.watch.end()]);
     if (this.source.isInitialized) await this.source.destroy();
   }
 }
+
+const loadOf = (name: string, { options, totalCount, idleCount, waitingCount }: Pool): PoolLoad => ({
+  name,
+  max: options.max,
+  used: totalCount - idleCount,
+  idle: idleCount,
+  pending: waitingCount,
+});

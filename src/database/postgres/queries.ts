@@ -21,7 +21,7 @@ export class PostgresQueries extends Queries {
     return this.connection.all<Row>(sql, parameters);
   }
 
-  protected override readPatiently<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+  protected readPatiently<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
     return this.searches.all<Row>(sql, parameters);
   }
 }

@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { traced } from '../statement-span.js';
 import { type Parameters, replacePlaceholders } from '../parameters.js';
 
 /** A connection, with its statements prepared once. */
@@ -12,16 +13,19 @@ export class SqliteConnection {
     if (!statement) {
       this.statements.set(sql, (statement = this.open().prepare(hideValues(sql))));
     }
-    if (statement.reader) return statement.all(parameters) as Row[];
-    statement.run(parameters);
-    return [];
+    const prepared = statement;
+    return traced('sqlite', sql, () => {
+      if (prepared.reader) return prepared.all(parameters) as Row[];
+      prepared.run(parameters);
+      return [];
+    });
   }
 }
 
 /**
  * The same query, planned without looking at values. SQLite looks at those of a LIMIT or of a condition, and
- * plans anew whenever they are bound: a quarter of the time of a list. Into sub-selects it does not look.
+ * plans again whenever they are bound: a quarter of the time of a list. Into sub-selects it does not look.
  */
-function hideValues(sql: string): string {
+export function hideValues(sql: string): string {
   return /^\s*(?:select|with)\b/i.test(sql) ? replacePlaceholders(sql, (name) => `(SELECT :${name})`) : sql;
 }

@@ -1,3 +1,4 @@
+import { chmodSync, closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
 import type { EntitySchema, MixedList, QueryRunner, ReplicationMode } from 'typeorm';
@@ -7,6 +8,7 @@ import { migrations } from '../migrations/index.js';
 import { ServiceDataSource } from '../service-data-source.js';
 import { CachingConnection } from './caching-connection.js';
 import { SqliteQueryRunner } from './query-runner.js';
+import { ReaderThreads } from './reader-threads.js';
 import { Turns } from './turns.js';
 
 /** What the column types of `columns.ts` are called here. */
@@ -26,12 +28,14 @@ export const databaseFile = ({ directory }: SqliteStore): string => join(directo
 /** The embedded database: TypeORM's connection, which writes, and one that is opened read-only. */
 export class SqliteDataSource extends ServiceDataSource {
   readonly turns = new Turns();
+  /** For reads that may be slow. */
+  readonly threads: ReaderThreads;
   private readonly openReader: () => Database.Database;
   private opened: Database.Database | undefined;
 
   /** @param patient whether a statement may wait long for another process */
   constructor(
-    store: SqliteStore,
+    private readonly store: SqliteStore,
     entities: MixedList<Function | string | EntitySchema>,
     { patient = false } = {},
   ) {
@@ -47,12 +51,15 @@ export class SqliteDataSource extends ServiceDataSource {
       prepareDatabase: (connection: Database.Database) => {
         // A commit is on disk before it is acknowledged, whatever happens to the power.
         connection.pragma('synchronous = FULL');
+        // Reader threads stop slow reads by it; a read within a unit of work is on this connection.
+        connection.function('within_deadline', () => 1);
         // TypeORM updates `@UpdateDateColumn` and `@DeleteDateColumn` by it; SQLite's own has whole seconds.
         connection.function('current_timestamp', () =>
           new Date().toISOString().slice(0, -1).replace('T', ' '),
         );
       },
     });
+    this.threads = new ReaderThreads(databaseFile(store));
     this.openReader = () => new CachingConnection(databaseFile(store), { readonly: true, timeout });
     const { driver } = this;
     const normalizeType = driver.normalizeType.bind(driver);
@@ -60,6 +67,11 @@ export class SqliteDataSource extends ServiceDataSource {
       normalizeType({ ...column, type: TYPES[String(column.type)] ?? column.type } as typeof column);
     driver.mappedDataTypes.createDateDefault = NOW;
     driver.mappedDataTypes.updateDateDefault = NOW;
+  }
+
+  override initialize(): Promise<this> {
+    makePrivate(databaseFile(this.store));
+    return super.initialize();
   }
 
   /** The connection that reads. */
@@ -73,6 +85,7 @@ export class SqliteDataSource extends ServiceDataSource {
   }
 
   override async destroy(): Promise<void> {
+    await this.threads.close();
     await super.destroy();
     this.opened?.close();
     this.opened = undefined;
@@ -81,5 +94,16 @@ export class SqliteDataSource extends ServiceDataSource {
   protected override newRunner(mode: ReplicationMode): QueryRunner {
     const reader = mode === 'slave' ? this.reader : undefined;
     return new SqliteQueryRunner(this.driver as BetterSqlite3Driver, this.turns, reader);
+  }
+}
+
+/** Makes the file readable by its owner only, which SQLite's other files inherit, also in a folder that is not. */
+function makePrivate(file: string): void {
+  closeSync(openSync(file, 'a', 0o600));
+  try {
+    chmodSync(file, 0o600);
+  } catch (error) {
+    // On a volume that is shared by a group, the file may have another owner, who decides.
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
   }
 }

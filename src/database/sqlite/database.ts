@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import type { EntitySchema, MixedList } from 'typeorm';
 import type { SqliteStore } from '../../config/config.js';
-import { Database } from '../database.js';
+import { Database, type PoolLoad } from '../database.js';
 import { DatabaseError } from '../database.error.js';
+import { type Listening, NO_SIGNALS } from '../listening.js';
 import { databaseFile, SqliteDataSource } from './data-source.js';
 import { FileLock } from './file-lock.js';
 import { SqliteQueries } from './queries.js';
@@ -43,6 +44,32 @@ export class SqliteDatabase extends Database {
       lock.release();
       throw error;
     }
+  }
+
+  /** One service has the file; it hears of its own changes by itself. */
+  listen(): Listening {
+    return NO_SIGNALS;
+  }
+
+  async peek<Row>(sql: string): Promise<Row[]> {
+    return this.source.reader.prepare(sql).all() as Row[];
+  }
+
+  protected probeStorage(): Promise<unknown> {
+    return this.source.transaction(async (manager) => {
+      await manager.query('CREATE TABLE storage_probe AS SELECT zeroblob(262144) AS bytes');
+      await manager.query('DROP TABLE storage_probe');
+    });
+  }
+
+  override pools(): readonly PoolLoad[] {
+    const { isTaken, waitingCount } = this.source.turns;
+    const used = isTaken ? 1 : 0;
+    return [{ name: 'writer', max: 1, used, idle: 1 - used, pending: waitingCount }];
+  }
+
+  override onWait(listener: (seconds: number) => void): void {
+    this.source.turns.onWait = listener;
   }
 
   async close(): Promise<void> {

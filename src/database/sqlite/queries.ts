@@ -2,7 +2,7 @@ import { SQLITE } from '../dialect.js';
 import type { Parameters } from '../parameters.js';
 import { Queries } from '../queries.js';
 import type { Transactions } from '../transactions.js';
-import { SqliteConnection } from './connection.js';
+import { hideValues, SqliteConnection } from './connection.js';
 import type { SqliteDataSource } from './data-source.js';
 
 export class SqliteQueries extends Queries {
@@ -10,12 +10,19 @@ export class SqliteQueries extends Queries {
 
   private readonly reader: SqliteConnection;
 
-  constructor(source: SqliteDataSource, transactions: Transactions) {
-    super(transactions, source);
-    this.reader = new SqliteConnection(() => source.reader);
+  constructor(
+    private readonly sqlite: SqliteDataSource,
+    transactions: Transactions,
+  ) {
+    super(transactions, sqlite);
+    this.reader = new SqliteConnection(() => sqlite.reader);
   }
 
   protected async read<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
     return this.reader.all<Row>(sql, parameters);
+  }
+
+  protected readPatiently<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+    return this.sqlite.threads.all<Row>(hideValues(sql), parameters);
   }
 }

@@ -1,7 +1,7 @@
 import type { QueryRunner } from 'typeorm';
 import { type Parameters, replacePlaceholders } from '../parameters.js';
 import { retryCollisions } from '../retry.js';
-import { Transactions } from '../transactions.js';
+import { type Statement, Transactions } from '../transactions.js';
 import { SqliteConnection } from './connection.js';
 import type { SqliteDataSource } from './data-source.js';
 import type { Writer } from './turns.js';
@@ -15,14 +15,44 @@ export class SqliteTransactions extends Transactions {
     this.connection = new SqliteConnection(() => sqlite.writer);
   }
 
-  protected async executeAlone<Row>(sql: string, parameters: Parameters): Promise<Row[]> {
+  protected executeAlone<Row>(sql: string, parameters: Parameters): Promise<Row[]> {
+    return this.inTurn(() => this.connection.all<Row>(sql, parameters));
+  }
+
+  /** Without waiting in between, which a transaction of TypeORM does at each step: six times as fast. */
+  protected override executeBothAlone<Row>(
+    { sql, parameters }: Statement,
+    following: (rows: readonly Row[]) => Statement | undefined,
+  ): Promise<Row[]> {
+    const { connection } = this;
+    const work = this.inTurn(() => {
+      connection.all('BEGIN IMMEDIATE');
+      try {
+        const rows = connection.all<Row>(sql, parameters);
+        const next = following(rows);
+        if (next) connection.all(next.sql, next.parameters);
+        connection.all('COMMIT');
+        return rows;
+      } catch (error) {
+        if (this.sqlite.writer.inTransaction) connection.all('ROLLBACK');
+        throw error;
+      }
+    });
+    return work.catch((error: unknown) => {
+      this.sqlite.storage.note(error);
+      throw error;
+    });
+  }
+
+  /** Runs what does not wait, as soon as nobody else writes. */
+  private async inTurn<T>(work: () => T): Promise<T> {
     const { turns } = this.sqlite;
     const start = Date.now();
     const writer: Writer = { lastUsed: Infinity, evict: () => undefined };
     // Where nobody is before it, a statement runs at once.
     if (!turns.tryTake(writer)) await turns.take(writer);
     try {
-      return await retryCollisions(async () => this.connection.all<Row>(sql, parameters), start);
+      return await retryCollisions(async () => work(), start);
     } finally {
       turns.give(writer);
     }

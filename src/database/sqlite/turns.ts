@@ -13,13 +13,24 @@ const IDLE_LIMIT = 10_000;
 
 /** Turns at the one connection that writes, first come first served. */
 export class Turns {
+  /** Sees how long each writer has waited, in seconds. */
+  onWait: ((seconds: number) => void) | undefined;
   private current: Writer | undefined;
   private readonly waiting: { readonly writer: Writer; readonly start: () => void }[] = [];
+
+  get isTaken(): boolean {
+    return this.current !== undefined;
+  }
+
+  get waitingCount(): number {
+    return this.waiting.length;
+  }
 
   /** Whether the turn was free, and is now this writer's. */
   tryTake(writer: Writer): boolean {
     if (this.current) return false;
     this.current = writer;
+    this.onWait?.(0);
     return true;
   }
 
@@ -27,7 +38,14 @@ export class Turns {
   async take(writer: Writer): Promise<void> {
     if (this.tryTake(writer)) return;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const entry = { writer, start: resolve };
+    const since = performance.now();
+    const entry = {
+      writer,
+      start: () => {
+        this.onWait?.((performance.now() - since) / 1000);
+        resolve();
+      },
+    };
     this.waiting.push(entry);
     const timer = setTimeout(() => {
       this.evictIdle();

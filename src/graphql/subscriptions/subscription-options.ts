@@ -17,7 +17,7 @@ import type { Context, ServerOptions, SubscribePayload } from 'graphql-ws';
 import type { Extra } from 'graphql-ws/use/ws';
 import type { Authenticator } from '../../auth/access/index.js';
 import { AppError } from '../../common/errors/errors.js';
-import { toRequest } from '../../common/http/request-of.js';
+import { toRequest } from '../../common/request/request-of.js';
 import { runWithRequestId } from '../../common/logging/request-context.js';
 import type { GraphqlSettings } from '../../config/config.js';
 import { checkSize } from '../route.js';

@@ -45,6 +45,8 @@ export class SubscriptionServer implements OnApplicationBootstrap, OnModuleDestr
       sockets,
     );
     http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      // Node has let go of it: the error of a client that has left would end the process.
+      socket.on('error', () => undefined);
       if (PATH.test(request.url ?? '')) {
         sockets.handleUpgrade(request, socket, head, (client) => sockets.emit('connection', client, request));
       } else if (http.listenerCount('upgrade') === 1) {

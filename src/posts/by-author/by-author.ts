@@ -5,6 +5,10 @@ import * as sqlite from './by-author.sqlite.js';
 /**
  * The newest posts of each of `:authors` (a JSON array), `:limit` of each after the first `:offset`. It reads
  * just these from the index of authors; a window function would read all that the authors ever wrote.
+ *
+ * @param slow whether it is read by `Queries.search`
  */
-export const newestByAuthors = ({ dialect }: Queries): string =>
-  ({ postgres: postgres.NEWEST_BY_AUTHORS, sqlite: sqlite.NEWEST_BY_AUTHORS })[dialect.name];
+export const newestByAuthors = ({ dialect }: Queries, slow: boolean): string =>
+  ({ postgres: postgres.newestByAuthors, sqlite: sqlite.newestByAuthors })[dialect.name](
+    slow ? dialect.withinDeadline : 'TRUE',
+  );

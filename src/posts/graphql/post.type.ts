@@ -1,6 +1,6 @@
 import { Field, ID, ObjectType, registerEnumType } from '@nestjs/graphql';
 import { POST_STATUSES, type PostStatus } from '../post.entity.js';
-import type { PostView } from '../post.view.js';
+import type { PostSummary } from '../post.view.js';
 
 const PostStatusEnum = Object.fromEntries(POST_STATUSES.map((status) => [status, status]));
 registerEnumType(PostStatusEnum, { name: 'PostStatus' });
@@ -14,9 +14,6 @@ export class PostType {
   @Field()
   title!: string;
 
-  @Field()
-  content!: string;
-
   @Field(() => PostStatusEnum)
   status!: PostStatus;
 
@@ -28,10 +25,20 @@ export class PostType {
 
   @Field()
   updatedAt!: Date;
+
+  /** How large its content is, which has a resolver of its own. */
+  contentBytes!: number;
 }
 
-export const toPostType = ({ author_id, created_at, updated_at, ...post }: PostView): PostType => ({
+export const toPostType = ({
+  author_id,
+  created_at,
+  updated_at,
+  content_bytes,
+  ...post
+}: PostSummary): PostType => ({
   ...post,
+  contentBytes: content_bytes,
   authorId: author_id,
   createdAt: new Date(created_at),
   updatedAt: new Date(updated_at),

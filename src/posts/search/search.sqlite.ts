@@ -5,6 +5,9 @@ const LONGEST = 48;
 
 const CONTAINS = '(instr(title_folded, :text) > 0 OR instr(content_folded, :text) > 0)';
 
+/** Whose content is not in the index; the text of the condition of the index `posts_large`. */
+const LARGE = 'SELECT id FROM posts WHERE length(content_folded) > 32768';
+
 /**
  * The index proposes the posts that have the start and the end of the text, and these are then looked into.
  * It follows each trigram of a phrase through all its places in a post: one that comes twice in the phrase
@@ -17,7 +20,7 @@ export function containing(folded: string): TextMatch {
   const end = withoutRepetition(points.toReversed()).toReversed();
   const phrases = start.length === points.length ? [start] : [start, end];
   return {
-    condition: `id IN (SELECT rowid FROM posts_search WHERE posts_search MATCH :phrases) AND ${CONTAINS}`,
+    condition: `id IN (SELECT rowid FROM posts_search WHERE posts_search MATCH :phrases UNION ALL ${LARGE}) AND ${CONTAINS}`,
     walking: CONTAINS,
     parameters: { text: folded, phrases: phrases.map(quote).join(' AND ') },
   };

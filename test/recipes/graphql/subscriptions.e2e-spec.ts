@@ -160,8 +160,8 @@ describe.each(STORES)('Subscriptions over graphql-ws on %s', (store) => {
     clearInterval(timer);
   });
 
-  it('are at this path alone, and off unless switched on', async () => {
-    const other = await startApi(store);
+  it('are at this path alone, and can be switched off', async () => {
+    const other = await startApi(store, { GRAPHQL_SUBSCRIPTIONS: 'off' });
     await other.app.listen(0, '127.0.0.1');
     const elsewhere = new WebSocket(`${url}/other`, 'graphql-transport-ws');
     const off = new WebSocket(`${(await other.app.getUrl()).replace('http', 'ws')}/graphql`);

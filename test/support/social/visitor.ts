@@ -69,7 +69,8 @@ export class Visitor {
     return reply;
   }
 
-  private keep(origin: string, setCookies: readonly string[]): void {
+  /** Keeps the cookies of a response. */
+  keep(origin: string, setCookies: readonly string[]): void {
     const jar = this.jars.get(origin) ?? new Map<string, string>();
     this.jars.set(origin, jar);
     for (const [, name, value, rest] of setCookies.flatMap((line) => [

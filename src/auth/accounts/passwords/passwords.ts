@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { Injectable } from '@nestjs/common';
 import argon2 from 'argon2';
+import type { Metrics } from '../../../common/metrics/metrics.js';
+import { networkOf } from '../../../common/request/client.js';
 import { WorkQueue } from './work-queue.js';
 
 /** OWASP's minimum for argon2id (RFC 9106): memory in KiB, passes over it, lanes. About 30 ms of one core. */
@@ -15,17 +17,50 @@ export const NO_PASSWORD = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'
  */
 const CONCURRENCY = Math.min(availableParallelism(), 3);
 
-/** Some seconds of waiting; whoever comes later is told to come back. */
+/** Passwords that wait in one lane: some seconds. Later ones are told to retry. */
 const CAPACITY = 128;
 
-/** Hashes and compares passwords; so few at once that the service stays responsive. */
+/** Of these, those of one client. */
+const SHARE = CAPACITY / 4;
+
+/**
+ * Hashes and compares passwords; so few at once that the service stays responsive. New passwords wait in another
+ * lane than logins, so that registrations keep nobody from logging in.
+ */
 @Injectable()
 export class Passwords {
-  private readonly queue = new WorkQueue(CONCURRENCY, CAPACITY);
+  private readonly queue = new WorkQueue<'new' | 'login'>({
+    concurrency: CONCURRENCY,
+    capacity: CAPACITY,
+    share: SHARE,
+  });
 
-  /** @throws AppError `SERVICE_UNAVAILABLE` when too many are waiting already */
-  hash(password: string): Promise<string> {
-    return this.queue.run(() => argon2.hash(password, PARAMETERS));
+  /** Registers how busy hashing is. */
+  measure(metrics: Metrics): void {
+    const { queue } = this;
+    metrics.gauge('password_hashing_running', 'Passwords that are being hashed', () => queue.runningCount);
+    metrics.gauge(
+      'password_hashing_concurrency',
+      'Passwords that are hashed at the same time at most',
+      () => CONCURRENCY,
+    );
+    metrics.gauge(
+      'password_hashing_waiting',
+      'Passwords that wait to be hashed: new ones, and those of logins',
+      () => (['new', 'login'] as const).map((lane) => [{ lane }, queue.waitingCount(lane)] as const),
+      ['lane'],
+    );
+    metrics.gauge('password_hashing_capacity', 'Passwords that may wait in one lane', () => CAPACITY);
+  }
+
+  /**
+   * Hashes a new password.
+   *
+   * @param address of the client, where one asks for it
+   * @throws AppError `SERVICE_UNAVAILABLE` when too many are waiting already
+   */
+  hash(password: string, address?: string): Promise<string> {
+    return this.queue.run('new', holderAt(address), () => argon2.hash(password, PARAMETERS));
   }
 
   /**
@@ -37,9 +72,10 @@ export class Passwords {
   matches(
     password: string,
     hash: string = NO_PASSWORD,
+    address?: string,
     first = async (): Promise<void> => undefined,
   ): Promise<boolean> {
-    return this.queue.run(async () => {
+    return this.queue.run('login', holderAt(address), async () => {
       await first();
       return argon2.verify(hash, password);
     });
@@ -47,6 +83,10 @@ export class Passwords {
 
   /** A hash by the parameters of today, where the given one was made with less work. */
   async renew(password: string, hash: string): Promise<string | undefined> {
-    return argon2.needsRehash(hash, PARAMETERS) ? this.hash(password) : undefined;
+    if (!argon2.needsRehash(hash, PARAMETERS)) return undefined;
+    return this.queue.run('login', undefined, () => argon2.hash(password, PARAMETERS));
   }
 }
+
+const holderAt = (address: string | undefined): string | undefined =>
+  address === undefined ? undefined : networkOf(address);

@@ -2,39 +2,70 @@ import { describe, expect, it } from '@jest/globals';
 import { WorkQueue } from './work-queue.js';
 
 describe('WorkQueue', () => {
-  it('runs so many at once, the others in their order, and refuses who finds the queue full', async () => {
-    const queue = new WorkQueue(2, 3);
-    const started: number[] = [];
-    const finish: (() => void)[] = [];
-    const work = (n: number) =>
-      queue.run(() => {
-        started.push(n);
-        return new Promise<number>((resolve) => finish.push(() => resolve(n)));
+  const unavailable = { code: 'SERVICE_UNAVAILABLE' };
+
+  function start(limits: ConstructorParameters<typeof WorkQueue>[0]) {
+    const queue = new WorkQueue<'a' | 'b'>(limits);
+    const started: string[] = [];
+    const finish = new Map<string, () => void>();
+    const work = (name: string, lane: 'a' | 'b' = 'a', holder?: string) =>
+      queue.run(lane, holder, () => {
+        started.push(name);
+        return new Promise<string>((resolve) => finish.set(name, () => resolve(name)));
       });
-
-    const runs = [0, 1, 2, 3, 4].map(work);
-    await expect(work(5)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    expect(started).toEqual([0, 1]);
-
-    finish[0]!();
-    expect(await runs[0]).toBe(0);
-    const late = work(6);
-    for (let n = 1; n < 6; n++) {
-      finish[n]!();
+    const finishNext = async (name: string) => {
+      finish.get(name)!();
       await new Promise(setImmediate);
-    }
+    };
+    return { queue, started, work, finishNext };
+  }
 
-    expect(await Promise.all([...runs, late])).toEqual([0, 1, 2, 3, 4, 6]);
-    expect(started).toEqual([0, 1, 2, 3, 4, 6]);
+  it('runs so many at once, the others in their order, and rejects who finds the lane full', async () => {
+    const { started, work, finishNext } = start({ concurrency: 2, capacity: 3, share: 3 });
+
+    const runs = ['0', '1', '2', '3', '4'].map((name) => work(name));
+    await expect(work('5')).rejects.toMatchObject(unavailable);
+    expect(started).toEqual(['0', '1']);
+
+    await finishNext('0');
+    const late = work('6');
+    for (const name of ['1', '2', '3', '4', '6']) await finishNext(name);
+
+    expect(await Promise.all([...runs, late])).toEqual(['0', '1', '2', '3', '4', '6']);
+    expect(started).toEqual(['0', '1', '2', '3', '4', '6']);
+  });
+
+  it('takes turns between its lanes, each of which is bounded by itself', async () => {
+    const { started, work, finishNext } = start({ concurrency: 1, capacity: 3, share: 3 });
+
+    const runs = ['a0', 'a1', 'a2', 'a3'].map((name) => work(name));
+    await expect(work('a4')).rejects.toMatchObject(unavailable);
+    runs.push(work('b0', 'b'), work('b1', 'b'));
+    for (const name of ['a0', 'a1', 'b0', 'a2', 'b1', 'a3']) await finishNext(name);
+
+    await Promise.all(runs);
+    expect(started).toEqual(['a0', 'a1', 'b0', 'a2', 'b1', 'a3']);
+  });
+
+  it('leaves room for others: one holder has its share of a lane, and no more', async () => {
+    const { started, work, finishNext } = start({ concurrency: 1, capacity: 4, share: 2 });
+
+    const runs = [work('0', 'a', 'x'), work('1', 'a', 'x'), work('2', 'a', 'x')];
+    await expect(work('3', 'a', 'x')).rejects.toMatchObject(unavailable);
+    runs.push(work('4', 'a', 'y'), work('5', 'b', 'x'));
+    for (const name of ['0', '1', '5', '2', '4']) await finishNext(name);
+
+    await Promise.all(runs);
+    expect(started).toEqual(['0', '1', '5', '2', '4']);
   });
 
   it('goes on after a failure', async () => {
-    const queue = new WorkQueue(1, 1);
-    const failing = queue.run(() => Promise.reject(new Error('failed')));
-    const next = queue.run(async () => 'done');
+    const queue = new WorkQueue<'a'>({ concurrency: 1, capacity: 1, share: 1 });
+    const failing = queue.run('a', undefined, () => Promise.reject(new Error('failed')));
+    const next = queue.run('a', undefined, async () => 'done');
 
     await expect(failing).rejects.toThrow('failed');
     expect(await next).toBe('done');
-    expect(await queue.run(async () => 'again')).toBe('again');
+    expect(await queue.run('a', undefined, async () => 'again')).toBe('again');
   });
 });

@@ -1,0 +1,104 @@
+/**
+ * Whether callers can stop others: one client asks for the health and for one post, while 16 clients send the most
+ * expensive requests that are accepted, a kind at a time.
+ *
+ *     npm run bench:fair [-- --posts 1000000 --clients 16 --seconds 10 --store SQLite --flood logins]
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseCommandLine } from '../src/commands/support/command-line.ts';
+import { startPostgres } from '../test/support/postgres-server.ts';
+import { createStore, STORES, type StoreName } from '../test/support/stores.ts';
+import { Server } from './support/server.ts';
+import { quantile, table } from './support/statistics.ts';
+
+const FLOODS = [
+  'search, two letters',
+  'search, common word',
+  'deep page by title',
+  'posts of a user by title',
+  'GraphQL, the most objects',
+  'GraphQL, deep page',
+  'posts of 500 KB',
+  'logins',
+  'registrations',
+];
+
+/** Between two requests of the client that is measured, in milliseconds. */
+const PAUSE = 10;
+
+const { values } = parseCommandLine(
+  'Usage: npm run bench:fair [-- --posts 1000000 --clients 16 --seconds 10 --store SQLite --flood logins]',
+  {
+    options: {
+      posts: { type: 'string', default: '1000000' },
+      clients: { type: 'string', default: '16' },
+      seconds: { type: 'string', default: '10' },
+      store: { type: 'string' },
+      flood: { type: 'string' },
+    },
+  },
+);
+const seconds = Number(values.seconds);
+
+const postgres = await startPostgres();
+process.env['TEST_DATABASE_URL'] = postgres.url;
+try {
+  for (const store of STORES) if (!values.store || values.store === store) await measure(store);
+} finally {
+  await postgres.stop();
+}
+
+async function measure(store: StoreName): Promise<void> {
+  const { environment, ...testStore } = await createStore(store);
+  execFileSync(process.execPath, ['dist/commands/seed.js', '--posts', values.posts], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const server = await Server.start('dist/main.js', { ...environment, TRUST_PROXY: '127.0.0.1' });
+  await probe(server.url, 2);
+  const rows = [['none', ...(await probe(server.url, seconds)), '', '']];
+  for (const kind of FLOODS) {
+    if (values.flood && values.flood !== kind) continue;
+    process.stderr.write(`\r\x1b[2K${store}: ${kind}`);
+    const flood = spawn(
+      process.execPath,
+      ['--no-warnings', 'bench/support/flood.ts', server.url, kind, values.clients, values.posts],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    const output = text(flood.stdout);
+    await sleep(1000);
+    const times = await probe(server.url, seconds);
+    flood.kill('SIGTERM');
+    const { served, unavailable } = JSON.parse(await output) as Record<string, number>;
+    rows.push([kind, ...times, String(Math.round(served! / (seconds + 1))), String(unavailable)]);
+    // What is still under way does not count for the next.
+    await sleep(9000);
+  }
+  process.stderr.write('\r\x1b[2K');
+  console.log(`\n${store}, ${values.posts} posts: p50, p99, maximum; goal: p99 < 100 ms, maximum < 500 ms\n`);
+  console.log(table(['flood', 'health', 'one post', 'flood: served/s', '503'], rows));
+  await server.stop();
+  await testStore.remove();
+}
+
+/** @returns times of the health and of one post, for a table */
+async function probe(url: string, duration: number): Promise<string[]> {
+  const paths = ['/health', '/v1/posts/1'];
+  const times: number[][] = paths.map(() => []);
+  const end = Date.now() + duration * 1000;
+  while (Date.now() < end) {
+    for (const [index, path] of paths.entries()) {
+      const start = performance.now();
+      const response = await fetch(url + path);
+      await response.arrayBuffer();
+      if (!response.ok) throw new Error(`${path} was answered with ${response.status}`);
+      times[index]!.push(performance.now() - start);
+    }
+    await sleep(PAUSE);
+  }
+  return times.map((list) =>
+    [0.5, 0.99, 1].map((share) => `${quantile(list, share).toFixed(1)} ms`).join(', '),
+  );
+}

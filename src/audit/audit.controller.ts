@@ -1,0 +1,35 @@
+import { Controller, Get, Header, Query } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { StaffOnly } from '../auth/access/index.js';
+import type { QueryParameters } from '../common/http/query.js';
+import { AnswersCursorPage, Refuses } from '../common/openapi/answers.js';
+import { CursorQuery, LimitQuery, QueryParameter } from '../common/openapi/queries.js';
+import type { CursorPage } from '../common/pagination/page.js';
+import { AuditEntryView } from './audit-entry.view.js';
+import { AuditService } from './audit.service.js';
+
+@ApiTags('Audit')
+@Controller({ path: 'audit', version: '1' })
+@StaffOnly()
+export class AuditController {
+  constructor(private readonly audit: AuditService) {}
+
+  @Get()
+  @ApiOperation({ summary: 'Lists who changed what, the newest first' })
+  @CursorQuery()
+  @LimitQuery()
+  @QueryParameter('account_id', 'Only what this account did; what is no id matches nothing.', {
+    type: 'integer',
+    format: 'int64',
+  })
+  @QueryParameter('subject', 'Only what was done to the resource with this path.', {
+    type: 'string',
+    examples: ['/v1/posts/1'],
+  })
+  @AnswersCursorPage(AuditEntryView)
+  @Refuses('INVALID_CURSOR')
+  @Header('cache-control', 'no-store')
+  list(@Query() query: QueryParameters): Promise<CursorPage<AuditEntryView>> {
+    return this.audit.list(query);
+  }
+}

@@ -1,0 +1,33 @@
+import { Module } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import type { FastifyInstance } from 'fastify';
+import { Purger } from '../common/purge/purger.js';
+import { Config } from '../config/config.js';
+import { AuditEntry } from './audit-entry.entity.js';
+import { AuditLog } from './audit-log.js';
+import { auditRequests } from './audit-requests.js';
+import { AuditController } from './audit.controller.js';
+import { AuditService } from './audit.service.js';
+
+const DAY = 24 * 3600_000;
+
+/** Who changed what. No module calls it: it sees the requests, and the units of work that they run. */
+@Module({
+  imports: [TypeOrmModule.forFeature([AuditEntry])],
+  controllers: [AuditController],
+  providers: [AuditLog, AuditService],
+})
+export class AuditModule {
+  constructor(
+    log: AuditLog,
+    purger: Purger,
+    { auditRetentionDays }: Config,
+    { httpAdapter }: HttpAdapterHost,
+  ) {
+    purger.register('audit_entries', { column: 'created_at', lifetime: auditRetentionDays * DAY });
+    // An application context has no server.
+    const fastify = httpAdapter?.getInstance<FastifyInstance>();
+    if (fastify) auditRequests(fastify, log);
+  }
+}

@@ -1,0 +1,18 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../config/config.js';
+import type { TokenPurpose } from './account-token.entity.js';
+
+/** Where the links in mails lead. */
+@Injectable()
+export class AccountLinks {
+  private readonly page: string;
+
+  constructor({ accountLinksUrl, publicUrl }: Config) {
+    this.page = accountLinksUrl ?? `${publicUrl}/account/`;
+  }
+
+  /** The token is in the fragment, which browsers neither send to a server nor put into `Referer`. */
+  to(purpose: TokenPurpose, token: string): string {
+    return `${this.page}#action=${purpose}&token=${token}`;
+  }
+}

@@ -1,0 +1,114 @@
+import { Injectable } from '@nestjs/common';
+import { type MailMessage, MailOutbox, MailQueue, MailSender, templates } from '../../mail/index.js';
+import { type Account, AccountsService, emailKey } from '../accounts/index.js';
+import { AccountLinks } from './account-links.js';
+import { AccountTokens } from './account-tokens.js';
+
+/** What the outbox knows of a mail until it is sent. */
+interface MailData {
+  readonly accountId: number;
+  /** Where it goes. */
+  readonly email: string;
+  /** The e-mail and the password as they were when the mail was requested; a change since then ends what was requested. */
+  readonly accountEmail: string;
+  readonly passwordChangedAt: string;
+}
+
+/**
+ * The mails about accounts. They are recorded in the unit of work that they belong to; who gets what is decided
+ * when a mail is sent, so that a request does the same work whether there is an account or not.
+ */
+@Injectable()
+export class AccountMails {
+  constructor(
+    private readonly outbox: MailOutbox,
+    private readonly accounts: AccountsService,
+    private readonly tokens: AccountTokens,
+    private readonly links: AccountLinks,
+    private readonly queue: MailQueue,
+    sender: MailSender,
+  ) {
+    sender.register('verify-email', (data: MailData) => this.composeVerification(data));
+    sender.register('change-email', (data: MailData) => this.composeChange(data));
+    sender.register('change-email-notice', async ({ email }: MailData) =>
+      letter(email, templates.emailChangeRequested()),
+    );
+    sender.register('reset-password', ({ email }: MailData) => this.composeReset(email));
+  }
+
+  /** Asks the owner of the account's address to confirm it. */
+  async verifyEmail(account: Account): Promise<void> {
+    if (this.outbox.isOpen) await this.add('verify-email', account, account.email);
+  }
+
+  /**
+   * Asks the owner of a new address to confirm it, and tells the owner of the old one. A request that still waits ends:
+   * sent later, its token would replace the newer one, and the address may have been a mistake.
+   */
+  async changeEmail(account: Account, email: string): Promise<void> {
+    await this.queue.discard([ownerOf(account)], 'change-email');
+    await this.add('change-email', account, email);
+    await this.add('change-email-notice', account, account.email);
+  }
+
+  /** Lets whoever owns the address choose a new password, if there is an active account with it. */
+  async resetPassword(email: string): Promise<void> {
+    await this.outbox.add('reset-password', ownerOf({ email }), { email });
+  }
+
+  private async add(kind: string, account: Account, email: string): Promise<void> {
+    const { id: accountId, email: accountEmail } = account;
+    const passwordChangedAt = account.passwordChangedAt.toISOString();
+    const data: MailData = { accountId, email, accountEmail, passwordChangedAt };
+    await this.outbox.add(kind, ownerOf(account), data);
+  }
+
+  private async composeVerification({ accountId, email }: MailData): Promise<MailMessage | undefined> {
+    const token = await this.tokens.issue(
+      accountId,
+      'verify-email',
+      email,
+      (account) => account.email === email && !account.isEmailVerified,
+    );
+    if (token === undefined) return undefined;
+    return letter(email, templates.verifyEmail(this.links.to('verify-email', token)));
+  }
+
+  private async composeChange(data: MailData): Promise<MailMessage | undefined> {
+    const { accountId, email, accountEmail, passwordChangedAt } = data;
+    const owner = await this.accounts.findByEmail(email);
+    if (owner && owner.id !== accountId) return letter(owner.email, templates.emailTaken());
+    const token = await this.tokens.issue(
+      accountId,
+      'change-email',
+      email,
+      (account) =>
+        account.email === accountEmail && account.passwordChangedAt.toISOString() === passwordChangedAt,
+    );
+    if (token === undefined) return undefined;
+    return letter(email, templates.changeEmail(this.links.to('change-email', token)));
+  }
+
+  private async composeReset(email: string): Promise<MailMessage | undefined> {
+    const account = await this.accounts.findByEmail(email);
+    if (!account) return undefined;
+    // To the address that is on record: another spelling of it may be another mailbox.
+    const { id, email: address } = account;
+    const isSame = (current: Account) => current.email === address;
+    const token = await this.tokens.issue(id, 'reset-password', address, isSame);
+    if (token === undefined) return undefined;
+    return letter(address, templates.resetPassword(this.links.to('reset-password', token)));
+  }
+}
+
+const letter = (address: string, content: Omit<MailMessage, 'to'>): MailMessage => ({
+  to: { address },
+  ...content,
+});
+
+/** The owners of the waiting mails about an account, as the outbox knows them. */
+export const mailOwnersOf = ({ id, email }: Account): string[] => [ownerOf({ id }), ownerOf({ email })];
+
+/** By their id, or by an address that may have no account. */
+const ownerOf = (who: { readonly id: number } | { readonly email: string }): string =>
+  'id' in who ? `account ${who.id}` : `address ${emailKey(who.email)}`;

@@ -1,0 +1,93 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { MoreThan, Repository } from 'typeorm';
+import { auditAccount } from '../../common/audit/audit-trail.js';
+import { Clock } from '../../common/clock/clock.js';
+import { AppError } from '../../common/errors/errors.js';
+import { MESSAGES } from '../../common/openapi/messages.js';
+import { Transactions } from '../../database/transactions.js';
+import { type Account, AccountsService } from '../accounts/index.js';
+import { AccountToken, type TokenPurpose } from './account-token.entity.js';
+
+const HOUR = 3600_000;
+
+/** How long a token is valid, in milliseconds. */
+const LIFETIMES: Readonly<Record<TokenPurpose, number>> = {
+  'verify-email': 24 * HOUR,
+  'change-email': 24 * HOUR,
+  'reset-password': HOUR,
+};
+
+const TOKEN_BYTES = 32;
+
+/** The tokens in mails. Each works once, and the database has only their hashes. */
+@Injectable()
+export class AccountTokens {
+  constructor(
+    @InjectRepository(AccountToken) private readonly tokens: Repository<AccountToken>,
+    private readonly accounts: AccountsService,
+    private readonly transactions: Transactions,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Creates a token, which replaces the one of the same purpose.
+   *
+   * @param email where it is going to be sent
+   * @param isWanted whether the account, as it is now, is still to get it
+   * @returns `undefined` when it is not
+   */
+  async issue(
+    accountId: number,
+    purpose: TokenPurpose,
+    email: string,
+    isWanted: (account: Account) => boolean,
+  ): Promise<string | undefined> {
+    const token = randomBytes(TOKEN_BYTES).toString('base64url');
+    const expiresAt = new Date(this.clock.now().getTime() + LIFETIMES[purpose]);
+    return this.transactions.run(async () => {
+      const account = await this.accounts.lock(accountId);
+      if (!account?.isActive || !isWanted(account)) return undefined;
+      await this.tokens.delete({ accountId, purpose });
+      await this.tokens.insert({ id: hash(token), accountId, purpose, email, expiresAt });
+      return token;
+    });
+  }
+
+  /** Reads a token, which stays usable. @throws AppError `INVALID_CODE` when it is wrong, used or expired */
+  async find(purpose: TokenPurpose, token: string): Promise<AccountToken> {
+    const found = await this.tokens.findOneBy({
+      id: hash(token),
+      purpose,
+      expiresAt: MoreThan(this.clock.now()),
+    });
+    if (!found) throw invalidCode();
+    return found;
+  }
+
+  /**
+   * Uses a token up, in a unit of work with what it is good for, so that of any number of attempts at once
+   * exactly one succeeds.
+   *
+   * @returns the account, which nobody else can change before the unit of work is over
+   * @throws AppError `INVALID_CODE` when someone was faster, or the account may not log in any more
+   */
+  async consume({ id, accountId }: AccountToken): Promise<Account> {
+    const account = await this.accounts.lock(accountId);
+    const { affected } = await this.tokens.delete({ id });
+    if (affected !== 1 || !account?.isActive) throw invalidCode();
+    auditAccount(account.id);
+    return account;
+  }
+
+  /** Ends all tokens of an account: its password or e-mail has changed. */
+  async endAll(accountId: number): Promise<void> {
+    await this.tokens.delete({ accountId });
+  }
+}
+
+const invalidCode = (): AppError => new AppError('INVALID_CODE', MESSAGES.INVALID_CODE);
+
+/** Of 256 random bits: nothing that is slower, or salted, would make them harder to guess. */
+const hash = (token: string): string => createHash('sha256').update(token).digest('base64url');

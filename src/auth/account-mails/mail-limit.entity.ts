@@ -1,0 +1,14 @@
+import { Entity, Index } from 'typeorm';
+import { TextColumn, TimestampColumn } from '../../database/columns.js';
+
+/** A mail was requested for an address; until when there is no other one of its kind. */
+@Entity('mail_limits')
+@Index('mail_limits_expires_at', ['expiresAt'])
+export class MailLimit {
+  /** SHA-256 of the kind and the address. */
+  @TextColumn('id', { primary: true })
+  id!: string;
+
+  @TimestampColumn('expires_at')
+  expiresAt!: Date;
+}

@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../common/clock/clock.js';
+import { AppError } from '../../common/errors/errors.js';
+import type { ClientInfo } from '../../common/request/client.js';
+import type { Principal } from '../access/index.js';
+import { Credentials, NO_PASSWORD } from '../accounts/index.js';
+import { Logins } from '../logins/index.js';
+import { AccountRemoval } from './account-removal.js';
+import type { DeleteAccountInput } from './profile.input.js';
+
+/** How old the login of an account without a password may be, in milliseconds. */
+const MAX_LOGIN_AGE = 5 * 60_000;
+
+export const LOGIN_TOO_OLD =
+  'Log in again first: the account has no password, and the login is older than 5 minutes';
+
+/** Accounts that are deleted by their owners. */
+@Injectable()
+export class AccountDeletions {
+  constructor(
+    private readonly credentials: Credentials,
+    private readonly logins: Logins,
+    private readonly removal: AccountRemoval,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * @throws IncorrectPassword
+   * @throws AppError `VALIDATION_ERROR` without the password of an account that has one, `FORBIDDEN` when the
+   * login is too old
+   */
+  async delete(
+    { account, sid }: Principal,
+    { password }: DeleteAccountInput,
+    client: ClientInfo,
+  ): Promise<void> {
+    if (account.passwordHash === NO_PASSWORD) {
+      const since = new Date(this.clock.now().getTime() - MAX_LOGIN_AGE);
+      const isFresh = sid !== undefined && (await this.logins.isOpenSince(account.id, sid, since));
+      if (!isFresh) throw new AppError('FORBIDDEN', LOGIN_TOO_OLD);
+    } else {
+      if (password == null) throw missingPassword();
+      await this.credentials.confirm(account, password, client);
+    }
+    await this.removal.remove(account);
+  }
+}
+
+function missingPassword(): AppError {
+  const message = 'password must be a string';
+  return new AppError('VALIDATION_ERROR', message, { details: [{ field: 'password', message }] });
+}

@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { AppError } from '../../common/errors/errors.js';
+import { clientOf } from '../../common/request/client.js';
+import { MESSAGES } from '../../common/openapi/messages.js';
+import { checkInput } from '../../common/validation/input.pipe.js';
+import { Transactions } from '../../database/transactions.js';
+import { MailOutbox } from '../../mail/index.js';
+import { Authenticator } from '../access/index.js';
+import { AccountMails, AccountTokens, MailLimits } from '../account-mails/index.js';
+import { type Account, AccountsService, Credentials, LoginInput } from '../accounts/index.js';
+
+export const ALREADY_VERIFIED = 'The e-mail address is confirmed already';
+export const MAIL_LIMIT = 'A mail was sent less than a minute ago; look for it, or wait';
+
+/** Shows that the e-mail of an account belongs to its owner. */
+@Injectable()
+export class EmailVerification {
+  constructor(
+    private readonly accounts: AccountsService,
+    private readonly authenticator: Authenticator,
+    private readonly credentials: Credentials,
+    private readonly tokens: AccountTokens,
+    private readonly mails: AccountMails,
+    private readonly limits: MailLimits,
+    private readonly outbox: MailOutbox,
+    private readonly transactions: Transactions,
+  ) {}
+
+  /** @throws AppError `INVALID_CODE` */
+  async confirm(token: string): Promise<void> {
+    const found = await this.tokens.find('verify-email', token);
+    await this.transactions.run(async () => {
+      const { id } = await this.tokens.consume(found);
+      await this.accounts.markVerified(id);
+    });
+  }
+
+  /**
+   * Sends the mail of the registration again, to whoever is logged in, or brings the e-mail and the password.
+   *
+   * @throws AppError `CONFLICT` when there is nothing to verify, `RATE_LIMITED` within a minute, and as
+   * {@link Credentials.identify}
+   */
+  async resend(request: FastifyRequest, body: unknown): Promise<void> {
+    const account = await this.callerOf(request, body);
+    if (account.isEmailVerified) throw new AppError('CONFLICT', ALREADY_VERIFIED);
+    this.outbox.requireOpen();
+    await this.transactions.run(async () => {
+      const seconds = await this.limits.take('verify-email', account.email);
+      if (seconds > 0) {
+        throw new AppError('RATE_LIMITED', MAIL_LIMIT, { headers: { 'retry-after': String(seconds) } });
+      }
+      await this.mails.verifyEmail(account);
+    });
+  }
+
+  private async callerOf(request: FastifyRequest, body: unknown): Promise<Account> {
+    const principal = await this.authenticator.authenticate(request);
+    if (principal) return principal.account;
+    if (isEmpty(body)) throw new AppError('UNAUTHENTICATED', MESSAGES.UNAUTHENTICATED);
+    const { email, password } = await checkInput(LoginInput, body);
+    return this.credentials.identify(email, password, clientOf(request));
+  }
+}
+
+const isEmpty = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && !Array.isArray(body) && Object.keys(body).length === 0;

@@ -1,0 +1,107 @@
+import {
+  Body,
+  Controller,
+  Header,
+  HttpCode,
+  HttpStatus,
+  Post,
+  Req,
+  UseFilters,
+  VERSION_NEUTRAL,
+} from '@nestjs/common';
+import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { Client, type ClientInfo } from '../../common/request/client.js';
+import { AlsoRefuses, Answers, AnswersMessage, Refuses } from '../../common/openapi/answers.js';
+import { MESSAGES } from '../../common/openapi/messages.js';
+import { OptionalBody } from '../../common/validation/optional-body.js';
+import { CurrentAccount, Public } from '../access/index.js';
+import {
+  type Account,
+  AccountView,
+  INCORRECT_PASSWORD,
+  IncorrectPasswordFilter,
+  LoginInput,
+  toAccountView,
+  TOO_MANY_FAILURES,
+} from '../accounts/index.js';
+import { EMAIL_TAKEN, EmailChanges } from './email-changes.js';
+import { ALREADY_VERIFIED, EmailVerification, MAIL_LIMIT } from './email-verification.js';
+import { ChangeEmailInput, TokenInput } from './recovery.input.js';
+
+/** The e-mail address of an account: that it is its owner's, and another one. */
+@ApiTags('Accounts')
+@Controller({ path: 'auth/email', version: VERSION_NEUTRAL })
+export class EmailController {
+  constructor(
+    private readonly verification: EmailVerification,
+    private readonly changes: EmailChanges,
+  ) {}
+
+  @Post('verify')
+  @ApiOperation({ summary: 'Confirms the e-mail address of an account, by the token of a mail' })
+  @AnswersMessage('The e-mail address is confirmed')
+  @Refuses('INVALID_CODE')
+  @Public()
+  @HttpCode(HttpStatus.OK)
+  async verify(@Body() { token }: TokenInput): Promise<{ message: string }> {
+    await this.verification.confirm(token);
+    return { message: 'The e-mail address is confirmed' };
+  }
+
+  @Post('resend')
+  @ApiOperation({
+    summary: 'Sends the mail of the registration again',
+    description:
+      'To a caller who is logged in, without a body, or to one who sends the e-mail and the password.',
+  })
+  @ApiBody({ type: LoginInput })
+  @AnswersMessage('A mail is on its way')
+  @Refuses({
+    UNAUTHENTICATED: MESSAGES.UNAUTHENTICATED,
+    TOKEN_NOT_VALID: MESSAGES.TOKEN_NOT_VALID,
+    CSRF_FAILED: MESSAGES.CSRF_FAILED,
+    CONFLICT: ALREADY_VERIFIED,
+    RATE_LIMITED: [MAIL_LIMIT, TOO_MANY_FAILURES],
+  })
+  @Public()
+  @HttpCode(HttpStatus.ACCEPTED)
+  async resend(
+    @Req() request: FastifyRequest,
+    @OptionalBody() input: LoginInput,
+  ): Promise<{ message: string }> {
+    await this.verification.resend(request, input);
+    return { message: 'A mail is on its way' };
+  }
+
+  @Post('change')
+  @ApiOperation({
+    summary: 'Requests another e-mail address for the calling account',
+    description:
+      'It changes when the new address is confirmed. The response is the same for an address that is taken.',
+  })
+  @AnswersMessage('A mail is on its way to the new address')
+  @AlsoRefuses(400, INCORRECT_PASSWORD)
+  @Refuses({ RATE_LIMITED: TOO_MANY_FAILURES })
+  @HttpCode(HttpStatus.ACCEPTED)
+  @UseFilters(IncorrectPasswordFilter)
+  async change(
+    @CurrentAccount() account: Account,
+    @Body() input: ChangeEmailInput,
+    @Client() client: ClientInfo,
+  ): Promise<{ message: string }> {
+    await this.changes.request(account, input, client);
+    return { message: 'A mail is on its way to the new address' };
+  }
+
+  @Post('change/confirm')
+  @ApiOperation({ summary: 'Confirms the new e-mail address of an account, by the token of a mail' })
+  @Answers(AccountView)
+  @Refuses({ INVALID_CODE: MESSAGES.INVALID_CODE, CONFLICT: EMAIL_TAKEN })
+  @Public()
+  @HttpCode(HttpStatus.OK)
+  @Header('cache-control', 'no-store')
+  async confirmChange(@Body() { token }: TokenInput): Promise<AccountView> {
+    return toAccountView(await this.changes.confirm(token));
+  }
+}

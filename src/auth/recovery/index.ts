@@ -1,0 +1,2 @@
+// The public interface of recovery.
+export { RecoveryModule } from './recovery.module.js';

@@ -1,0 +1,41 @@
+import { Body, Controller, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Client, type ClientInfo } from '../../common/request/client.js';
+import { AnswersMessage, Refuses } from '../../common/openapi/answers.js';
+import { Public } from '../access/index.js';
+import { PasswordResets } from './password-resets.js';
+import { ConfirmResetInput, ResetPasswordInput } from './recovery.input.js';
+
+@ApiTags('Accounts')
+@Controller({ path: 'auth/password/reset', version: VERSION_NEUTRAL })
+@Public()
+export class PasswordResetController {
+  constructor(private readonly resets: PasswordResets) {}
+
+  @Post()
+  @ApiOperation({
+    summary: 'Sends a mail with which a new password can be chosen',
+    description: 'The response is the same for every address, whether there is an account with it or not.',
+  })
+  @AnswersMessage('If there is an account with this address, a mail is on its way to it')
+  @HttpCode(HttpStatus.ACCEPTED)
+  async request(@Body() { email }: ResetPasswordInput): Promise<{ message: string }> {
+    await this.resets.request(email);
+    return { message: 'If there is an account with this address, a mail is on its way to it' };
+  }
+
+  @Post('confirm')
+  @ApiOperation({
+    summary: 'Sets a new password, by the token of a mail, and ends all logins of the account',
+  })
+  @AnswersMessage('The password was changed')
+  @Refuses('INVALID_CODE')
+  @HttpCode(HttpStatus.OK)
+  async confirm(
+    @Body() input: ConfirmResetInput,
+    @Client() { address }: ClientInfo,
+  ): Promise<{ message: string }> {
+    await this.resets.confirm(input, address);
+    return { message: 'The password was changed' };
+  }
+}

@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { Transactions } from '../../database/transactions.js';
+import { MailOutbox } from '../../mail/index.js';
+import { AccountMails, AccountTokens, MailLimits } from '../account-mails/index.js';
+import { AccountsService, PasswordPolicy, Passwords } from '../accounts/index.js';
+import { Logins } from '../logins/index.js';
+import { LoginCodes, SocialIdentities } from '../social/index.js';
+import type { ConfirmResetInput } from './recovery.input.js';
+
+/** New passwords for whoever can read the mails of an account's address. */
+@Injectable()
+export class PasswordResets {
+  constructor(
+    private readonly accounts: AccountsService,
+    private readonly passwords: Passwords,
+    private readonly policy: PasswordPolicy,
+    private readonly logins: Logins,
+    private readonly codes: LoginCodes,
+    private readonly identities: SocialIdentities,
+    private readonly tokens: AccountTokens,
+    private readonly mails: AccountMails,
+    private readonly limits: MailLimits,
+    private readonly outbox: MailOutbox,
+    private readonly transactions: Transactions,
+  ) {}
+
+  /** Does the same work for every address: whether there is an account is looked up when the mail is sent. */
+  async request(email: string): Promise<void> {
+    this.outbox.requireOpen();
+    await this.transactions.run(async () => {
+      const seconds = await this.limits.take('reset-password', email);
+      if (seconds === 0) await this.mails.resetPassword(email);
+    });
+  }
+
+  /**
+   * Sets the password, and ends whatever someone else may have opened or linked before.
+   *
+   * @param address of the client
+   * @throws AppError `INVALID_CODE`; `VALIDATION_ERROR` for a poor password, and the token stays usable
+   */
+  async confirm({ token, new_password }: ConfirmResetInput, address: string): Promise<void> {
+    const found = await this.tokens.find('reset-password', token);
+    const owner = await this.accounts.findOne(found.accountId);
+    if (owner) await this.policy.check('new_password', new_password, owner);
+    // Before the transaction, which would keep others from writing meanwhile.
+    const passwordHash = await this.passwords.hash(new_password, address);
+    await this.transactions.run(async () => {
+      const account = await this.tokens.consume(found);
+      // Whoever linked them need not be the owner of the address.
+      if (!account.isEmailVerified) await this.identities.removeAll(account.id);
+      await this.accounts.setPasswordHash(account, passwordHash);
+      await this.accounts.markVerified(account.id);
+      await this.logins.endAll(account.id);
+      await this.codes.endAll(account.id);
+      await this.tokens.endAll(account.id);
+    });
+  }
+}

@@ -1,0 +1,29 @@
+import { Text } from '../../common/validation/text.js';
+import { EmailAddress } from '../accounts/index.js';
+
+export class TokenInput {
+  @Text()
+  token!: string;
+}
+
+export class ChangeEmailInput {
+  @EmailAddress()
+  new_email!: string;
+
+  @Text()
+  password!: string;
+}
+
+export class ResetPasswordInput {
+  @EmailAddress()
+  email!: string;
+}
+
+export class ConfirmResetInput {
+  @Text()
+  token!: string;
+
+  /** Its length is a matter of the policy, which is checked after the token. */
+  @Text()
+  new_password!: string;
+}

@@ -1,0 +1,19 @@
+import { Module } from '@nestjs/common';
+import { AccountMailsModule } from '../account-mails/index.js';
+import { AccountsModule } from '../accounts/index.js';
+import { LoginsModule } from '../logins/index.js';
+import { SocialModule } from '../social/index.js';
+import { AccountPage } from './account-page.js';
+import { EmailChanges } from './email-changes.js';
+import { EmailVerification } from './email-verification.js';
+import { EmailController } from './email.controller.js';
+import { PasswordResetController } from './password-reset.controller.js';
+import { PasswordResets } from './password-resets.js';
+
+/** What people do by a link in a mail: verify and change their e-mail address, and choose a new password. */
+@Module({
+  imports: [AccountsModule, AccountMailsModule, LoginsModule, SocialModule],
+  controllers: [EmailController, PasswordResetController],
+  providers: [AccountPage, EmailChanges, EmailVerification, PasswordResets],
+})
+export class RecoveryModule {}

@@ -1,0 +1,64 @@
+import {
+  Controller,
+  Delete,
+  Get,
+  Header,
+  HttpCode,
+  HttpStatus,
+  Param,
+  Post,
+  Res,
+  VERSION_NEUTRAL,
+} from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Answers, AnswersList, Refuses } from '../../common/openapi/answers.js';
+import { CurrentAccount, CurrentPrincipal, type Principal } from '../access/index.js';
+import { type Account, EMAIL_NOT_VERIFIED } from '../accounts/index.js';
+import { AuthorizationView, IdentityView, toIdentityView } from './identity.view.js';
+import { LAST_WAY, NO_SUCH_IDENTITY, SocialIdentities } from './social-identities.js';
+import { SocialLinks } from './social-links.js';
+
+/** The identities at providers that the caller logs in by. */
+@ApiTags('Accounts')
+@Controller({ path: 'auth', version: VERSION_NEUTRAL })
+export class IdentitiesController {
+  constructor(
+    private readonly identities: SocialIdentities,
+    private readonly links: SocialLinks,
+  ) {}
+
+  @Get('identities')
+  @ApiOperation({ summary: 'Lists the identities of the calling account' })
+  @AnswersList(IdentityView)
+  @Header('cache-control', 'no-store')
+  async list(@CurrentAccount() { id }: Account): Promise<{ data: IdentityView[] }> {
+    return { data: (await this.identities.list(id)).map(toIdentityView) };
+  }
+
+  @Delete('identities/:id')
+  @ApiOperation({ summary: 'Removes an identity from the calling account' })
+  @Refuses({ NOT_FOUND: NO_SUCH_IDENTITY, CONFLICT: LAST_WAY })
+  @HttpCode(HttpStatus.NO_CONTENT)
+  unlink(@CurrentAccount() account: Account, @Param('id') id: string): Promise<void> {
+    return this.identities.unlink(account.id, id);
+  }
+
+  @Post('social/:provider/link')
+  @ApiOperation({ summary: 'Starts to link an identity at a provider to the calling account' })
+  @Answers(AuthorizationView)
+  @Refuses({
+    NOT_FOUND: 'This provider is unknown',
+    FORBIDDEN: EMAIL_NOT_VERIFIED,
+    SERVICE_UNAVAILABLE: 'This provider is not configured here',
+  })
+  @HttpCode(HttpStatus.OK)
+  @Header('cache-control', 'no-store')
+  async link(
+    @CurrentPrincipal() caller: Principal,
+    @Param('provider') provider: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<AuthorizationView> {
+    return { authorization_url: await this.links.start(provider, caller, reply) };
+  }
+}

@@ -1,0 +1,29 @@
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { Int64Property, TimestampProperty } from '../../common/openapi/properties.js';
+import type { SocialIdentity } from './social-identity.entity.js';
+
+/** An identity at a provider, as the owner of the account sees it. */
+@ApiSchema({ name: 'Identity' })
+export class IdentityView {
+  @Int64Property({ example: 1 })
+  readonly id!: number;
+
+  @ApiProperty({ example: 'google' })
+  readonly provider!: string;
+
+  @TimestampProperty()
+  readonly created_at!: string;
+}
+
+export const toIdentityView = ({ id, provider, createdAt }: SocialIdentity): IdentityView => ({
+  id,
+  provider,
+  created_at: createdAt.toISOString(),
+});
+
+/** Where a browser is sent to link an identity. */
+@ApiSchema({ name: 'Authorization' })
+export class AuthorizationView {
+  @ApiProperty({ example: 'https://accounts.google.com/o/oauth2/v2/auth?client_id=…' })
+  readonly authorization_url!: string;
+}

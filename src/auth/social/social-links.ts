@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { auditAccount } from '../../common/audit/audit-trail.js';
+import { AppError } from '../../common/errors/errors.js';
+import type { Principal } from '../access/index.js';
+import { Logins } from '../logins/index.js';
+import { LoginFlows } from './login-flows.js';
+import { ProviderClients } from './provider-clients.js';
+import type { SocialProfile } from './providers/social-provider.js';
+import { isSubject } from './social-accounts.js';
+import { emailNotVerified, SocialIdentities } from './social-identities.js';
+import type { SocialIdentity } from './social-identity.entity.js';
+
+/** Identities that people who are logged in add to their account. */
+@Injectable()
+export class SocialLinks {
+  constructor(
+    private readonly clients: ProviderClients,
+    private readonly flows: LoginFlows,
+    private readonly identities: SocialIdentities,
+    private readonly logins: Logins,
+  ) {}
+
+  /**
+   * @returns where the browser shows the provider who it is
+   * @throws AppError `FORBIDDEN` while the e-mail is not verified, and as {@link ProviderClients.authorizationUrl}
+   */
+  async start(provider: string, { account, sid }: Principal, reply: FastifyReply): Promise<string> {
+    this.clients.requireConfigured(provider);
+    if (!account.isEmailVerified) throw emailNotVerified();
+    if (sid === undefined)
+      throw new AppError('UNAUTHENTICATED', 'Log in with a session or a token to do this');
+    return this.clients.authorizationUrl(provider, () => this.flows.start(provider, reply, sid));
+  }
+
+  /**
+   * @param sid the login that has started it, which must not have ended since
+   * @throws AppError `UNAUTHENTICATED` when it has, and as {@link SocialIdentities.link}
+   */
+  async finish(provider: string, sid: string, { subject }: SocialProfile): Promise<SocialIdentity> {
+    if (!isSubject(subject)) throw new AppError('UNAUTHENTICATED', 'The provider does not say who this is');
+    const accountId = await this.logins.ownerOf(sid);
+    if (accountId === undefined) {
+      throw new AppError('UNAUTHENTICATED', 'The login that has started this is over; please log in again');
+    }
+    auditAccount(accountId);
+    return this.identities.link(accountId, provider, subject);
+  }
+}

@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '../common/errors/errors.js';
+import { EventStore, EventTypes, EVERY_EVENT, StoredEvent } from '../events/index.js';
+import { parseCommandLine } from './support/command-line.js';
+import { runDatabaseCommand, UsageError } from './support/run-command.js';
+
+/** Between two looks, in milliseconds. */
+const INTERVAL = 250;
+
+const READ = { limit: 100, bytes: 1024 * 1024 };
+
+const USAGE = `Usage: npm run events -- <command>
+  tail [--after ID] [--types a,b] [--json]
+                   prints events as they happen, from the next one on or after one; Ctrl-C ends it
+  renew-epoch      gives later ids another epoch, after the database was restored from a copy of its files`;
+
+const { values, positionals } = parseCommandLine(USAGE, {
+  options: {
+    after: { type: 'string' },
+    types: { type: 'string' },
+    json: { type: 'boolean', default: false },
+  },
+  allowPositionals: true,
+});
+
+/** As the service has it, which knows its own address. */
+const SOURCE = process.env['PUBLIC_URL'] ?? 'http://127.0.0.1:3000';
+
+await runDatabaseCommand(async ({ queries, transactions }) => {
+  const store = new EventStore(queries, transactions, new EventTypes());
+  const [command, ...more] = positionals;
+  if (more.length > 0) throw new UsageError(USAGE);
+  if (command === 'tail') return tail(store);
+  if (command !== 'renew-epoch') throw new UsageError(USAGE);
+  await store.renewEpoch();
+  console.log('The ids of later events have another epoch');
+  return 0;
+});
+
+async function tail(store: EventStore): Promise<number> {
+  const { types, after } = values;
+  const ending = new AbortController();
+  process.once('SIGINT', () => ending.abort());
+  const wanted = types === undefined ? undefined : new Set(types.split(','));
+  let position = after === undefined ? (await store.state()).last : await locate(store, after);
+  while (!ending.signal.aborted) {
+    const rows = await store.read(position, EVERY_EVENT, READ);
+    for (const row of rows) {
+      position = row.position;
+      if (wanted && !wanted.has(row.type)) continue;
+      const { id, time, type, subject, json } = new StoredEvent(row, SOURCE);
+      console.log(values.json ? json : `${time}  ${id}  ${type.padEnd(18)} ${subject}`);
+    }
+    if (rows.length === 0) await sleep(INTERVAL);
+  }
+  return 0;
+}
+
+async function locate(store: EventStore, id: string): Promise<number> {
+  try {
+    return await store.locate(id);
+  } catch (error) {
+    throw error instanceof AppError ? new UsageError(`--after ${id}: ${error.message}`) : error;
+  }
+}

@@ -1,0 +1,35 @@
+import { finishRestore } from '../database/after-restore.js';
+import { restoreDatabase } from '../database/sqlite/restore.js';
+import { parseCommandLine } from './support/command-line.js';
+import { Progress } from './support/progress.js';
+import { runCommand, UsageError } from './support/run-command.js';
+
+const USAGE = `Usage: npm run restore -- <file>
+
+Replaces the embedded database by a backup. The service has to be stopped. The backup is verified before anything
+changes, and the database that was there is kept beside the new one.
+
+On PostgreSQL it takes no file: restore with pg_restore, or recover to a point in time, then run it once before the
+service starts. See docs/operations.md.`;
+
+const { positionals } = parseCommandLine(USAGE, { allowPositionals: true });
+
+await runCommand(async (config) => {
+  const { store } = config;
+  if (positionals.length !== (store.kind === 'sqlite' ? 1 : 0)) throw new UsageError(USAGE);
+  if (store.kind === 'postgres') {
+    await finishRestore(config);
+    console.log('The restored database is ready for the service');
+    return 0;
+  }
+  const [file = ''] = positionals;
+  let progress: Progress | undefined;
+  const kept = await restoreDatabase(store, file, (done, total) => {
+    progress ??= new Progress('pages', total);
+    progress.show(done);
+  });
+  progress?.end();
+  console.log(`The database in ${store.directory} is now that of ${file}`);
+  if (kept !== undefined) console.log(`The one that was there before is kept as ${kept}`);
+  return 0;
+});

@@ -1,0 +1,19 @@
+import type { Config } from '../../config/config.js';
+import { deriveKey } from './derive-key.js';
+
+/** The keys of one purpose while `JWT_SECRET` is being rotated. */
+export interface Keys {
+  /** Makes what is new. */
+  readonly current: Buffer;
+  /** Accepts: the current one first, then the one of `JWT_SECRET_PREVIOUS`, if that is set. */
+  readonly accepted: readonly [Buffer, ...Buffer[]];
+}
+
+export function deriveKeys(
+  { jwtSecret, jwtSecretPrevious }: Pick<Config, 'jwtSecret' | 'jwtSecretPrevious'>,
+  purpose: string,
+): Keys {
+  const current = deriveKey(jwtSecret, purpose);
+  const previous = jwtSecretPrevious === undefined ? [] : [deriveKey(jwtSecretPrevious, purpose)];
+  return { current, accepted: [current, ...previous] };
+}

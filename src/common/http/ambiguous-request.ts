@@ -1,0 +1,37 @@
+import type { IncomingMessage } from 'node:http';
+
+/** What clients are told. */
+export const AMBIGUOUS = {
+  version: 'The HTTP version must be 1.0 or 1.1',
+  noHost: 'The Host header is missing',
+  twoHosts: 'The Host header must appear once',
+  oldCoding: 'HTTP/1.0 has no Transfer-Encoding',
+  coding: 'The Transfer-Encoding must be chunked',
+} as const;
+
+/**
+ * What is ambiguous about a request that Node has read all the same: a proxy in front might have read it
+ * differently, which is how requests are smuggled past it (RFC 9112, section 11.2).
+ *
+ * @returns a sentence for the client
+ */
+export function ambiguityOf({ headers, httpVersion, rawHeaders }: IncomingMessage): string | undefined {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return AMBIGUOUS.version;
+  // RFC 9112, section 3.2: HTTP/1.1 requires one, HTTP/1.0 does not.
+  if (headers.host === undefined) return httpVersion === '1.1' ? AMBIGUOUS.noHost : undefined;
+  if (namesHostTwice(rawHeaders)) return AMBIGUOUS.twoHosts;
+  const coding = headers['transfer-encoding'];
+  if (coding === undefined) return undefined;
+  if (httpVersion === '1.0') return AMBIGUOUS.oldCoding;
+  return coding.toLowerCase() === 'chunked' ? undefined : AMBIGUOUS.coding;
+}
+
+/** Node keeps the first of several. */
+function namesHostTwice(rawHeaders: readonly string[]): boolean {
+  let count = 0;
+  for (let n = 0; n < rawHeaders.length; n += 2) {
+    const name = rawHeaders[n]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') count++;
+  }
+  return count > 1;
+}

@@ -1,0 +1,72 @@
+import type { ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { AppError } from '../errors/errors.js';
+import type { Metrics } from '../metrics/metrics.js';
+import { isSafe } from './safe-methods.js';
+
+/** 256 MiB: what all responses of the process may hold while their clients read, in bytes. */
+const BUDGET = 256 * 1024 * 1024;
+
+/** Shorter responses are not counted: connections hold more than these. */
+const LARGE = 64 * 1024;
+
+/** How long a client may accept no byte of a large response, in milliseconds. Node notices up to as long afterwards. */
+const STALL = 30_000;
+
+/** What a response that is streamed in parts may hold at a time, in bytes. */
+const STREAM = 16 * 1024 * 1024;
+
+/**
+ * Bounds what responses hold in memory while their clients read slowly, and disconnects clients that do not read at
+ * all. What does not fit is 503, except the response to a change, which has happened.
+ */
+export function boundResponses(fastify: FastifyInstance, metrics: Metrics): void {
+  let held = 0;
+  metrics.gauge(
+    'http_server_held_response_bytes',
+    'Size of the large responses that are being sent',
+    () => held,
+  );
+  metrics.gauge('http_server_held_response_max_bytes', 'Size that they may have together', () => BUDGET);
+  fastify.addHook('onSend', (request, reply, payload, done) => {
+    const { raw } = reply;
+    // A stream of events bounds itself, and is silent where nothing happens.
+    const bytes = reply.getHeader('content-type') === 'text/event-stream' ? 0 : bytesOf(payload);
+    if (bytes >= LARGE) {
+      if (held + bytes > BUDGET && isSafe(request)) {
+        if (isStream(payload)) payload.destroy();
+        done(new AppError('SERVICE_UNAVAILABLE', 'Too many large responses are being sent, please retry'));
+        return;
+      }
+      held += bytes;
+      raw.once('close', () => (held -= bytes));
+      disconnectWhenStalled(raw);
+    }
+    done(null, payload);
+  });
+}
+
+function disconnectWhenStalled(response: ServerResponse): void {
+  const { socket } = response;
+  // None in a request that is injected.
+  if (!(socket instanceof Socket)) return;
+  // Bytes that the client sends would count as activity of the connection.
+  socket.pause();
+  response.once('finish', () => socket.resume());
+  // Without waiting bytes it is the handler's own source that is slow.
+  response.setTimeout(STALL, () => response.writableLength > 0 && response.destroy());
+}
+
+function bytesOf(payload: unknown): number {
+  if (typeof payload === 'string') {
+    // A character of UTF-16 is at most three bytes in UTF-8.
+    return payload.length * 3 < LARGE ? 0 : Buffer.byteLength(payload);
+  }
+  if (Buffer.isBuffer(payload)) return payload.length;
+  return isStream(payload) ? STREAM : 0;
+}
+
+const isStream = (payload: unknown): payload is Readable =>
+  typeof payload === 'object' && payload !== null && 'pipe' in payload;

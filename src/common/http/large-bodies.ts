@@ -1,0 +1,84 @@
+import { availableParallelism } from 'node:os';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AppError } from '../errors/errors.js';
+
+/** In bytes. Parsing, checking and storing a larger body takes milliseconds in which nothing else is served. */
+const LARGE = 64 * 1024;
+
+/** Requests with a large body that are served at the same time; each may keep a core of the database busy. */
+const CONCURRENCY = Math.max(2, availableParallelism() >> 1);
+
+/** Requests with a large body that wait for others: their bodies are in memory. */
+const CAPACITY = 64;
+
+/**
+ * Lets requests with large bodies keep no others waiting: few are served at a time, and between two that begin, the
+ * event loop serves other connections.
+ */
+export class LargeBodies {
+  private readonly waiting: { readonly request: FastifyRequest; readonly begin: () => void }[] = [];
+  private readonly running = new Set<FastifyRequest>();
+  private readonly departures = new Map<FastifyRequest, () => void>();
+  private isScheduled = false;
+
+  constructor(fastify: FastifyInstance) {
+    // Not when the client has read the response, which may be late or never: it may ask behind a stream of events.
+    fastify.addHook('onSend', (request, _reply, payload, done) => {
+      this.end(request);
+      done(null, payload);
+    });
+    fastify.addHook('onResponse', (request, _reply, done) => {
+      this.end(request);
+      done();
+    });
+  }
+
+  /**
+   * Begins to work on a body: at once, or for a large one when it is its turn. A client that leaves loses its turn.
+   *
+   * @throws AppError `SERVICE_UNAVAILABLE` when too many are waiting
+   */
+  begin(request: FastifyRequest, bytes: number, begin: () => void): void {
+    if (bytes < LARGE) {
+      begin();
+      return;
+    }
+    if (this.waiting.length >= CAPACITY) {
+      throw new AppError('SERVICE_UNAVAILABLE', 'Too many large requests are being processed, please retry');
+    }
+    const { socket } = request.raw;
+    if (socket.destroyed) return;
+    this.waiting.push({ request, begin });
+    // There is no response to a client that has left.
+    const onClose = () => this.end(request);
+    this.departures.set(request, onClose);
+    socket.once('close', onClose);
+    this.schedule();
+  }
+
+  private end(request: FastifyRequest): void {
+    const onClose = this.departures.get(request);
+    if (!onClose) return;
+    this.departures.delete(request);
+    request.raw.socket.off('close', onClose);
+    if (this.running.delete(request)) {
+      this.schedule();
+      return;
+    }
+    const place = this.waiting.findIndex((other) => other.request === request);
+    if (place >= 0) this.waiting.splice(place, 1);
+  }
+
+  private schedule(): void {
+    if (this.isScheduled || this.waiting.length === 0 || this.running.size >= CONCURRENCY) return;
+    this.isScheduled = true;
+    setImmediate(() => {
+      this.isScheduled = false;
+      const next = this.waiting.shift();
+      if (!next) return;
+      this.running.add(next.request);
+      this.schedule();
+      next.begin();
+    });
+  }
+}

@@ -1,7 +1,0 @@
-import type { FastifyReply } from 'fastify';
-
-/** Tells caches that the answer depends on a request header (RFC 9110, section 12.5.5), besides those named before. */
-export function varyOn(reply: FastifyReply, header: string): void {
-  const named = reply.getHeader('vary');
-  reply.header('vary', named === undefined ? header : `${String(named)}, ${header}`);
-}

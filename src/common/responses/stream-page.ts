@@ -1,0 +1,28 @@
+import { Readable } from 'node:stream';
+import { StreamableFile } from '@nestjs/common';
+import { stringify } from '../http/json-text.js';
+import type { CursorPage, Page } from '../pagination/page.js';
+
+/**
+ * Sends a large page row by row, as fast as the client reads. Each row is completed when its turn comes, so that
+ * neither a connection nor a transaction waits for the client.
+ */
+export function streamPage(page: Page<unknown> | CursorPage<unknown>, method: string): StreamableFile {
+  // Fastify reads the body of a HEAD to its end, and sends nothing of it.
+  const parts = method === 'HEAD' ? [] : partsOf(page);
+  return new StreamableFile(Readable.from(parts), { type: 'application/json; charset=utf-8' });
+}
+
+async function* partsOf(page: Page<unknown> | CursorPage<unknown>): AsyncGenerator<string> {
+  const { data, ...rest } = page;
+  yield '{"data":[';
+  let separator = '';
+  for (const index of data.keys()) {
+    const whole = await page.completion?.(index);
+    // Deleted since the page was read.
+    if (whole === undefined) continue;
+    yield separator + stringify(whole);
+    separator = ',';
+  }
+  yield `],${JSON.stringify(rest).slice(1)}`;
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import type { Config } from './config.js';
+import { readSecretFiles } from './secret-files.js';
+import { oneOf, parse, text, unusable, wholeNumber } from './settings.js';
+
+/** Who, where and which database: the driver would make up what is missing, and the data would go there. */
+function isPostgresAddress(value: string): boolean {
+  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) return false;
+  const { username, password, hostname, pathname, searchParams } = new URL(value);
+  try {
+    return (
+      decodeURIComponent(username + password) !== '' &&
+      (hostname !== '' || searchParams.has('host')) &&
+      decodeURIComponent(pathname).length > 1
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** Where the data is: all that a command needs to know. */
+export const storeSettings = z.object({
+  DATABASE_URL: text()
+    .refine(isPostgresAddress, {
+      error: 'must be a PostgreSQL address, postgres://user:password@host:port/database',
+    })
+    .optional(),
+  DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
+  DATABASE_POOLER: oneOf(['none', 'transaction']).default('none'),
+  DATABASE_PREPARED_STATEMENTS: oneOf(['on', 'off']).optional(),
+  DATA_DIR: text().default('./data'),
+  MIGRATE: oneOf(['auto', 'off']).default('auto'),
+});
+
+/** What a command needs to know of the database: where it is, and whether to migrate it. */
+export type StoreConfig = Pick<Config, 'store' | 'migrateAtStart'>;
+
+/** For commands that run beside the service or before it. @throws ConfigError */
+export function loadStoreConfig(variables: NodeJS.ProcessEnv): StoreConfig {
+  const { environment, faults: badFiles } = readSecretFiles(variables);
+  const { data, faults } = parse(storeSettings, environment);
+  faults.push(...badFiles);
+  if (!data || faults.length > 0) throw unusable(faults);
+  return { store: toStore(data), migrateAtStart: data.MIGRATE === 'auto' };
+}
+
+export const toStore = (env: z.infer<typeof storeSettings>): Config['store'] =>
+  Object.freeze(
+    env.DATABASE_URL === undefined
+      ? { kind: 'sqlite', directory: env.DATA_DIR }
+      : {
+          kind: 'postgres',
+          url: env.DATABASE_URL,
+          poolSize: env.DATABASE_POOL_SIZE,
+          pooled: env.DATABASE_POOLER === 'transaction',
+          preparedStatements:
+            (env.DATABASE_PREPARED_STATEMENTS ?? (env.DATABASE_POOLER === 'none' ? 'on' : 'off')) === 'on',
+        },
+  );

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+
+/** Settings that hold a secret. Each can be read from a file that `NAME_FILE` names, as orchestrators mount secrets. */
+const SECRETS = [
+  'JWT_SECRET',
+  'JWT_SECRET_PREVIOUS',
+  'DATABASE_URL',
+  'SMTP_URL',
+  'REDIS_URL',
+  'GOOGLE_CLIENT_SECRET',
+  'GITHUB_CLIENT_SECRET',
+];
+
+/** The environment with the secrets of its `…_FILE` settings in place, and one fault for each that cannot be used. */
+export function readSecretFiles(environment: NodeJS.ProcessEnv): {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly faults: readonly string[];
+} {
+  const read: NodeJS.ProcessEnv = { ...environment };
+  const faults: string[] = [];
+  for (const name of SECRETS) {
+    const file = environment[`${name}_FILE`];
+    if (!file) continue;
+    if (environment[name]) {
+      faults.push(`${name}_FILE must not be set together with ${name}`);
+      continue;
+    }
+    try {
+      // Editors and `echo` end a file with a line break, which is no part of the secret.
+      read[name] = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+      if (read[name] === '') faults.push(`${name}_FILE must not be empty`);
+    } catch (error) {
+      // Not the path: someone may have set the secret itself.
+      faults.push(`${name}_FILE must be a file that can be read (${(error as NodeJS.ErrnoException).code})`);
+    }
+  }
+  return { environment: read, faults };
+}

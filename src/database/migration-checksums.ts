@@ -1,0 +1,56 @@
+import type { DataSource } from 'typeorm';
+import { isMissingTable } from './failures.js';
+import { checksumOf } from './migrations/checksums.js';
+
+/** What each migration was when it ran; beside the table that TypeORM keeps, which has no room for it. */
+export const CHECKSUMS_TABLE = 'migration_checksums';
+
+/**
+ * Remembers the checksums of the migrations that have just run, and of those that ran before checksums were kept.
+ *
+ * @param accept whether to accept those that have changed, too
+ */
+export async function rememberChecksums(
+  source: DataSource,
+  ran: readonly string[],
+  { accept = false } = {},
+): Promise<void> {
+  const all: { name: string }[] = await source.query('SELECT name FROM migrations');
+  const known = await rememberedNames(source);
+  const kept = new Set(accept ? [] : known);
+  for (const name of ran) kept.delete(name);
+  for (const { name } of all.filter((row) => !kept.has(row.name))) {
+    const checksum = checksumOf(name);
+    // A migration of another build.
+    if (checksum === undefined) continue;
+    await source
+      .createQueryBuilder()
+      .insert()
+      .into(CHECKSUMS_TABLE, ['name', 'checksum'])
+      .values({ name, checksum })
+      .orUpdate(['checksum'], ['name'])
+      .execute();
+  }
+}
+
+/** Makes the table where there is none; nothing is written where there is one, which may be read-only. */
+async function rememberedNames(source: DataSource): Promise<string[]> {
+  try {
+    const rows: { name: string }[] = await source.query(`SELECT name FROM ${CHECKSUMS_TABLE}`);
+    return rows.map(({ name }) => name);
+  } catch (error) {
+    if (!isMissingTable(error)) throw error;
+    await source.query(
+      `CREATE TABLE ${CHECKSUMS_TABLE} (name varchar PRIMARY KEY, checksum varchar NOT NULL)`,
+    );
+    return [];
+  }
+}
+
+/** The names of the migrations that are not what they were when they ran. */
+export const changedMigrations = (
+  remembered: readonly { readonly name: string; readonly checksum: string }[],
+): string[] =>
+  remembered
+    .filter(({ name, checksum }) => (checksumOf(name) ?? checksum) !== checksum)
+    .map(({ name }) => name);

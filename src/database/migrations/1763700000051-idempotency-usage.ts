@@ -1,0 +1,32 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { columnTypes, isSqlite } from './column-types.js';
+import * as postgres from './1763700000051-idempotency-usage.postgres.js';
+import * as sqlite from './1763700000051-idempotency-usage.sqlite.js';
+
+/**
+ * Responses on record may be compressed, and the database itself keeps how many bytes they take, in the
+ * transaction of the change: adding them up would cost as much as there are records.
+ */
+export class IdempotencyUsage1763700000051 implements MigrationInterface {
+  async up(runner: QueryRunner): Promise<void> {
+    const { integer, text } = columnTypes(runner);
+    await runner.query(`ALTER TABLE idempotency_records ADD COLUMN encoding ${text}`);
+    await runner.query(`ALTER TABLE idempotency_records ADD COLUMN size ${integer} NOT NULL DEFAULT 0`);
+    await runner.query(`
+      CREATE TABLE idempotency_usage (
+        slot ${integer} PRIMARY KEY NOT NULL,
+        bytes ${integer} NOT NULL
+      )`);
+    for (const statement of isSqlite(runner) ? sqlite.UP : postgres.UP) await runner.query(statement);
+    await runner.query(`UPDATE idempotency_records SET size = length(headers) + length(coalesce(body, ''))`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    for (const statement of isSqlite(runner) ? sqlite.DOWN : postgres.DOWN) await runner.query(statement);
+    // What is compressed could not be read any more.
+    await runner.query('DELETE FROM idempotency_records WHERE encoding IS NOT NULL');
+    await runner.query('DROP TABLE idempotency_usage');
+    await runner.query('ALTER TABLE idempotency_records DROP COLUMN size');
+    await runner.query('ALTER TABLE idempotency_records DROP COLUMN encoding');
+  }
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { Client, type ClientConfig } from 'pg';
+import type { Listening } from '../listening.js';
+
+/** Between two attempts to connect, in milliseconds. */
+const RETRY = 1000;
+
+/** How long a connection may take, and the signal with which it is tested, in milliseconds. */
+const PATIENCE = 2000;
+
+/**
+ * Listens to a channel on a connection of its own, which comes back by itself. A pooler that gives each transaction
+ * another connection accepts `LISTEN` and delivers nothing, so the connection counts once a signal has arrived.
+ */
+export class PostgresListener implements Listening {
+  private client: Client | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private isClosed = false;
+  private isProven = false;
+
+  /** @param send sends a signal with a payload to the channel */
+  constructor(
+    private readonly connection: ClientConfig,
+    private readonly channel: string,
+    private readonly onSignal: () => void,
+    private readonly send: (payload: string) => Promise<unknown>,
+  ) {
+    void this.connect();
+  }
+
+  get works(): boolean {
+    return this.isProven;
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    clearTimeout(this.timer);
+    await this.client?.end().catch(() => undefined);
+  }
+
+  private async connect(): Promise<void> {
+    const client = new Client({ ...this.connection, connectionTimeoutMillis: PATIENCE });
+    const proof = randomUUID();
+    const lose = (): void => this.lose(client);
+    this.client = client;
+    client.on('error', lose).on('end', lose);
+    client.on('notification', ({ payload }) => {
+      if (payload === proof) this.isProven = true;
+      this.onSignal();
+    });
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${this.channel}`);
+      // Over another connection: on this one it would arrive by itself.
+      await this.send(proof);
+    } catch {
+      lose();
+    }
+  }
+
+  private lose(client: Client): void {
+    if (this.client !== client) return;
+    this.client = undefined;
+    this.isProven = false;
+    client.end().catch(() => undefined);
+    if (this.isClosed) return;
+    // What was signalled meanwhile is lost.
+    this.onSignal();
+    this.timer = setTimeout(() => void this.connect(), RETRY).unref();
+  }
+}

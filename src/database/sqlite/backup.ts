@@ -1,0 +1,33 @@
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { SqliteStore } from '../../config/config.js';
+import { DatabaseError } from '../database.error.js';
+import { databaseFile } from './data-source.js';
+import { copyDatabase, createPrivate, flush, type OnProgress, verifyDatabase } from './snapshot.js';
+
+/**
+ * Writes everything that had been committed at the start into a file, beside a running service. The file appears when
+ * it is whole and verified.
+ *
+ * @throws DatabaseError when there is nothing to back up, or the file is there already
+ */
+export async function backUpDatabase(
+  store: SqliteStore,
+  file: string,
+  onProgress: OnProgress,
+): Promise<void> {
+  const source = databaseFile(store);
+  if (!existsSync(source)) throw new DatabaseError(`There is no database in ${store.directory}`);
+  if (existsSync(file)) throw new DatabaseError(`${file} is there already: name a new file`);
+  if (!existsSync(dirname(file))) throw new DatabaseError(`There is no folder ${dirname(file)}`);
+  const draft = `${file}.${process.pid}.partial`;
+  try {
+    createPrivate(draft);
+    await copyDatabase(source, draft, onProgress);
+    verifyDatabase(draft);
+    renameSync(draft, file);
+    flush(dirname(file));
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}

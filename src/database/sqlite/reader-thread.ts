@@ -1,0 +1,49 @@
+import Database from 'better-sqlite3';
+import { workerData } from 'node:worker_threads';
+
+/** One statement for a thread of its own. */
+export interface Reading {
+  readonly sql: string;
+  readonly parameters: Readonly<Record<string, string | number | null>>;
+  /** Milliseconds since the epoch. */
+  readonly deadline: number;
+}
+
+/** An error loses its code on the way between threads. */
+export type ReadingResult =
+  { readonly rows: readonly unknown[] } | { readonly code: string; readonly message: string };
+
+/** Rows between two looks at the clock: a look costs more than a row. */
+const ROWS_PER_LOOK = 500;
+
+const { file } = workerData as { file: string };
+const database = new Database(file, { readonly: true });
+/** The service sends texts of fixed parts, so that there are few. */
+const statements = new Map<string, Database.Statement>();
+let deadline = 0;
+let rows = 0;
+
+// A statement cannot be interrupted from outside; a function that throws ends it.
+database.function('within_deadline', { deterministic: false }, () => {
+  if (++rows % ROWS_PER_LOOK === 0) checkDeadline();
+  return 1;
+});
+
+function checkDeadline(): void {
+  if (Date.now() < deadline) return;
+  throw Object.assign(new Error('The search took too long'), { code: 'READ_TIMEOUT' });
+}
+
+/** Called by the pool. */
+export default function read({ sql, parameters, deadline: until }: Reading): ReadingResult {
+  deadline = until;
+  try {
+    checkDeadline();
+    let statement = statements.get(sql);
+    if (!statement) statements.set(sql, (statement = database.prepare(sql)));
+    return { rows: statement.all(parameters) };
+  } catch (error) {
+    const { code = '', message } = error as { code?: string; message: string };
+    return { code, message };
+  }
+}

@@ -1,0 +1,99 @@
+import { closeSync, existsSync, linkSync, openSync, readSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import type { SqliteStore } from '../../config/config.js';
+import { AFTER_RESTORE } from '../after-restore.js';
+import { DatabaseError } from '../database.error.js';
+import { databaseFile } from './data-source.js';
+import { FileLock } from './file-lock.js';
+import { copyDatabase, createPrivate, flush, type OnProgress, verifyDatabase } from './snapshot.js';
+
+/** What a database begins with (https://sqlite.org/fileformat2.html, section 1.2). */
+const MAGIC = Buffer.from('SQLite format 3\0');
+
+/** What SQLite may have beside a database. */
+const COMPANIONS = ['-wal', '-shm', '-journal'];
+
+/**
+ * Replaces the embedded database by a backup, once that has been verified. Killed at any moment, it leaves the old
+ * database or the new one.
+ *
+ * @returns the file that keeps the database that was there before, if there was one
+ * @throws DatabaseError when the folder is in use, or the backup is no good
+ */
+export async function restoreDatabase(
+  store: SqliteStore,
+  backup: string,
+  onProgress: OnProgress,
+): Promise<string | undefined> {
+  if (!existsSync(backup)) throw new DatabaseError(`There is no file ${backup}`);
+  const lock = FileLock.acquire(join(store.directory, 'service.lock'), 0);
+  if (!lock) throw inUse(store);
+  const draft = join(store.directory, 'database.sqlite.restoring');
+  try {
+    rmSync(draft, { force: true });
+    createPrivate(draft);
+    await copyDatabase(backup, draft, onProgress, { readonly: true });
+    verifyDatabase(draft, runAfterRestore);
+    return replace(store, draft);
+  } finally {
+    rmSync(draft, { force: true });
+    lock.release();
+  }
+}
+
+function runAfterRestore(database: Database.Database): void {
+  database.transaction(() => {
+    for (const { table, sql } of AFTER_RESTORE) {
+      const exists = database.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').get(table);
+      if (exists) database.exec(sql);
+    }
+  })();
+}
+
+function replace(store: SqliteStore, draft: string): string | undefined {
+  const file = databaseFile(store);
+  let kept: string | undefined;
+  if (existsSync(file)) {
+    completeFile(store);
+    kept = `${file}.before-restore-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
+    for (const suffix of COMPANIONS) {
+      // Only a damaged database still has one. SQLite would take it for that of the new database.
+      if (existsSync(file + suffix)) renameSync(file + suffix, kept + suffix);
+    }
+    linkSync(file, kept);
+  }
+  renameSync(draft, file);
+  flush(store.directory);
+  return kept;
+}
+
+/** Moves what is in the write-ahead log into the database, unless that is damaged. @throws DatabaseError when it is in use */
+function completeFile(store: SqliteStore): void {
+  // SQLite deletes the log of a file that is no database.
+  if (!isDatabase(databaseFile(store))) return;
+  let database: Database.Database | undefined;
+  try {
+    database = new Database(databaseFile(store), { timeout: 1000 });
+    // Works only where nobody else has the database open, be it a command.
+    database.pragma('journal_mode = DELETE');
+  } catch (error) {
+    if (/^SQLITE_(BUSY|LOCKED)/.test((error as { code?: string }).code ?? '')) throw inUse(store);
+  } finally {
+    database?.close();
+  }
+}
+
+function isDatabase(file: string): boolean {
+  const start = Buffer.alloc(MAGIC.length);
+  const handle = openSync(file, 'r');
+  try {
+    readSync(handle, start);
+  } finally {
+    closeSync(handle);
+  }
+  return start.equals(MAGIC);
+}
+
+const inUse = ({ directory }: SqliteStore) =>
+  new DatabaseError(`A service or a command uses ${directory}: stop it first`);

@@ -1,0 +1,13 @@
+/** Runs a statement in a span. @param text without values */
+type TraceStatement = <T>(system: 'sqlite' | 'postgresql', text: string, run: () => T) => T;
+
+let traceStatement: TraceStatement | undefined;
+
+/** Has someone trace every statement of this process. */
+export function traceStatementsBy(next: TraceStatement | undefined): void {
+  traceStatement = next;
+}
+
+/** Runs a statement, in a span where someone traces. */
+export const traced = <T>(system: 'sqlite' | 'postgresql', text: string, run: () => T): T =>
+  traceStatement === undefined ? run() : traceStatement(system, text, run);

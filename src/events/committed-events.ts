@@ -1,0 +1,27 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { NewEvent } from './define-events.js';
+
+type Listener = (events: () => readonly NewEvent[]) => void;
+
+/** Reports the events of this process after their commit. */
+@Injectable()
+export class CommittedEvents {
+  private readonly logger = new Logger('Events');
+  private readonly listeners: Listener[] = [];
+
+  listen(listener: Listener): void {
+    this.listeners.push(listener);
+  }
+
+  /** @param events made only for those who look at them */
+  report(events: () => readonly NewEvent[]): void {
+    for (const listener of this.listeners) {
+      try {
+        listener(events);
+      } catch (error) {
+        // The change has happened: its request succeeds.
+        this.logger.error({ msg: 'A listener of events failed', err: error });
+      }
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import type { ExportedColumn } from './exported-columns.js';
+
+/** What happened to a resource, before it has a place in the log. */
+export interface NewEvent {
+  /** Such as `post.created`. */
+  readonly type: string;
+  /** The path of the resource. */
+  readonly subject: string;
+  /** The resource after the change, as REST shows it. */
+  readonly data: object;
+  /** Whether only the owner and staff see it, unless `WRITE_ACCESS` is open. */
+  readonly isPrivate: boolean;
+  readonly ownerId: number | null;
+}
+
+interface Definition<Change extends string> {
+  /** The first part of the types: `post`. */
+  readonly resource: string;
+  /** The path of the collection: `/v1/posts`. */
+  readonly collection?: string;
+  /** The second parts of the types. */
+  readonly changes: readonly Change[];
+  /** Whether only the owner of a resource and staff may read it, see `@OwnerAccess()`. */
+  readonly isPrivate?: boolean;
+  /** The columns that make the view, for changes by SQL text, see `EventOutbox.change`. */
+  readonly columns?: Readonly<Record<string, ExportedColumn>>;
+}
+
+interface Details {
+  /** The account that a private resource belongs to. */
+  readonly ownerId?: number | null;
+  /** The path of the collection, where it depends on the resource. */
+  readonly collection?: string;
+}
+
+/** The events of a resource. The module registers them by `EventsModule.forFeature`. */
+export class EventsOf<Change extends string = string> {
+  readonly isPrivate: boolean;
+  readonly collection: string;
+  private readonly resource: string;
+  private readonly changes: readonly Change[];
+  private readonly columns: Readonly<Record<string, ExportedColumn>>;
+
+  constructor({ resource, collection = '', changes, isPrivate = false, columns = {} }: Definition<Change>) {
+    this.resource = resource;
+    this.collection = collection;
+    this.changes = changes;
+    this.isPrivate = isPrivate;
+    this.columns = columns;
+  }
+
+  get types(): string[] {
+    return this.changes.map((change) => this.typeOf(change));
+  }
+
+  typeOf(change: Change): string {
+    return `${this.resource}.${change}`;
+  }
+
+  /** @param data the view after the change; of a deleted resource its id alone, as the view shows it */
+  of(
+    change: Change,
+    data: { readonly id: unknown },
+    { ownerId = null, collection = this.collection }: Details = {},
+  ): NewEvent {
+    return {
+      type: this.typeOf(change),
+      subject: `${collection}/${String(data.id)}`,
+      data,
+      isPrivate: this.isPrivate,
+      ownerId,
+    };
+  }
+
+  /** The columns of the view after a change. */
+  columnsAfter(change: Change): Readonly<Record<string, ExportedColumn>> {
+    return change === 'deleted' ? { id: this.columns['id'] ?? 'value' } : this.columns;
+  }
+}
+
+export const defineEvents = <const Change extends string>(definition: Definition<Change>): EventsOf<Change> =>
+  new EventsOf(definition);

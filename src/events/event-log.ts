@@ -1,0 +1,166 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setImmediate } from 'node:timers/promises';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Config } from '../config/config.js';
+import { Database } from '../database/database.js';
+import type { Listening } from '../database/listening.js';
+import { CommittedEvents } from './committed-events.js';
+import { EVERY_EVENT } from './event-filter.js';
+import { CHANNEL, EventStore } from './event-store.js';
+import { StoredEvent } from './stored-event.js';
+
+/**
+ * Between two looks for new events while there are some, in milliseconds: what came meanwhile is sent together. It is
+ * longer with many streams, each of which costs a system call.
+ */
+const PACE = { least: 25, most: 50, followers: 1000 };
+
+/** The same while nobody follows in this process: other replicas still hear of it soon. */
+const PACE_ALONE = 100;
+
+/** Between two looks in any case, in milliseconds: for what a killed process has left, and commands have written. */
+const INTERVAL = 1000;
+
+/** The same where no signals arrive, such as behind a pooler. */
+const INTERVAL_WITHOUT_SIGNALS = 200;
+
+/** What is read at a time. */
+const READ = { limit: 500, bytes: 256 * 1024 };
+
+/** New events in their order: all those after one position, up to another. */
+export interface EventBatch {
+  readonly after: number;
+  readonly events: readonly StoredEvent[];
+}
+
+type Follower = (batch: EventBatch) => void;
+
+/** The one reader of the process: it sees each new event once, and passes it to all that follow. */
+@Injectable()
+export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('Events');
+  private readonly outside = AsyncLocalStorage.snapshot();
+  private readonly followers = new Set<Follower>();
+  private listening: Listening | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private dueAt = Infinity;
+  private lastRound = 0;
+  private round: Promise<void> | undefined;
+  /** Whether this process has committed events since the last round. */
+  private hasCommitted = false;
+  private stopped = true;
+
+  /** The position up to which followers have seen everything. */
+  head = 0;
+
+  constructor(
+    private readonly store: EventStore,
+    private readonly database: Database,
+    private readonly config: Config,
+    committed: CommittedEvents,
+  ) {
+    committed.listen(() => {
+      this.hasCommitted = true;
+      this.wake();
+    });
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    try {
+      await this.store.open();
+      this.head = (await this.store.state()).last;
+    } catch (error) {
+      // The migrations have not run, or the database only reads: the service starts, and reports it.
+      this.logger.warn({ msg: 'The log of events cannot be opened', err: error });
+    }
+    this.listening = this.database.listen(CHANNEL, () => this.wake());
+    this.stopped = false;
+    this.schedule(INTERVAL_WITHOUT_SIGNALS);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    await this.listening?.close();
+    await this.round;
+  }
+
+  /** Gives positions to all events that have committed by now. @returns the last position */
+  async catchUp(): Promise<number> {
+    const { last, hasUnnumbered } = await this.store.state();
+    if (!hasUnnumbered) return last;
+    await this.store.number();
+    return (await this.store.state()).last;
+  }
+
+  /** Passes on every batch from now on, until the returned function is called. */
+  follow(follower: Follower): () => void {
+    this.followers.add(follower);
+    return () => this.followers.delete(follower);
+  }
+
+  /** Has the log looked at, as soon as its pace allows. */
+  wake(): void {
+    this.schedule(Math.max(0, this.lastRound + this.pace - Date.now()));
+  }
+
+  toEvent = (row: ConstructorParameters<typeof StoredEvent>[0]): StoredEvent =>
+    new StoredEvent(row, this.config.publicUrl);
+
+  private get pace(): number {
+    const { size } = this.followers;
+    if (size === 0) return PACE_ALONE;
+    return PACE.least + (PACE.most - PACE.least) * Math.min(1, size / PACE.followers);
+  }
+
+  private schedule(delay: number): void {
+    const dueAt = Date.now() + delay;
+    if (this.stopped || dueAt >= this.dueAt) return;
+    clearTimeout(this.timer);
+    this.dueAt = dueAt;
+    this.timer = this.outside(setTimeout, () => this.begin(), delay).unref();
+  }
+
+  private begin(): void {
+    // The round that is under way looks again at its end.
+    if (this.round) return;
+    this.dueAt = Infinity;
+    this.round = this.look()
+      .catch((error: unknown) => this.logger.warn({ msg: 'The log of events cannot be read', err: error }))
+      .finally(() => {
+        this.round = undefined;
+        this.lastRound = Date.now();
+        const isDue = this.dueAt <= this.lastRound;
+        this.dueAt = Infinity;
+        if (isDue || this.hasCommitted) this.wake();
+        else this.schedule(this.listening?.works ? INTERVAL : INTERVAL_WITHOUT_SIGNALS);
+      });
+  }
+
+  private async look(): Promise<void> {
+    if (this.hasCommitted) {
+      this.hasCommitted = false;
+      await this.store.number();
+    }
+    let { last, hasUnnumbered } = await this.store.state();
+    if (hasUnnumbered) last = await this.catchUp();
+    while (this.head < last) {
+      if (this.followers.size === 0) {
+        this.head = last;
+        return;
+      }
+      const rows = await this.store.read(this.head, EVERY_EVENT, READ);
+      // Purged, before anybody has seen it.
+      if (rows.length === 0) {
+        this.head = last;
+        return;
+      }
+      const events = rows.map(this.toEvent);
+      const batch = { after: this.head, events };
+      this.head = events.at(-1)!.position;
+      for (const follower of this.followers) follower(batch);
+      // Streams send it before the next one comes.
+      await setImmediate();
+    }
+  }
+}

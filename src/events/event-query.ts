@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import type { Account } from '../auth/accounts/index.js';
+import { firstValue, type QueryParameters } from '../common/http/query.js';
+import { limitFrom } from '../common/pagination/page-request.js';
+import { Config } from '../config/config.js';
+import type { ReadEvents } from './event-feed.js';
+import { EventFilter } from './event-filter.js';
+import { EventTypes } from './event-types.js';
+
+/** What a consumer asks for, and may see. */
+@Injectable()
+export class EventQuery {
+  constructor(
+    private readonly types: EventTypes,
+    private readonly config: Config,
+  ) {}
+
+  page(query: QueryParameters, account: Account | null): ReadEvents {
+    const types = firstValue(query, 'types');
+    return {
+      filter: this.filter(types ? types.split(',') : undefined, account),
+      after: firstValue(query, 'cursor'),
+      limit: limitFrom(query),
+    };
+  }
+
+  /** The filter of a stream, and after which event it starts; absent is the next one. */
+  stream(
+    query: QueryParameters,
+    lastEventId: string | undefined,
+    account: Account | null,
+  ): Pick<ReadEvents, 'filter' | 'after'> {
+    const types = firstValue(query, 'types');
+    return {
+      filter: this.filter(types ? types.split(',') : undefined, account),
+      after: lastEventId || firstValue(query, 'last_event_id') || undefined,
+    };
+  }
+
+  /** @param types unknown ones match nothing; absent are all */
+  filter(types: readonly string[] | undefined, account: Account | null): EventFilter {
+    const known = types && [...new Set(types)].filter((type) => this.types.has(type)).toSorted();
+    const seesAll = this.config.writeAccess === 'open' || account?.isStaff;
+    return new EventFilter(seesAll ? 'everything' : { accountId: account?.id ?? null }, known);
+  }
+}

@@ -1,0 +1,143 @@
+import { Readable } from 'node:stream';
+import type { EventFilter } from './event-filter.js';
+import type { EventBatch, EventLog } from './event-log.js';
+import type { EventStore } from './event-store.js';
+
+/** 1 MiB: what may wait for a slow consumer besides what is being sent to it, in bytes. */
+const MAX_WAITING = 1024 * 1024;
+
+/** What is read at a time for a consumer that continues from an earlier event. */
+const READ = { limit: 100, bytes: 256 * 1024 };
+
+/** Small events are sent together up to this, in bytes. */
+const CHUNK = 64 * 1024;
+
+/** How long the client waits before it connects again, in milliseconds. */
+const START = Buffer.from('retry: 2000\n\n');
+const COMMENT = Buffer.from(':\n\n');
+
+/** The bytes of a batch for all streams with the same filter. */
+const rendered = new WeakMap<EventBatch, Map<string, readonly Buffer[]>>();
+
+/**
+ * The body of one stream (WHATWG HTML, section 9.2). It reads from the database until it has caught up with the log,
+ * and then gets what the log passes on; both are in one order, so nothing is missed or repeated in between.
+ */
+export class EventStream extends Readable {
+  private isLive = false;
+  private isReading = false;
+  private isOver = false;
+  /** Bytes of events that have happened since the client last took something, while they are left in the database. */
+  private missed = 0;
+
+  /** @param position of the last event that the consumer has */
+  constructor(
+    private position: number,
+    private readonly wanted: EventFilter,
+    private readonly store: EventStore,
+    private readonly log: EventLog,
+  ) {
+    super();
+    this.push(START);
+  }
+
+  override _read(): void {
+    this.missed = 0;
+    if (!this.isLive && !this.isReading) this.catchUp();
+  }
+
+  /** Takes a batch of new events. */
+  accept(batch: EventBatch): void {
+    if (this.isOver || this.destroyed) return;
+    const last = batch.events.at(-1)!.position;
+    if (last <= this.position) return;
+    const chunks = batch.after >= this.position ? sharedChunks(batch, this.wanted) : this.chunksOf(batch);
+    const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
+    if (this.isLive && this.readableLength + bytes <= MAX_WAITING) {
+      this.position = last;
+      for (const chunk of chunks) this.push(chunk);
+      return;
+    }
+    // A client that takes its time finds them in the database; one that takes nothing is disconnected.
+    const isWaiting = this.readableLength > 0 && !this.isReading;
+    this.missed += isWaiting ? bytes : 0;
+    if (this.missed > MAX_WAITING) {
+      this.destroy();
+      return;
+    }
+    if (!this.isLive) return;
+    this.isLive = false;
+    if (!this.isReading) this.catchUp();
+  }
+
+  /** Shows the client, and proxies on the way, that the connection is in use. */
+  keepAlive(): void {
+    if (!this.isOver && !this.destroyed && this.readableLength === 0) this.push(COMMENT);
+  }
+
+  /** Ends it after what is waiting; the client connects again. */
+  end(): void {
+    this.isOver = true;
+    if (!this.destroyed) this.push(null);
+  }
+
+  private catchUp(): void {
+    this.isReading = true;
+    this.readLog().catch((error: Error) => this.destroy(error));
+  }
+
+  /** Reads as long as the client takes it, until there is nothing that the log has passed on already. */
+  private async readLog(): Promise<void> {
+    while (!this.isLive) {
+      const { head } = this.log;
+      const rows = await this.store.read(this.position, this.wanted, READ);
+      if (this.isOver || this.destroyed) return;
+      if (rows.length === 0) {
+        this.position = Math.max(this.position, head);
+        this.isLive = this.position >= this.log.head;
+        continue;
+      }
+      this.position = rows.at(-1)!.position;
+      const hasRoom = rows.map((row) => this.push(this.log.toEvent(row).frame)).at(-1);
+      if (hasRoom) continue;
+      // It begins again when the client has taken them, which may be before a promise tells it.
+      this.isReading = false;
+      return;
+    }
+    this.isReading = false;
+  }
+
+  private chunksOf({ events }: EventBatch): Buffer[] {
+    return events
+      .filter((event) => event.position > this.position && this.wanted.accepts(event))
+      .map(({ frame }) => frame);
+  }
+}
+
+function sharedChunks(batch: EventBatch, filter: EventFilter): readonly Buffer[] {
+  let chunks = rendered.get(batch);
+  if (!chunks) rendered.set(batch, (chunks = new Map()));
+  let own = chunks.get(filter.key);
+  if (!own) {
+    const frames = batch.events.filter((event) => filter.accepts(event)).map(({ frame }) => frame);
+    chunks.set(filter.key, (own = joined(frames)));
+  }
+  return own;
+}
+
+function joined(frames: readonly Buffer[]): Buffer[] {
+  const chunks: Buffer[] = [];
+  let small: Buffer[] = [];
+  let length = 0;
+  for (const frame of frames) {
+    if (length > 0 && length + frame.length > CHUNK) {
+      chunks.push(Buffer.concat(small));
+      small = [];
+      length = 0;
+    }
+    small.push(frame);
+    length += frame.length;
+  }
+  if (length > 0) chunks.push(Buffer.concat(small));
+  return chunks;
+}

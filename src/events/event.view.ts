@@ -1,0 +1,49 @@
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { JsonText } from '../common/http/json-text.js';
+import { TimestampProperty } from '../common/openapi/properties.js';
+import type { ListedEvent } from './event-store.js';
+import { eventId } from './stored-event.js';
+
+/** An event as it leaves (CloudEvents 1.0, JSON format). */
+@ApiSchema({ name: 'Event' })
+export class EventView {
+  @ApiProperty({ type: 'string', enum: ['1.0'] })
+  readonly specversion!: '1.0';
+
+  @ApiProperty({ description: 'Unique for ever; consumers continue after it.', example: '5f1d7c8e9a0b-42' })
+  readonly id!: string;
+
+  @ApiProperty({ description: 'The address of this service.', example: 'https://api.example.com' })
+  readonly source!: string;
+
+  @ApiProperty({ example: 'post.created' })
+  readonly type!: string;
+
+  @ApiProperty({ description: 'The path of the resource.', example: '/v1/posts/7' })
+  readonly subject!: string;
+
+  @TimestampProperty()
+  readonly time!: string;
+
+  @ApiProperty({ type: 'string', enum: ['application/json'] })
+  readonly datacontenttype!: 'application/json';
+
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    description: 'The resource after the change, as REST shows it; of a deleted one its id.',
+    example: { id: 7 },
+  })
+  readonly data!: JsonText;
+}
+
+export const toEventView = (event: ListedEvent, source: string): EventView => ({
+  specversion: '1.0',
+  id: eventId(event),
+  source,
+  type: event.type,
+  subject: event.subject,
+  time: event.time,
+  datacontenttype: 'application/json',
+  data: new JsonText(event.data ?? '{}'),
+});

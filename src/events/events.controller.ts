@@ -1,0 +1,74 @@
+import { Controller, Get, Header, Headers, Query, Req, type StreamableFile } from '@nestjs/common';
+import { ApiHeader, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { CurrentAccount, OptionalAccess } from '../auth/access/index.js';
+import type { Account } from '../auth/accounts/index.js';
+import { CarriesJsonText } from '../common/http/json-text.js';
+import type { QueryParameters } from '../common/http/query.js';
+import { AnswersCursorPage, AnswersText, Refuses } from '../common/openapi/answers.js';
+import { CursorQuery, LimitQuery, QueryParameter } from '../common/openapi/queries.js';
+import type { CursorPage } from '../common/pagination/page.js';
+import { EventFeed } from './event-feed.js';
+import { EventQuery } from './event-query.js';
+import { EventStreams } from './event-streams.js';
+import { EventView } from './event.view.js';
+
+const TypesQuery = (): MethodDecorator =>
+  QueryParameter('types', 'Types separated by commas; an unknown one matches nothing, none means all.', {
+    type: 'string',
+    examples: ['post.created,post.deleted'],
+  });
+
+const ID = '5f1d7c8e9a0b-42';
+
+@ApiTags('Events')
+@Controller({ path: 'events', version: '1' })
+@OptionalAccess()
+export class EventsController {
+  constructor(
+    private readonly events: EventQuery,
+    private readonly feed: EventFeed,
+    private readonly streams: EventStreams,
+  ) {}
+
+  @Get()
+  @ApiOperation({ summary: 'Lists events, the oldest first' })
+  @TypesQuery()
+  @CursorQuery(ID)
+  @LimitQuery()
+  @AnswersCursorPage(EventView)
+  @Refuses('INVALID_CURSOR', 'EVENTS_EXPIRED')
+  @CarriesJsonText()
+  list(
+    @Query() query: QueryParameters,
+    @CurrentAccount() account: Account | null,
+  ): Promise<CursorPage<EventView>> {
+    return this.feed.read(this.events.page(query, account));
+  }
+
+  @Get('stream')
+  @ApiOperation({ summary: 'Sends events as they happen' })
+  @TypesQuery()
+  @QueryParameter('last_event_id', 'As the header `Last-Event-ID`, for clients that cannot set it.', {
+    type: 'string',
+    examples: [ID],
+  })
+  @ApiHeader({
+    name: 'Last-Event-ID',
+    required: false,
+    description: 'The event to continue after; without it, the stream starts with the next event.',
+    schema: { type: 'string', examples: [ID] },
+  })
+  @AnswersText('text/event-stream', 'Server-sent events: `id`, `event` (the type) and `data`, an `Event`.')
+  @Refuses('INVALID_CURSOR', 'EVENTS_EXPIRED')
+  // Proxies that collect a response before they pass it on would hold events back.
+  @Header('x-accel-buffering', 'no')
+  stream(
+    @Query() query: QueryParameters,
+    @Headers('last-event-id') lastEventId: string | undefined,
+    @CurrentAccount() account: Account | null,
+    @Req() request: FastifyRequest,
+  ): Promise<StreamableFile> {
+    return this.streams.open(request, this.events.stream(query, lastEventId, account));
+  }
+}

@@ -1,0 +1,61 @@
+import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { EventEmitterModule } from '@nestjs/event-emitter';
+import { CommittedEvents } from './committed-events.js';
+import { ConsumerLimits } from './consumer-limits.js';
+import type { EventsOf } from './define-events.js';
+import { EventFeed } from './event-feed.js';
+import { EventLog } from './event-log.js';
+import { EventOutbox } from './event-outbox.js';
+import { EventPurge } from './event-purge.js';
+import { EventQuery } from './event-query.js';
+import { EventStore } from './event-store.js';
+import { EventStreams } from './event-streams.js';
+import { EventTypes } from './event-types.js';
+import { EventsController } from './events.controller.js';
+import { Subscribers } from './subscribers/subscribers.js';
+import { SubscriberPositions } from './subscribers/subscriber-positions.js';
+import { EventsResolver } from './graphql/events.resolver.js';
+import { JsonScalar } from './graphql/json.scalar.js';
+import { InProcessEvents } from './in-process-events.js';
+
+@Module({})
+class FeatureEventsModule {}
+
+/** What happened, as a log in the database. It depends on no feature: these record their events here. */
+@Global()
+@Module({
+  imports: [DiscoveryModule, EventEmitterModule.forRoot({ wildcard: true })],
+  controllers: [EventsController],
+  providers: [
+    CommittedEvents,
+    ConsumerLimits,
+    EventFeed,
+    EventLog,
+    EventOutbox,
+    EventPurge,
+    EventQuery,
+    EventStore,
+    EventStreams,
+    EventTypes,
+    EventsResolver,
+    JsonScalar,
+    InProcessEvents,
+    SubscriberPositions,
+    Subscribers,
+  ],
+  exports: [EventOutbox, EventLog, EventStore, EventTypes, Subscribers],
+})
+export class EventsModule {
+  /** Registers the events of a module. */
+  static forFeature(...definitions: readonly EventsOf[]): DynamicModule {
+    return {
+      module: FeatureEventsModule,
+      providers: definitions.map((definition) => ({
+        provide: `events of ${definition.types.join(', ')}`,
+        inject: [EventTypes],
+        useFactory: (types: EventTypes) => types.register(definition) ?? definition,
+      })),
+    };
+  }
+}

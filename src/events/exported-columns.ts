@@ -1,0 +1,12 @@
+/** How a view shows a column: as it is, as text (the ids of version 2), or as a moment. */
+export type ExportedColumn = 'value' | 'text' | 'moment';
+
+const MOMENT = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
+
+/** A column on PostgreSQL, as a view shows it. */
+export const exported = (name: string, kind: ExportedColumn): string =>
+  ({
+    value: name,
+    text: `CAST(${name} AS text) AS ${name}`,
+    moment: `to_char(${name} AT TIME ZONE 'UTC', ${MOMENT}) AS ${name}`,
+  })[kind];

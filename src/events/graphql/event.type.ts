@@ -1,0 +1,23 @@
+import { Field, ID, ObjectType } from '@nestjs/graphql';
+import { JsonScalar } from './json.scalar.js';
+
+/** An event as GraphQL shows it. */
+@ObjectType('Event', { description: 'Something that happened to a resource.' })
+export class EventType {
+  @Field(() => ID)
+  id!: string;
+
+  @Field({ description: 'Such as post.created.' })
+  type!: string;
+
+  @Field({ description: 'The path of the resource.' })
+  subject!: string;
+
+  @Field()
+  time!: Date;
+
+  @Field(() => JsonScalar, {
+    description: 'The resource after the change, as REST shows it; of a deleted one its id.',
+  })
+  data!: unknown;
+}

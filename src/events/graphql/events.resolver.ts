@@ -1,0 +1,52 @@
+import { Args, Context, Resolver, Subscription } from '@nestjs/graphql';
+import type { FastifyRequest } from 'fastify';
+import { CurrentAccount, OptionalAccess } from '../../auth/access/index.js';
+import type { Account } from '../../auth/accounts/index.js';
+import { clientOf } from '../../common/request/client.js';
+import { ConsumerLimits } from '../consumer-limits.js';
+import { EventLog } from '../event-log.js';
+import { EventQuery } from '../event-query.js';
+import type { StoredEvent } from '../stored-event.js';
+import { EventIterator } from './event-iterator.js';
+import { EventType } from './event.type.js';
+
+const toEventType = ({ id, type, subject, time, data }: StoredEvent): EventType => ({
+  id,
+  type,
+  subject,
+  time: new Date(time),
+  data,
+});
+
+@Resolver()
+@OptionalAccess()
+export class EventsResolver {
+  constructor(
+    private readonly query: EventQuery,
+    private readonly log: EventLog,
+    private readonly limits: ConsumerLimits,
+  ) {}
+
+  @Subscription(() => EventType, {
+    description: 'Events as they happen; of these types, or of all.',
+    resolve: toEventType,
+  })
+  async events(
+    @Args('types', { type: () => [String], nullable: true }) types: string[] | null,
+    @CurrentAccount() account: Account | null,
+    @Context('req') request: FastifyRequest,
+  ): Promise<EventIterator> {
+    const filter = this.query.filter(types ?? undefined, account);
+    const leave = this.limits.enter(clientOf(request).address);
+    const position = await this.log.catchUp().catch((error: unknown) => {
+      leave();
+      throw error;
+    });
+    const iterator = new EventIterator(position, filter, () => {
+      unfollow();
+      leave();
+    });
+    const unfollow = this.log.follow((batch) => iterator.accept(batch));
+    return iterator;
+  }
+}

@@ -1,0 +1,12 @@
+// The public interface of events.
+export { CommittedEvents } from './committed-events.js';
+export { defineEvents } from './define-events.js';
+export { EventLog } from './event-log.js';
+export { EventOutbox } from './event-outbox.js';
+export { EVERY_EVENT } from './event-filter.js';
+export { EventStore } from './event-store.js';
+export { EventTypes } from './event-types.js';
+export { EventsModule } from './events.module.js';
+export { StoredEvent, toJson } from './stored-event.js';
+export { OnDurableEvent } from './subscribers/event-subscriber.js';
+export { Subscribers } from './subscribers/subscribers.js';

@@ -1,0 +1,83 @@
+/** An event of the log, as the database has it. */
+export interface EventRow {
+  readonly position: number;
+  readonly epoch: string;
+  readonly type: string;
+  readonly subject: string;
+  readonly time: string;
+  /** JSON. */
+  readonly data: string;
+  readonly is_private: boolean | number;
+  readonly owner_id: number | null;
+}
+
+/** The id that consumers see, and continue from. */
+export const eventId = ({ epoch, position }: Pick<EventRow, 'epoch' | 'position'>): string =>
+  `${epoch}-${position}`;
+
+/** An event of the log. What is sent of it is made once for all who get it. */
+export class StoredEvent {
+  readonly id: string;
+  readonly position: number;
+  readonly type: string;
+  readonly subject: string;
+  readonly time: string;
+  readonly isPrivate: boolean;
+  readonly ownerId: number | null;
+  private text: string | undefined;
+  private sseFrame: Buffer | undefined;
+
+  constructor(
+    private readonly row: EventRow,
+    readonly source: string,
+  ) {
+    const { position, type, subject, time, is_private: isPrivate, owner_id: ownerId } = row;
+    this.id = eventId(row);
+    this.position = position;
+    this.type = type;
+    this.subject = subject;
+    this.time = time;
+    this.isPrivate = Boolean(isPrivate);
+    this.ownerId = ownerId;
+  }
+
+  /** The resource after the change, as REST shows it. */
+  get data(): unknown {
+    return JSON.parse(this.row.data);
+  }
+
+  /** The event as JSON (CloudEvents 1.0, JSON format). */
+  get json(): string {
+    const { id, source, type, subject, time } = this;
+    return (this.text ??= toJson({ id, source, type, subject, time, data: this.row.data }));
+  }
+
+  /** The event as server-sent events have it. */
+  get frame(): Buffer {
+    return (this.sseFrame ??= Buffer.from(`id: ${this.id}\nevent: ${this.type}\ndata: ${this.json}\n\n`));
+  }
+}
+
+interface Envelope {
+  readonly id: string;
+  readonly source: string;
+  readonly type: string;
+  readonly subject: string;
+  readonly time: string;
+  /** JSON. */
+  readonly data: string;
+}
+
+/** An event as JSON (CloudEvents 1.0, JSON format). */
+export function toJson({ id, source, type, subject, time, data }: Envelope): string {
+  const attributes = {
+    specversion: '1.0',
+    id,
+    source,
+    type,
+    subject,
+    time,
+    datacontenttype: 'application/json',
+  };
+  return `${JSON.stringify(attributes).slice(0, -1)},"data":${data}}`;
+}

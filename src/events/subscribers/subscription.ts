@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '@nestjs/common';
+import type { EventFilter } from '../event-filter.js';
+import type { EventLog } from '../event-log.js';
+import type { EventStore } from '../event-store.js';
+import type { StoredEvent } from '../stored-event.js';
+import { LEASE, type SubscriberPositions } from './subscriber-positions.js';
+
+const READ = { limit: 100, bytes: 1024 * 1024 };
+
+/** Between two looks in any case, in milliseconds. */
+const INTERVAL = 1000;
+
+/** Between two advances while there is nothing to handle, in milliseconds. */
+const IDLE_INTERVAL = 60_000;
+
+/** How long a stopping process waits for the event that is being handled, in milliseconds. */
+const PATIENCE = 3000;
+
+/** Another process has taken over, and does what follows. */
+class LeaseLost extends Error {}
+
+/** Remembers that the events up to a position are done. @returns whether to go on @throws LeaseLost */
+type Advance = (position: number) => Promise<boolean>;
+
+export interface Subscriber {
+  readonly name: string;
+  readonly filter: EventFilter;
+  /** Handles events in their order, and advances as it does; what it throws is retried. */
+  readonly process: (events: readonly StoredEvent[], advance: Advance) => Promise<void>;
+  /** Whether events need not be handled for now; those of that time never are, but for those of its last minute. */
+  readonly isIdle?: (() => Promise<boolean>) | undefined;
+}
+
+interface Services {
+  readonly log: EventLog;
+  readonly store: EventStore;
+  readonly positions: SubscriberPositions;
+  readonly logger: Logger;
+}
+
+/** Runs one durable subscriber, as far as no other process does. */
+export class Subscription {
+  private readonly owner = randomUUID();
+  private unfollow: (() => void) | undefined;
+  private leasedUntil = 0;
+  private skippedAt = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<void> | undefined;
+  private isAwake = false;
+  private hasClaimed = false;
+  private stopped = false;
+
+  constructor(
+    private readonly subscriber: Subscriber,
+    private readonly services: Services,
+  ) {
+    this.wake();
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.unfollow?.();
+    clearTimeout(this.timer);
+    if (this.running) {
+      const abort = new AbortController();
+      const patience = sleep(PATIENCE, undefined, { signal: abort.signal }).catch(() => undefined);
+      await Promise.race([this.running, patience]);
+      abort.abort();
+    }
+    // Another process need not wait until the lease is over.
+    const { positions } = this.services;
+    if (this.hasClaimed && !this.running) await positions.release(this.subscriber.name, this.owner);
+  }
+
+  private wake(): void {
+    this.isAwake = true;
+    if (this.running || this.stopped) return;
+    clearTimeout(this.timer);
+    const { name } = this.subscriber;
+    this.running = this.run()
+      .catch((error: unknown) =>
+        this.services.logger.warn({ msg: 'A subscriber cannot go on for now', name, err: error }),
+      )
+      .finally(() => {
+        this.running = undefined;
+        if (!this.stopped) this.schedule();
+      });
+  }
+
+  private schedule(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.wake(), INTERVAL).unref();
+  }
+
+  private async run(): Promise<void> {
+    const { positions, store, log } = this.services;
+    const { name, filter, isIdle } = this.subscriber;
+    if (await isIdle?.()) {
+      await this.skip();
+      return;
+    }
+    this.unfollow ??= log.follow(() => this.wake());
+    while (this.isAwake && !this.stopped) {
+      this.isAwake = false;
+      for (let position; (position = await positions.available(name, this.owner)) !== undefined;) {
+        const rows = await store.read(position, filter, READ);
+        // Without events nothing is written.
+        if (this.stopped || rows.length === 0 || !(await this.lease())) break;
+        if (!(await this.handle(rows.map(log.toEvent)))) break;
+      }
+    }
+  }
+
+  /** Goes past what happens while there is nothing to handle. */
+  private async skip(): Promise<void> {
+    const { positions, log, store } = this.services;
+    this.unfollow?.();
+    this.unfollow = undefined;
+    this.isAwake = false;
+    if (Date.now() - this.skippedAt < IDLE_INTERVAL) return;
+    this.skippedAt = Date.now();
+    const { last } = await store.state();
+    // What came in between is not to be skipped.
+    if (!(await this.subscriber.isIdle?.())) return;
+    await positions.skip(this.subscriber.name, Math.min(last, log.head));
+  }
+
+  /** Takes the lease, or renews it before it ends. */
+  private async lease(): Promise<boolean> {
+    if (this.leasedUntil - Date.now() > LEASE / 2) return true;
+    const isOurs = (await this.services.positions.claim(this.subscriber.name, this.owner)) !== undefined;
+    this.leasedUntil = isOurs ? Date.now() + LEASE : 0;
+    this.hasClaimed ||= isOurs;
+    return isOurs;
+  }
+
+  /** @returns whether to go on */
+  private async handle(events: readonly StoredEvent[]): Promise<boolean> {
+    const { positions, logger } = this.services;
+    const { name, process } = this.subscriber;
+    const advance: Advance = async (position) => {
+      if (!(await positions.advance(name, this.owner, position))) throw new LeaseLost();
+      return !this.stopped;
+    };
+    // An event may take longer than a lease.
+    const renewal = setInterval(() => {
+      positions.claim(name, this.owner).catch(() => undefined);
+    }, LEASE / 3).unref();
+    try {
+      await process(events, advance);
+      return true;
+    } catch (error) {
+      this.leasedUntil = 0;
+      if (error instanceof LeaseLost) return false;
+      const cause = error instanceof Error ? error.message : String(error);
+      const milliseconds = await positions.postpone(name, this.owner, cause);
+      logger.warn({ msg: 'A subscriber failed, and will be retried', name, milliseconds, err: error });
+      return false;
+    } finally {
+      clearInterval(renewal);
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { Injectable } from '@nestjs/common';
+import { AppError, type FieldError } from '../common/errors/errors.js';
+import { Drain } from '../common/lifecycle/drain.js';
+import { Database } from '../database/database.js';
+import { isOutage } from '../database/failures.js';
+
+const DRAINING: FieldError = { field: 'draining', message: 'the process is stopping' };
+const NOT_WRITABLE: FieldError = {
+  field: 'storage',
+  message: 'the disk of the database is full, read-only or broken: reading works, writing does not',
+};
+
+/** What a module needs to serve: it throws an error that says what is wrong. */
+export type HealthCheck = (signal: AbortSignal) => Promise<void>;
+
+/** In milliseconds: shorter than an orchestrator waits. */
+const CHECK_TIMEOUT = 2000;
+
+@Injectable()
+export class Readiness {
+  private readonly checks = new Map<string, HealthCheck>();
+  private checking: Promise<FieldError[]> | undefined;
+
+  constructor(
+    private readonly drain: Drain,
+    private readonly database: Database,
+  ) {}
+
+  /** Asks this, too, and is not ready while it throws or takes longer than {@link CHECK_TIMEOUT}. */
+  register(name: string, check: HealthCheck): void {
+    this.checks.set(name, check);
+  }
+
+  /** @throws AppError `SERVICE_UNAVAILABLE` with a detail for each thing that is missing */
+  async check(): Promise<void> {
+    const details = await this.missing();
+    if (details.length > 0) throw new AppError('SERVICE_UNAVAILABLE', 'Not ready for requests', { details });
+  }
+
+  /** What keeps the process from serving. */
+  async missing(): Promise<FieldError[]> {
+    // Callers at the same time share one look at the database.
+    const details = await (this.checking ??= this.look().finally(() => (this.checking = undefined)));
+    return this.drain.draining ? [DRAINING, ...details] : details;
+  }
+
+  private async look(): Promise<FieldError[]> {
+    const details: FieldError[] = [];
+    try {
+      details.push(...(await this.database.schemaFaults()));
+      if (!(await this.database.isWritable())) details.push(NOT_WRITABLE);
+    } catch (error) {
+      if (!isOutage(error)) throw error;
+      details.push({ field: 'database', message: 'cannot be reached' });
+    }
+    const checks = this.checks.entries().map(([field, check]) => checkOne(field, check));
+    return [...details, ...(await Promise.all(checks)).flat()];
+  }
+}
+
+/** The message of what was thrown is shown to everyone. */
+async function checkOne(field: string, check: HealthCheck): Promise<FieldError[]> {
+  const signal = AbortSignal.timeout(CHECK_TIMEOUT);
+  const late = once(signal, 'abort').then(() => {
+    throw new Error('did not respond in time');
+  });
+  try {
+    await Promise.race([check(signal), late]);
+    return [];
+  } catch (error) {
+    return [{ field, message: error instanceof Error ? error.message : String(error) }];
+  }
+}

@@ -1,0 +1,101 @@
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable, Logger } from '@nestjs/common';
+import { createTransport, type SendMailOptions } from 'nodemailer';
+import { Clock } from '../common/clock/clock.js';
+import { Config, type MailSenderAddress, type MailSettings } from '../config/config.js';
+import type { MailMessage } from './mail-message.js';
+
+/** For one attempt, in milliseconds; less than the lease of a mail. */
+const DEADLINE = 30_000;
+
+/** In milliseconds: a mail server that hangs does not hold an attempt until its deadline. */
+const TIMEOUTS = {
+  dnsTimeout: 10_000,
+  connectionTimeout: 10_000,
+  greetingTimeout: 10_000,
+  socketTimeout: 20_000,
+};
+
+type Deliver = (mail: SendMailOptions & { readonly messageId: string }, id: string) => Promise<void>;
+
+/** Hands mails over: to the mail server, or to a folder for trying out. */
+@Injectable()
+export class MailTransport {
+  private readonly logger = new Logger('Mail');
+  private readonly deliver: Deliver;
+  private readonly from: MailSenderAddress;
+
+  constructor(
+    { mail }: Config,
+    private readonly clock: Clock,
+  ) {
+    this.from = mail.kind === 'none' ? { name: '', address: '' } : mail.from;
+    this.deliver = mail.kind === 'smtp' ? overSmtp(mail) : this.intoFolder(mail);
+  }
+
+  /**
+   * Resolves when the mail server has taken the mail over.
+   *
+   * @param id of the mail: the same `Message-ID` at each attempt lets receivers recognise a repetition
+   */
+  async send(id: string, message: MailMessage): Promise<void> {
+    const { to, subject, text, html } = message;
+    const mail = {
+      // A copy: nodemailer writes into it.
+      from: { ...this.from },
+      to: { name: to.name ?? '', address: to.address },
+      subject,
+      text,
+      html,
+      messageId: `<${id}@${this.from.address.split('@').at(-1)}>`,
+      date: this.clock.now(),
+      // RFC 3834: no out-of-office replies.
+      headers: { 'Auto-Submitted': 'auto-generated' },
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    };
+    const done = new AbortController();
+    const tooSlow = sleep(DEADLINE, undefined, { signal: done.signal, ref: false }).then(() => {
+      throw Object.assign(new Error('Too slow'), { code: 'ETIMEDOUT' });
+    });
+    tooSlow.catch(() => undefined);
+    await Promise.race([this.deliver(mail, id), tooSlow]).finally(() => done.abort());
+  }
+
+  private intoFolder(mail: MailSettings): Deliver {
+    const composer = createTransport({ streamTransport: true, buffer: true });
+    return async (options, id) => {
+      if (mail.kind !== 'folder') throw new Error('Mail is not configured');
+      const { message } = await composer.sendMail(options);
+      await mkdir(mail.directory, { recursive: true, mode: 0o700 });
+      const file = join(mail.directory, `${id}.eml`);
+      // Whoever watches the folder never sees half a mail.
+      await writeFile(`${file}.tmp`, message as Buffer, { mode: 0o600 });
+      await rename(`${file}.tmp`, file);
+      this.logger.log(`A mail was written to ${file}`);
+    };
+  }
+}
+
+function overSmtp({ url }: Extract<MailSettings, { kind: 'smtp' }>): Deliver {
+  const { username, hostname, searchParams } = new URL(url);
+  const isLocal = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+  // Otherwise someone in between could have the password sent in the clear.
+  const requireTLS = username !== '' && !isLocal && !searchParams.has('requireTLS');
+  const server = createTransport({ url, ...TIMEOUTS, ...(requireTLS && { requireTLS }) });
+  return async (options) => {
+    await server.sendMail(options);
+  };
+}
+
+/** What a log may have of a failure: servers repeat addresses in their texts. */
+export function describeMailError(error: unknown): string {
+  const { name, code, responseCode, command } = error as Error & {
+    readonly code?: string;
+    readonly responseCode?: number;
+    readonly command?: string;
+  };
+  return [name, code, responseCode, command].filter((word) => word !== undefined).join(' ');
+}

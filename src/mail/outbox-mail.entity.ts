@@ -1,0 +1,34 @@
+import { Entity, Index } from 'typeorm';
+import { IntegerColumn, TextColumn, TimestampColumn } from '../database/columns.js';
+
+/** A mail that waits to be sent. Its text, and the token in it, are created when it is sent. */
+@Entity('mails')
+@Index('mails_next_attempt_at', ['nextAttemptAt'])
+@Index('mails_owner', ['owner'])
+export class OutboxMail {
+  /** A UUID, which becomes part of the `Message-ID`. */
+  @TextColumn('id', { primary: true })
+  id!: string;
+
+  /** Which composer writes it. */
+  @TextColumn('kind')
+  kind!: string;
+
+  /** Who it is about: the mails of one owner can be discarded together. */
+  @TextColumn('owner')
+  owner!: string;
+
+  /** JSON, for the composer. */
+  @TextColumn('data')
+  data!: string;
+
+  @IntegerColumn('attempts')
+  attempts!: number;
+
+  /** While an attempt is under way: when another process may take it over. */
+  @TimestampColumn('next_attempt_at')
+  nextAttemptAt!: Date;
+
+  @TimestampColumn('created_at')
+  createdAt!: Date;
+}

@@ -1,0 +1,64 @@
+import type { MailMessage } from '../mail-message.js';
+import { render } from './layout.js';
+
+// The texts of all mails; `layout.ts` is how they look. Nothing that a stranger has typed belongs into them:
+// whoever registers the address of someone else would have us send it.
+
+type Text = Omit<MailMessage, 'to'>;
+
+/** After a registration, to the address that was given. */
+export const verifyEmail = (url: string): Text =>
+  render({
+    subject: 'Confirm your e-mail address',
+    paragraphs: [
+      'An account was created with this e-mail address. Confirm that the address is yours.',
+      'The link is valid for 24 hours and works once.',
+      'If you did not create the account, do not confirm it. You can ignore this mail.',
+    ],
+    link: { label: 'Confirm the address', url },
+  });
+
+/** To the new address of an account. */
+export const changeEmail = (url: string): Text =>
+  render({
+    subject: 'Confirm your new e-mail address',
+    paragraphs: [
+      'Someone wants to use this e-mail address for their account. Confirm that this was you.',
+      'The link is valid for 24 hours and works once. Until you confirm, the account keeps its old address.',
+      'If this was not you, you can ignore this mail.',
+    ],
+    link: { label: 'Use this address', url },
+  });
+
+/** To the old address of an account. */
+export const emailChangeRequested = (): Text =>
+  render({
+    subject: 'Your e-mail address is about to change',
+    paragraphs: [
+      'A new e-mail address was requested for your account. The change takes effect when the new address is confirmed.',
+      'If this was not you, someone knows your password: change it now. This also stops the change of the address.',
+    ],
+  });
+
+/** To the owner of an address that another account was to be moved to. */
+export const emailTaken = (): Text =>
+  render({
+    subject: 'You already have an account',
+    paragraphs: [
+      'Someone wants to use this e-mail address for another account. You already have an account with this address, so nothing has changed.',
+      'If this was you, log in to the account with this address. If you do not remember its password, reset it.',
+      'If this was not you, you can ignore this mail.',
+    ],
+  });
+
+/** To whoever has forgotten their password. */
+export const resetPassword = (url: string): Text =>
+  render({
+    subject: 'Reset your password',
+    paragraphs: [
+      'A new password was requested for your account. Choose it on the page behind this link.',
+      'The link is valid for 1 hour and works once. The new password ends all logins of the account.',
+      'If this was not you, you can ignore this mail: your password stays as it is.',
+    ],
+    link: { label: 'Choose a new password', url },
+  });

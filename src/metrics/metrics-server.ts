@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Metrics, type MetricsReport } from '../common/metrics/metrics.js';
+import { Config } from '../config/config.js';
+import { ConfigError } from '../config/config-error.js';
+
+/** More than Prometheus and someone who looks need. */
+const MAX_CONNECTIONS = 20;
+
+/** Serves `GET /metrics` on a port of its own, which is not for clients. */
+@Injectable()
+export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('Metrics');
+  private server: Server | undefined;
+  /** Those who ask at the same time get the same response. */
+  private reading: Promise<MetricsReport> | undefined;
+
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly config: Config,
+  ) {}
+
+  /** `undefined` where metrics are off. */
+  get url(): string | undefined {
+    const address = this.server?.address() as AddressInfo | null | undefined;
+    if (!address) return undefined;
+    const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+    return `http://${host}:${address.port}/metrics`;
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { metricsPort, host } = this.config;
+    if (metricsPort === undefined) return;
+    const server = createServer((request, response) => void this.respond(request, response));
+    server.maxConnections = MAX_CONNECTIONS;
+    try {
+      await once(server.listen(metricsPort, host), 'listening');
+    } catch (error) {
+      throw new ConfigError(`HOST and METRICS_PORT cannot be used: ${(error as Error).message}`, {
+        cause: error,
+      });
+    }
+    this.server = server;
+    this.logger.log(`Metrics on ${this.url}`);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    if (!this.server) return;
+    const closed = once(this.server.close(), 'close');
+    this.server.closeAllConnections();
+    await closed;
+  }
+
+  private async respond({ method, url = '' }: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!/^\/metrics(?:\?|$)/.test(url) || (method !== 'GET' && method !== 'HEAD')) {
+      response.writeHead(404).end();
+      return;
+    }
+    try {
+      const report = await (this.reading ??= this.metrics.report().finally(() => (this.reading = undefined)));
+      response.writeHead(200, { 'content-type': report.contentType }).end(report.text);
+    } catch (error) {
+      this.logger.error({ msg: 'The metrics could not be collected', err: error });
+      response.writeHead(500).end();
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import { Injectable } from '@nestjs/common';
+import { type Completion, CursorPage, type Page } from '../common/pagination/page.js';
+import { DEEP } from '../common/pagination/page-request.js';
+import type { Parameters } from '../database/parameters.js';
+import { Queries } from '../database/queries.js';
+import { newestByAuthors } from './by-author/by-author.js';
+import { POST_STATUSES } from './post.entity.js';
+import type { ListPosts, PostFilter, WalkPosts } from './post.query.js';
+import { LISTED_POST, type ListedPost, type PostSummary } from './post.view.js';
+import { containing } from './search/search.js';
+
+/** Above this multiple of offset + limit, posts are read in the order of the list instead of by the search index. */
+const MANY = 100;
+
+/** The lists of posts. What may take long is read where it keeps no other request waiting. */
+@Injectable()
+export class PostLists {
+  constructor(private readonly queries: Queries) {}
+
+  /** Contents that are large come only when the page is sent, see {@link Page.completion}. */
+  async list({ filter, sortBy, direction, page }: ListPosts): Promise<Page<ListedPost>> {
+    if (filter === 'none') return page.of([], 0);
+    const slow = page.isDeep || isUnordered(filter, sortBy);
+    const byViews = sortBy === 'views';
+    const read = (many = false) => {
+      const { where, parameters } = this.matching(filter, { slow, many, byViews });
+      return this.reading<ListedPost>(
+        slow,
+        `SELECT ${LISTED_POST} FROM ${byViews ? 'post_views, posts' : 'posts'} ${where}
+         ORDER BY ${sortBy} ${direction}, ${byViews ? 'post_id' : 'id'} ${direction} LIMIT :limit OFFSET :offset`,
+        { ...parameters, limit: page.limit, offset: page.offset },
+      );
+    };
+
+    // The first page is asked for most, and never past the end: its total need not be known before. But how
+    // to find posts by a text depends on how many there are.
+    if (page.offset === 0 && !readsMany(filter)) {
+      const [total, posts] = await Promise.all([this.count(filter), read()]);
+      return page.of(posts, total, this.completionOf(posts));
+    }
+    const total = await this.count(filter);
+    const many = total > MANY * (page.offset + page.limit);
+    const posts = page.offset < total ? await read(many) : [];
+    return page.of(posts, total, this.completionOf(posts));
+  }
+
+  /** As {@link list}, in the order of the ids. */
+  async walk({ filter, afterId, limit }: WalkPosts): Promise<CursorPage<ListedPost>> {
+    if (filter === 'none') return new CursorPage([], undefined, false);
+    // No index has the posts of a status by id.
+    const slow = filter.status !== undefined || filter.text !== undefined;
+    const { where, parameters } = this.matching(filter, { and: 'id > :afterId', slow });
+    const rows = await this.reading<ListedPost>(
+      slow,
+      `SELECT ${LISTED_POST} FROM posts ${where} ORDER BY id LIMIT :limit`,
+      { ...parameters, afterId, limit: limit + 1 },
+    );
+    return CursorPage.of(rows, limit, (data) => this.completionOf(data));
+  }
+
+  /** The newest posts of each author, at most `limit` of each after the first `offset`. */
+  newestByAuthors(
+    authorIds: readonly number[],
+    { limit, offset }: { limit: number; offset: number },
+  ): Promise<PostSummary[]> {
+    const slow = offset > DEEP;
+    return this.reading<PostSummary>(slow, newestByAuthors(this.queries, slow), {
+      authors: JSON.stringify(authorIds),
+      limit,
+      offset,
+    });
+  }
+
+  /** The contents of those of the posts that there are, by their ids. */
+  async contentsOf(ids: readonly number[]): Promise<Map<number, string>> {
+    const rows = await this.queries.all<{ id: number; content: string }>(
+      `SELECT id, content FROM posts WHERE id IN (${this.queries.dialect.integersOf(':ids')})`,
+      { ids: JSON.stringify(ids) },
+    );
+    return new Map(rows.map(({ id, content }) => [id, content]));
+  }
+
+  private completionOf(posts: readonly ListedPost[]): Completion<ListedPost> | undefined {
+    if (posts.every(({ content }) => content !== null)) return undefined;
+    return async (index) => {
+      const post = posts[index]!;
+      if (post.content !== null) return post;
+      const content = (await this.contentsOf([post.id])).get(post.id);
+      return content === undefined ? undefined : { ...post, content };
+    };
+  }
+
+  /** The database keeps the totals of all posts, of each status and of each author; all else is counted. */
+  private async count(filter: Filter): Promise<number> {
+    const [sql, parameters] = this.counting(filter);
+    const [row] = await this.reading<{ total: number }>(readsMany(filter), sql, parameters);
+    return row!.total;
+  }
+
+  private reading<Row>(slow: boolean, sql: string, parameters: Parameters): Promise<Row[]> {
+    return slow ? this.queries.search(sql, parameters) : this.queries.all(sql, parameters);
+  }
+
+  private counting(filter: Filter): [sql: string, parameters: Parameters] {
+    if (readsMany(filter)) {
+      const { where, parameters } = this.matching(filter, { slow: true });
+      return [`SELECT count(*) AS total FROM posts ${where}`, parameters];
+    }
+    const { authorId, status } = filter;
+    const kept = 'SELECT CAST(coalesce(sum(total), 0) AS bigint) AS total FROM post_totals WHERE scope';
+    if (authorId !== undefined) return [`${kept} = :scope`, { scope: `author=${authorId}` }];
+    const statuses = status === undefined ? POST_STATUSES : [status];
+    return [`${kept} IN (${statuses.map((name) => `'status=${name}'`).join(', ')})`, {}];
+  }
+
+  /** The condition of a filter, as text that is the same for every value of it. */
+  private matching(
+    { authorId, status, text }: Filter,
+    { and, slow = false, many = false, byViews = false }: Matching = {},
+  ) {
+    const conditions = and === undefined ? [] : [and];
+    if (byViews) conditions.push('posts.id = post_id');
+    if (slow) conditions.push(this.queries.dialect.withinDeadline);
+    const parameters: Record<string, string | number> = {};
+    if (authorId !== undefined) {
+      conditions.push('author_id = :authorId');
+      parameters['authorId'] = authorId;
+    }
+    if (status !== undefined) {
+      conditions.push(`${byViews ? 'post_status' : 'status'} = :status`);
+      parameters['status'] = status;
+    }
+    if (text !== undefined) {
+      const match = containing(text, this.queries);
+      conditions.push(many ? match.walking : match.condition);
+      Object.assign(parameters, match.parameters);
+    }
+    return { where: conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '', parameters };
+  }
+}
+
+type Filter = Exclude<PostFilter, 'none'>;
+
+interface Matching {
+  /** A condition beside those of the filter. */
+  readonly and?: string;
+  /** Whether it is read by `Queries.search`. */
+  readonly slow?: boolean;
+  /** Whether there are many matches for each post of the page. */
+  readonly many?: boolean;
+  /** Whether `post_views` is read too. */
+  readonly byViews?: boolean;
+}
+
+/** Whether all posts that match are read to count them, or many that do not. */
+const readsMany = ({ authorId, status, text }: Filter): boolean =>
+  text !== undefined || (authorId !== undefined && status !== undefined);
+
+/** Whether the first pages may take long, because no index has the posts of the filter in this order. */
+const isUnordered = (filter: Filter, sortBy: ListPosts['sortBy']): boolean =>
+  readsMany(filter) || (filter.authorId !== undefined && sortBy !== 'created_at');

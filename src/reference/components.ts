@@ -1,0 +1,132 @@
+import { ERRORS, type ErrorCode } from '../common/errors/errors.js';
+
+type Json = Record<string, any>;
+
+/** What example bodies have in a field of this name, unless its own schema has an example. */
+export const EXAMPLES: Json = {
+  title: 'Straße nach Rom',
+  content: 'Alle Wege führen dahin.',
+  name: 'Ada',
+  email: 'ada@example.com',
+  new_email: 'ada@example.org',
+  phone: '+44 20 7946 0000',
+  password: 'first programmer',
+  old_password: 'first programmer',
+  new_password: 'analytical engine',
+  token: 'eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl',
+  refresh: 'eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl',
+  access: 'eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl',
+  code: 'b2theSBub3QgYSBjb2Rl',
+  text: 'Some text',
+  description: 'The search index',
+};
+
+// Parts of the reference that hold for many operations.
+
+export const idParameter = (name: string): Json => ({
+  name,
+  in: 'path',
+  required: true,
+  description: 'A decimal integer of 64 bits.',
+  schema: { type: 'integer', format: 'int64', examples: [1] },
+});
+
+export const keyParameter = (required: boolean): Json => ({
+  name: 'Idempotency-Key',
+  in: 'header',
+  required,
+  description: 'Makes the request safe to repeat for 24 hours: 1 to 255 visible ASCII characters.',
+  schema: { type: 'string', maxLength: 255, examples: ['2f1c5f0a-6a53-4d7e-9d4e-6f1f0c6f6c1b'] },
+});
+
+export const IF_MATCH: Json = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description:
+    'Entity tags, or `*`: the change takes place only if one of them is current, and so overwrites nothing that you have not seen.',
+  schema: { type: 'string', examples: ['"3-mi9k2w0g"'] },
+};
+
+export const IF_NONE_MATCH: Json = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description: 'Entity tags, or `*`: the response is 304, without a body, if one of them is current.',
+  schema: { type: 'string', examples: ['"3-mi9k2w0g"'] },
+};
+
+export const NOT_MODIFIED: Json = {
+  description: 'What you have is current.',
+  headers: Object.fromEntries(
+    ['X-Request-ID', 'ETag', 'Cache-Control'].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  ),
+};
+
+const header = (description: string, schema: Json): Json => ({ description, schema });
+
+export const HEADERS: Json = {
+  'X-Request-ID': header('Fresh for every answer.', { type: 'string', format: 'uuid' }),
+  Location: header('The path of what was made.', { type: 'string' }),
+  ETag: header('Changes with every change of the resource (RFC 9110, section 8.8.3).', { type: 'string' }),
+  'Cache-Control': header('Ask again each time, with `If-None-Match`.', {
+    type: 'string',
+    const: 'no-cache',
+  }),
+  Link: header('The way to other pages (RFC 8288).', { type: 'string' }),
+  'Idempotent-Replayed': header('Only on an answer that was given before.', {
+    type: 'string',
+    const: 'true',
+  }),
+  'WWW-Authenticate': header('How to authenticate (RFC 9110).', { type: 'string', const: 'Bearer' }),
+  'Retry-After': header('Seconds after which to come back.', { type: 'string', pattern: '^\\d+$' }),
+};
+
+const CODES = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => code !== 'QUERY_TOO_COMPLEX');
+
+const FIELD_ERRORS: Json = {
+  type: 'array',
+  description: 'The fields that are to blame; absent where none is.',
+  minItems: 1,
+  items: {
+    type: 'object',
+    required: ['field', 'message'],
+    additionalProperties: false,
+    properties: { field: { type: 'string' }, message: { type: 'string' } },
+  },
+};
+
+/** The body of an error. */
+export const ERROR: Json = {
+  type: 'object',
+  required: ['error'],
+  additionalProperties: false,
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message'],
+      additionalProperties: false,
+      properties: {
+        code: { type: 'string', enum: CODES },
+        message: { type: 'string' },
+        details: FIELD_ERRORS,
+      },
+    },
+  },
+};
+
+/** The body of an error for clients that accept `application/problem+json` (RFC 9457). */
+export const PROBLEM: Json = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'detail', 'instance', 'code'],
+  additionalProperties: false,
+  properties: {
+    type: { type: 'string', format: 'uri', description: 'The page that explains the code.' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    instance: { type: 'string', format: 'uri', description: 'The id of the request.' },
+    code: { type: 'string', enum: CODES },
+    errors: FIELD_ERRORS,
+  },
+};

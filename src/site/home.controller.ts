@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { Controller, Get, Headers, Res, VERSION_NEUTRAL } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Public } from '../auth/access/index.js';
+import { varyOn } from '../common/headers/vary.js';
+import { readPage } from '../common/http/browser-pages.js';
+import { PAGE_HEADERS } from '../common/http/security-headers.js';
+import { Answers } from '../common/openapi/answers.js';
+import { Config } from '../config/config.js';
+import { Readiness } from '../health/readiness.service.js';
+import { HomeView, LINKS } from './home.view.js';
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+/** Where the description of this service is (RFC 8631). */
+const LINK = [
+  '</openapi.json>; rel="service-desc"; type="application/json"',
+  '</docs>; rel="service-doc"; type="text/html"',
+  '</health/ready>; rel="status"',
+].join(', ');
+
+/** The front door: what this is, which version runs, whether it is healthy, and where to read on. */
+@ApiTags('Health')
+@Controller({ version: VERSION_NEUTRAL })
+@Public()
+export class HomeController {
+  private readonly links: HomeView['links'];
+  private readonly page: string;
+
+  constructor(
+    private readonly readiness: Readiness,
+    { graphql }: Config,
+  ) {
+    const { playground: _, ...others } = LINKS;
+    this.links = graphql.playground ? LINKS : others;
+    this.page = readPage('site/index.html', '/', graphql.playground);
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'Says what this service is, and where its pages are' })
+  @Answers(HomeView, ['application/json', 'text/html'])
+  async read(
+    @Headers('accept') accept: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<HomeView | string> {
+    varyOn(reply, 'Accept');
+    reply.header('link', LINK);
+    const missing = await this.readiness.missing();
+    if (accept?.includes('text/html')) {
+      reply.headers(PAGE_HEADERS).type('text/html; charset=utf-8');
+      const words = missing.map(({ field, message }) => `${field} ${message}`);
+      return toHtml(this.page, this.links, words);
+    }
+    return {
+      name: 'Posts API',
+      version,
+      status: missing.length > 0 ? 'unavailable' : 'ok',
+      links: this.links,
+    };
+  }
+}
+
+function toHtml(page: string, links: HomeView['links'], missing: readonly string[]): string {
+  const health = missing.length > 0 ? `Not ready for requests: ${missing.join('; ')}` : 'Healthy';
+  const pages = Object.values(links).map(
+    ({ href, title }) => `<dt><a href="${href}">${href}</a></dt><dd>${title}</dd>`,
+  );
+  return page
+    .replace('<!-- version -->', version)
+    .replace('<!-- health -->', health)
+    .replace('<!-- pages -->', pages.join(''));
+}

@@ -1,0 +1,52 @@
+import { context, propagation, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import {
+  defaultResource,
+  envDetector,
+  detectResources,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import { traceBy } from '../common/tracing/spans.js';
+import type { TracingSettings } from '../config/config.js';
+import { traceStatementsBy } from '../database/statement-span.js';
+import { traceOutgoing } from './trace-outgoing.js';
+import { statementSpan } from './trace-statement.js';
+
+/** How long the last spans may take to leave when the process stops, in milliseconds. */
+const PATIENCE = 1000;
+
+/**
+ * Traces this process, and sends spans by OTLP over HTTP. Only loaded where that is configured.
+ *
+ * @returns stops it, once what is recorded was sent, or the collector took too long
+ */
+export function startTracing({ endpoint, serviceName, ratio }: TracingSettings): () => Promise<void> {
+  const exporter = new OTLPTraceExporter({ url: `${endpoint}/v1/traces` });
+  const provider = new TracerProvider({
+    resource: defaultResource()
+      .merge(detectResources({ detectors: [envDetector] }))
+      .merge(resourceFromAttributes({ 'service.name': serviceName })),
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
+    spanProcessors: [new BatchSpanProcessor({ exporter })],
+  });
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager());
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+  trace.setGlobalTracerProvider(provider);
+  const tracer = provider.getTracer('posts-api');
+  traceBy(tracer);
+  traceStatementsBy(statementSpan);
+  traceOutgoing(tracer);
+
+  return async () => {
+    const late = new Promise<void>((resolve) => setTimeout(resolve, PATIENCE).unref());
+    await Promise.race([provider.shutdown().catch(() => undefined), late]);
+  };
+}

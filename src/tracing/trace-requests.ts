@@ -1,0 +1,55 @@
+import {
+  context,
+  type Context,
+  propagation,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
+import type { FastifyInstance } from 'fastify';
+import { clientOf } from '../common/request/client.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of the span of the request, while it is traced. */
+    traceContext?: Context;
+  }
+}
+
+/** A server span for each request, which continues the trace of the client (W3C Trace Context). */
+export function traceRequests(fastify: FastifyInstance): void {
+  const tracer = trace.getTracer('posts-api');
+
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const { method, headers, protocol, routeOptions } = request;
+    const { url: route } = routeOptions;
+    const { address, agent } = clientOf(request);
+    const parent = propagation.extract(ROOT_CONTEXT, headers);
+    const attributes = {
+      'http.request.method': method,
+      'url.scheme': protocol,
+      'client.address': address,
+      'user_agent.original': agent,
+      // Not the path: it may hold what a log should not.
+      ...(route !== undefined && { 'http.route': route }),
+    };
+    const name = route === undefined ? method : `${method} ${route}`;
+    const span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent);
+    const traceContext = trace.setSpan(parent, span);
+    request.traceContext = traceContext;
+    reply.raw.once('close', () => {
+      const { statusCode } = reply;
+      if (reply.raw.writableFinished) span.setAttribute('http.response.status_code', statusCode);
+      else span.setAttribute('error.type', 'aborted');
+      if (statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+    });
+    context.with(traceContext, done);
+  });
+
+  // The body came with events of the connection, which is not of one request.
+  fastify.addHook('preValidation', (request, _reply, done) =>
+    context.with(request.traceContext ?? ROOT_CONTEXT, done),
+  );
+}

@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
+import { Clock } from '../common/clock/clock.js';
+import { Config } from '../config/config.js';
+import { Queries } from '../database/queries.js';
+import { Transactions } from '../database/transactions.js';
+import { EventStore, StoredEvent, toJson } from '../events/index.js';
+import { Webhook } from './webhook.entity.js';
+import { toWebhookView } from './webhook.view.js';
+import { WebhookDelivery } from './webhook-delivery.entity.js';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Before each further attempt, in milliseconds; up to a tenth longer. */
+const DELAYS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR];
+const JITTER = 0.1;
+
+/** How long a process has a delivery to itself, in milliseconds; longer than any attempt takes. */
+const LEASE = 30 * SECOND;
+
+/** A webhook that has only failed for so long is deactivated, in milliseconds. */
+const MAX_FAILING = 5 * DAY;
+
+const GIVEN_UP = 'The webhook was deactivated';
+
+/** A delivery that this process attempts. Its `fence` is the fencing token of the lease. */
+export interface ClaimedDelivery {
+  readonly id: number;
+  readonly webhookId: number;
+  readonly eventId: string;
+  readonly position: number | null;
+  readonly body: string | null;
+  readonly attempts: number;
+  readonly fence: number;
+}
+
+/** What came of an attempt. */
+export interface Outcome {
+  readonly status: number | null;
+  readonly error: string | null;
+}
+
+/** The deliveries that wait, as any number of processes take them: each attempt is made by one of them. */
+@Injectable()
+export class DeliveryQueue {
+  constructor(
+    @InjectRepository(Webhook) private readonly webhooks: Repository<Webhook>,
+    @InjectRepository(WebhookDelivery) private readonly deliveries: Repository<WebhookDelivery>,
+    private readonly queries: Queries,
+    private readonly transactions: Transactions,
+    private readonly events: EventStore,
+    private readonly clock: Clock,
+    private readonly config: Config,
+  ) {}
+
+  /** Whether there is a webhook to deliver to. */
+  hasReceivers(): Promise<boolean> {
+    return this.webhooks.existsBy({ active: true });
+  }
+
+  /** Adds the deliveries of events to all active webhooks that want them. An event that is there already stays. */
+  async add(events: readonly StoredEvent[]): Promise<void> {
+    const webhooks = await this.webhooks.findBy({ active: true });
+    const wanted = webhooks.map(({ id, types, afterPosition }) => ({
+      id,
+      afterPosition,
+      types: new Set(JSON.parse(types) as string[]),
+    }));
+    const rows = events.flatMap(({ id: eventId, position, type }) =>
+      wanted
+        .filter(({ types, afterPosition }) => position > afterPosition && (types.has('*') || types.has(type)))
+        .map(({ id: webhookId }) => ({ webhookId, eventId, position, type })),
+    );
+    if (rows.length === 0) return;
+    const { dialect } = this.queries;
+    const { now, expiresAt } = this.times();
+    const field = (name: string) => `row.value ->> '${name}'`;
+    await this.transactions.execute(
+      `INSERT INTO webhook_deliveries
+         (webhook_id, event_id, position, type, status, attempts, next_attempt_at, created_at, expires_at)
+       SELECT CAST(${field('webhookId')} AS bigint), ${field('eventId')}, CAST(${field('position')} AS bigint),
+         ${field('type')}, 'pending', 0, ${dialect.toTimestamp(':now')}, ${dialect.toTimestamp(':now')},
+         ${dialect.toTimestamp(':expiresAt')}
+       FROM ${dialect.elementsOf(':rows')} AS row
+       WHERE EXISTS (SELECT 1 FROM webhooks WHERE webhooks.id = CAST(${field('webhookId')} AS bigint))
+       ON CONFLICT (webhook_id, event_id) DO NOTHING`,
+      { rows: JSON.stringify(rows), now: now.toISOString(), expiresAt: expiresAt.toISOString() },
+    );
+  }
+
+  /** Adds an event of the type `webhook.test`, which is in no log. */
+  addTest(webhook: Webhook): Promise<WebhookDelivery> {
+    const { now, expiresAt } = this.times();
+    const eventId = `test-${randomUUID()}`;
+    const type = 'webhook.test';
+    const body = toJson({
+      id: eventId,
+      source: this.config.publicUrl,
+      type,
+      subject: `/v1/webhooks/${webhook.id}`,
+      time: now.toISOString(),
+      data: JSON.stringify(toWebhookView(webhook)),
+    });
+    return this.deliveries.save(
+      this.deliveries.create({
+        webhookId: webhook.id,
+        eventId,
+        position: null,
+        body,
+        type,
+        status: 'pending',
+        attempts: 0,
+        nextAttemptAt: now,
+        responseStatus: null,
+        error: null,
+        createdAt: now,
+        expiresAt,
+      }),
+    );
+  }
+
+  /** Has a delivery attempted again, from the first attempt on. */
+  async restart({ id }: WebhookDelivery): Promise<void> {
+    await this.deliveries.update(id, {
+      status: 'pending',
+      attempts: 0,
+      // An attempt that is under way does not count any more.
+      fence: () => 'fence + 1',
+      nextAttemptAt: this.clock.now(),
+      responseStatus: null,
+      error: null,
+    });
+  }
+
+  /**
+   * Takes a delivery of each webhook that has one due, the longest first. Leases end by themselves, so that another
+   * process takes over when this one dies.
+   *
+   * @param busy webhooks that are to get no more for now: a slow receiver delays no other
+   */
+  async claim(busy: readonly number[]): Promise<ClaimedDelivery[]> {
+    const now = this.clock.now();
+    const due = await this.queries.all<{ id: number | null }>(
+      `SELECT (
+         SELECT id FROM webhook_deliveries AS delivery
+         WHERE delivery.webhook_id = webhooks.id AND delivery.status = 'pending' AND delivery.next_attempt_at <= :now
+         ORDER BY delivery.next_attempt_at, delivery.id LIMIT 1
+       ) AS id
+       FROM webhooks WHERE active AND id NOT IN (${this.queries.dialect.integersOf(':busy')})`,
+      { now: now.toISOString(), busy: JSON.stringify(busy) },
+    );
+    const ids = due.map(({ id }) => id).filter((id) => id !== null);
+    if (ids.length === 0) return [];
+    return this.transactions.execute<ClaimedDelivery>(
+      `UPDATE webhook_deliveries SET attempts = attempts + 1, fence = fence + 1, next_attempt_at = :lease
+       WHERE id IN (${this.queries.dialect.integersOf(':ids')}) AND status = 'pending' AND next_attempt_at <= :now
+       RETURNING id, webhook_id AS "webhookId", event_id AS "eventId", position, body, attempts, fence`,
+      {
+        ids: JSON.stringify(ids),
+        now: now.toISOString(),
+        lease: new Date(now.getTime() + LEASE).toISOString(),
+      },
+    );
+  }
+
+  findWebhook(id: number): Promise<Webhook | null> {
+    return this.webhooks.findOneBy({ id });
+  }
+
+  /** What is sent; `undefined` where the event is not kept any more. */
+  async bodyOf({ body, position }: ClaimedDelivery): Promise<string | undefined> {
+    if (body !== null || position === null) return body ?? undefined;
+    const row = await this.events.find(position);
+    return row && new StoredEvent(row, this.config.publicUrl).json;
+  }
+
+  /** Records what came of an attempt. */
+  async settle(
+    { id, webhookId, attempts, fence }: ClaimedDelivery,
+    { status, error }: Outcome,
+  ): Promise<void> {
+    const attempt = { id, fence, status: 'pending' } as const;
+    const seen = { responseStatus: status, error };
+    if (error === null) {
+      await this.transactions.run(async () => {
+        await this.deliveries.update(attempt, { ...seen, status: 'delivered', nextAttemptAt: null });
+        await this.transactions.execute(
+          'UPDATE webhooks SET failing_since = NULL WHERE id = :id AND failing_since IS NOT NULL',
+          { id: webhookId },
+        );
+      });
+      return;
+    }
+    const now = this.clock.now();
+    const delay = DELAYS[attempts - 1];
+    const isLast = status === 410 || delay === undefined;
+    const nextAttemptAt = isLast ? null : new Date(now.getTime() + delay * (1 + Math.random() * JITTER));
+    await this.transactions.run(async () => {
+      await this.deliveries.update(attempt, {
+        ...seen,
+        status: isLast ? 'failed' : 'pending',
+        nextAttemptAt,
+      });
+      const [webhook] = await this.transactions.execute<{ failing_since: string }>(
+        `UPDATE webhooks SET failing_since = coalesce(failing_since, ${this.queries.dialect.toTimestamp(':now')})
+         WHERE id = :id AND active RETURNING failing_since`,
+        { id: webhookId, now: now.toISOString() },
+      );
+      const isFailing = webhook && now.getTime() - Date.parse(webhook.failing_since) >= MAX_FAILING;
+      if (!isFailing && status !== 410) return;
+      await this.webhooks.update({ id: webhookId, active: true }, { active: false, updatedAt: now });
+      await this.giveUp(webhookId);
+    });
+  }
+
+  /** Ends the pending deliveries of a webhook. */
+  async giveUp(webhookId: number): Promise<void> {
+    await this.deliveries.update(
+      { webhookId, status: 'pending' },
+      { status: 'failed', nextAttemptAt: null, error: GIVEN_UP },
+    );
+  }
+
+  private times(): { now: Date; expiresAt: Date } {
+    const now = this.clock.now();
+    return { now, expiresAt: new Date(now.getTime() + this.config.eventsRetentionDays * DAY) };
+  }
+}

@@ -1,0 +1,30 @@
+import { Injectable } from '@nestjs/common';
+import { Transactions } from '../database/transactions.js';
+import { Subscribers } from '../events/index.js';
+import { DeliveryQueue } from './delivery-queue.js';
+import { WebhookSender } from './webhook-sender.js';
+
+/** Turns events into deliveries: the deliveries commit together with the position in the log. */
+@Injectable()
+export class WebhookFanOut {
+  constructor(
+    subscribers: Subscribers,
+    transactions: Transactions,
+    queue: DeliveryQueue,
+    sender: WebhookSender,
+  ) {
+    subscribers.register({
+      name: 'webhooks',
+      // A webhook gets no event that is older than itself.
+      from: 'start',
+      isIdle: async () => !(await queue.hasReceivers()),
+      process: async (events, advance) => {
+        await transactions.run(async () => {
+          await queue.add(events);
+          await advance(events.at(-1)!.position);
+        });
+        sender.wake();
+      },
+    });
+  }
+}

@@ -1,0 +1,68 @@
+import { request as requestByHttp } from 'node:http';
+import { request as requestByHttps } from 'node:https';
+import { isIP } from 'node:net';
+import { isPublicAddress, PrivateAddressError, publicLookup } from './public-address.js';
+
+/** For one attempt, in milliseconds; less than the lease of a delivery. */
+const TIMEOUT = 10_000;
+
+/** 64 KiB: what is read of a response, in bytes. */
+const MAX_RESPONSE = 64 * 1024;
+
+/** How long the rest of a response may take after its status, in milliseconds. */
+const REST = 1000;
+
+/**
+ * Posts a body. Redirects are not followed. The status counts as soon as it has come, whatever becomes of the rest.
+ *
+ * @param allowPrivate whether the address may be outside of the public Internet
+ * @returns the status
+ * @throws Error where none comes in time
+ */
+export function post(
+  url: URL,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+  allowPrivate: boolean,
+): Promise<number> {
+  const hostname = url.hostname.replaceAll(/[[\]]/g, '');
+  if (!allowPrivate && isIP(hostname) !== 0 && !isPublicAddress(hostname)) {
+    return Promise.reject(new PrivateAddressError());
+  }
+  const bytes = Buffer.from(body);
+  return new Promise((resolve, reject) => {
+    const request = (url.protocol === 'https:' ? requestByHttps : requestByHttp)(url, {
+      method: 'POST',
+      agent: false,
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        'content-length': bytes.length,
+        'user-agent': 'posts-api-webhooks/1',
+        ...headers,
+      },
+      ...(!allowPrivate && { lookup: publicLookup }),
+    });
+    let timer = setTimeout(() => {
+      request.destroy(new Error(`There was no response within ${TIMEOUT / 1000} seconds`));
+    }, TIMEOUT);
+    request.once('close', () => clearTimeout(timer));
+    request.once('error', reject);
+    // Node closes a connection whose upgrade nobody takes, and reports neither a response nor an error.
+    request.once('upgrade', ({ statusCode }, socket) => {
+      socket.destroy();
+      resolve(statusCode ?? 0);
+    });
+    request.once('response', (response) => {
+      resolve(response.statusCode ?? 0);
+      clearTimeout(timer);
+      timer = setTimeout(() => request.destroy(), REST);
+      let received = 0;
+      response.on('data', (chunk: Buffer) => {
+        received += chunk.length;
+        if (received > MAX_RESPONSE) request.destroy();
+      });
+      response.on('error', () => undefined);
+    });
+    request.end(bytes);
+  });
+}

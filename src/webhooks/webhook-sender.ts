@@ -1,0 +1,142 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { Clock } from '../common/clock/clock.js';
+import { Config } from '../config/config.js';
+import { type ClaimedDelivery, DeliveryQueue, type Outcome } from './delivery-queue.js';
+import type { Webhook } from './webhook.entity.js';
+import { post } from './webhook-request.js';
+import { signedHeaders } from './webhook-signature.js';
+
+/** Attempts at the same time to one webhook, by one process. */
+const CONCURRENCY = 4;
+
+/** Between two looks at the queue, in milliseconds: for retries, and for what a killed process has left. */
+const INTERVAL = 1000;
+
+/** How long a stopping process waits for its attempts, in milliseconds; they are repeated otherwise. */
+const PATIENCE = 3000;
+
+/** Delivers events to webhooks, in the background. */
+@Injectable()
+export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly logger = new Logger('Webhooks');
+  private readonly outside = AsyncLocalStorage.snapshot();
+  private readonly underWay = new Map<Promise<void>, number>();
+  private timer: NodeJS.Timeout | undefined;
+  private looking: Promise<void> | undefined;
+  private isAwake = false;
+  private stopped = true;
+
+  constructor(
+    private readonly queue: DeliveryQueue,
+    private readonly clock: Clock,
+    private readonly config: Config,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.stopped = false;
+    this.schedule();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    await this.looking;
+    const abort = new AbortController();
+    const patience = sleep(PATIENCE, undefined, { signal: abort.signal }).catch(() => undefined);
+    await Promise.race([Promise.all(this.underWay.keys()), patience]);
+    abort.abort();
+  }
+
+  /** Looks for what is due. */
+  wake(): void {
+    this.isAwake = true;
+    if (this.looking || this.stopped) return;
+    clearTimeout(this.timer);
+    this.looking = this.outside(() => this.look())
+      .catch((error: unknown) => this.logger.warn({ msg: 'Deliveries cannot be read', err: error }))
+      .finally(() => {
+        this.looking = undefined;
+        this.schedule();
+      });
+  }
+
+  private schedule(): void {
+    if (this.stopped) return;
+    clearTimeout(this.timer);
+    this.timer = this.outside(setTimeout, () => this.wake(), INTERVAL).unref();
+  }
+
+  private async look(): Promise<void> {
+    while (this.isAwake && !this.stopped) {
+      this.isAwake = false;
+      const claimed = await this.queue.claim(this.busy());
+      // There may be more of the same webhooks.
+      if (claimed.length > 0) this.isAwake = true;
+      for (const delivery of claimed) this.begin(delivery);
+    }
+  }
+
+  /** Webhooks with as many attempts under way as they may have. */
+  private busy(): number[] {
+    const counts = new Map<number, number>();
+    for (const id of this.underWay.values()) counts.set(id, (counts.get(id) ?? 0) + 1);
+    return [...counts].filter(([, count]) => count >= CONCURRENCY).map(([id]) => id);
+  }
+
+  private begin(delivery: ClaimedDelivery): void {
+    const attempt = this.attempt(delivery)
+      .catch((error: unknown) => {
+        // The lease ends, and it is attempted again.
+        this.logger.warn({ msg: 'An attempt could not be recorded', id: delivery.id, err: error });
+      })
+      .finally(() => {
+        this.underWay.delete(attempt);
+        this.wake();
+      });
+    this.underWay.set(attempt, delivery.webhookId);
+  }
+
+  private async attempt(delivery: ClaimedDelivery): Promise<void> {
+    const webhook = await this.queue.findWebhook(delivery.webhookId);
+    // Deleted since, and its deliveries with it.
+    if (!webhook) return;
+    const outcome = await this.send(delivery, webhook);
+    if (outcome.error !== null) {
+      const { id, webhookId, attempts } = delivery;
+      this.logger.log({ msg: 'A delivery failed', id, webhookId, attempts, cause: outcome.error });
+    }
+    await this.queue.settle(delivery, outcome);
+  }
+
+  private async send(delivery: ClaimedDelivery, webhook: Webhook): Promise<Outcome> {
+    const body = await this.queue.bodyOf(delivery);
+    if (body === undefined) return { status: null, error: 'The event is not kept any more' };
+    const now = this.clock.now();
+    const { secret, previousSecret, previousSecretUntil } = webhook;
+    const isRotating = previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > now;
+    const headers = signedHeaders(
+      { id: delivery.eventId, timestamp: Math.floor(now.getTime() / 1000), body },
+      isRotating ? [secret, previousSecret] : [secret],
+    );
+    try {
+      const status = await post(new URL(webhook.url), body, headers, this.config.webhooksAllowPrivate);
+      const isSuccess = status >= 200 && status < 300;
+      return { status, error: isSuccess ? null : `The receiver answered with ${status}` };
+    } catch (error) {
+      return { status: null, error: describe(error) };
+    }
+  }
+}
+
+/** Without addresses that were looked up: whoever reads it need not learn what is in our network. */
+function describe(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return (code === undefined ? message : `The receiver cannot be reached (${code})`).slice(0, 500);
+}

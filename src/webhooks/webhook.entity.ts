@@ -1,0 +1,46 @@
+import { Entity } from 'typeorm';
+import { BooleanColumn, IdColumn, IntegerColumn, TextColumn, TimestampColumn } from '../database/columns.js';
+
+/** A receiver of events. */
+@Entity('webhooks')
+export class Webhook {
+  @IdColumn()
+  id!: number;
+
+  @TextColumn('url')
+  url!: string;
+
+  /** A JSON array. */
+  @TextColumn('types')
+  types!: string;
+
+  @TextColumn('description')
+  description!: string;
+
+  @BooleanColumn('active')
+  active!: boolean;
+
+  /** Signs what is sent, so it is stored as it is. */
+  @TextColumn('secret')
+  secret!: string;
+
+  @TextColumn('previous_secret', { nullable: true })
+  previousSecret!: string | null;
+
+  @TimestampColumn('previous_secret_until', { nullable: true })
+  previousSecretUntil!: Date | null;
+
+  /** Of the last event before the webhook became active. */
+  @IntegerColumn('after_position')
+  afterPosition!: number;
+
+  /** Of the first failure since the last success. */
+  @TimestampColumn('failing_since', { nullable: true })
+  failingSince!: Date | null;
+
+  @TimestampColumn('created_at')
+  createdAt!: Date;
+
+  @TimestampColumn('updated_at')
+  updatedAt!: Date;
+}

@@ -1,0 +1,93 @@
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { Int64Property, TimestampProperty } from '../common/openapi/properties.js';
+import type { Webhook } from './webhook.entity.js';
+import { DELIVERY_STATUSES, type DeliveryStatus, type WebhookDelivery } from './webhook-delivery.entity.js';
+
+@ApiSchema({ name: 'Webhook' })
+export class WebhookView {
+  @Int64Property({ example: 1 })
+  readonly id!: number;
+
+  @ApiProperty({ example: 'https://receiver.example.com/events' })
+  readonly url!: string;
+
+  @ApiProperty({ type: [String], description: 'Types of events, or `*` alone.', example: ['post.created'] })
+  readonly types!: readonly string[];
+
+  @ApiProperty({ example: 'Search index' })
+  readonly description!: string;
+
+  @ApiProperty({ type: 'boolean' })
+  readonly active!: boolean;
+
+  @TimestampProperty()
+  readonly created_at!: string;
+
+  @TimestampProperty()
+  readonly updated_at!: string;
+}
+
+@ApiSchema({ name: 'WebhookWithSecret' })
+export class WebhookWithSecretView extends WebhookView {
+  @ApiProperty({ description: 'Verifies the signatures; shown only once.', example: 'whsec_…' })
+  readonly secret!: string;
+}
+
+@ApiSchema({ name: 'WebhookDelivery' })
+export class WebhookDeliveryView {
+  @Int64Property({ example: 1 })
+  readonly id!: number;
+
+  @ApiProperty({ description: 'The `webhook-id` of every attempt.', example: '5f1d7c8e9a0b-42' })
+  readonly event_id!: string;
+
+  @ApiProperty({ example: 'post.created' })
+  readonly type!: string;
+
+  @ApiProperty({ enum: DELIVERY_STATUSES })
+  readonly status!: DeliveryStatus;
+
+  @ApiProperty({ type: 'integer', example: 1 })
+  readonly attempts!: number;
+
+  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: null })
+  readonly next_attempt_at!: string | null;
+
+  @ApiProperty({ type: 'integer', nullable: true, description: 'Of the last attempt.', example: 200 })
+  readonly response_status!: number | null;
+
+  @ApiProperty({ type: 'string', nullable: true, description: 'Of the last attempt.', example: null })
+  readonly error!: string | null;
+
+  @TimestampProperty()
+  readonly created_at!: string;
+}
+
+export const toWebhookView = (webhook: Webhook): WebhookView => fieldsOf(webhook);
+
+export const toWebhookWithSecretView = (webhook: Webhook): WebhookWithSecretView => ({
+  ...fieldsOf(webhook),
+  secret: webhook.secret,
+});
+
+const fieldsOf = ({ id, url, types, description, active, createdAt, updatedAt }: Webhook) => ({
+  id,
+  url,
+  types: JSON.parse(types) as string[],
+  description,
+  active,
+  created_at: createdAt.toISOString(),
+  updated_at: updatedAt.toISOString(),
+});
+
+export const toDeliveryView = (delivery: WebhookDelivery): WebhookDeliveryView => ({
+  id: delivery.id,
+  event_id: delivery.eventId,
+  type: delivery.type,
+  status: delivery.status,
+  attempts: delivery.attempts,
+  next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
+  response_status: delivery.responseStatus,
+  error: delivery.error,
+  created_at: delivery.createdAt.toISOString(),
+});

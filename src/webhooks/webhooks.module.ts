@@ -1,0 +1,22 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { Purger } from '../common/purge/purger.js';
+import { DeliveryQueue } from './delivery-queue.js';
+import { Webhook } from './webhook.entity.js';
+import { WebhookDelivery } from './webhook-delivery.entity.js';
+import { WebhookFanOut } from './webhook-fan-out.js';
+import { WebhookSender } from './webhook-sender.js';
+import { WebhooksController } from './webhooks.controller.js';
+import { WebhooksService } from './webhooks.service.js';
+
+/** Sends events to receivers on other servers. The database is the queue. */
+@Module({
+  imports: [TypeOrmModule.forFeature([Webhook, WebhookDelivery])],
+  controllers: [WebhooksController],
+  providers: [WebhooksService, DeliveryQueue, WebhookSender, WebhookFanOut],
+})
+export class WebhooksModule {
+  constructor(purger: Purger) {
+    purger.register('webhook_deliveries');
+  }
+}

@@ -1,0 +1,195 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { LessThan, Repository } from 'typeorm';
+import { Clock } from '../common/clock/clock.js';
+import { AppError, type FieldError } from '../common/errors/errors.js';
+import { CursorPage, type Page } from '../common/pagination/page.js';
+import type { CursorRequest } from '../common/pagination/cursor-request.js';
+import type { PageRequest } from '../common/pagination/page-request.js';
+import { NO_ROW } from '../common/validation/id.js';
+import { Config } from '../config/config.js';
+import { Queries } from '../database/queries.js';
+import { Transactions } from '../database/transactions.js';
+import { EventLog, EventTypes } from '../events/index.js';
+import { DeliveryQueue } from './delivery-queue.js';
+import type { CreateWebhookInput, UpdateWebhookInput } from './webhook.input.js';
+import { Webhook } from './webhook.entity.js';
+import { WebhookDelivery } from './webhook-delivery.entity.js';
+import { WebhookSender } from './webhook-sender.js';
+import { newSecret } from './webhook-signature.js';
+
+const MAX_WEBHOOKS = 100;
+export const TOO_MANY = `There are ${MAX_WEBHOOKS} webhooks, which is all there may be; delete one first`;
+
+/** How long a secret still signs after it was replaced, in milliseconds: 24 hours. */
+const ROTATION = 24 * 3600_000;
+
+const ALL = '*';
+
+@Injectable()
+export class WebhooksService {
+  constructor(
+    @InjectRepository(Webhook) private readonly webhooks: Repository<Webhook>,
+    @InjectRepository(WebhookDelivery) private readonly deliveries: Repository<WebhookDelivery>,
+    private readonly queue: DeliveryQueue,
+    private readonly sender: WebhookSender,
+    private readonly queries: Queries,
+    private readonly transactions: Transactions,
+    private readonly types: EventTypes,
+    private readonly log: EventLog,
+    private readonly clock: Clock,
+    private readonly config: Config,
+  ) {}
+
+  async list(page: PageRequest): Promise<Page<Webhook>> {
+    const total = await this.webhooks.count();
+    const { limit, offset } = page;
+    if (offset >= total) return page.of([], total);
+    return page.of(await this.webhooks.find({ order: { id: 'ASC' }, skip: offset, take: limit }), total);
+  }
+
+  /** @throws AppError `NOT_FOUND` */
+  async findOne(id: number): Promise<Webhook> {
+    const webhook = id === NO_ROW ? null : await this.webhooks.findOneBy({ id });
+    if (!webhook) throw new AppError('NOT_FOUND', 'Webhook not found');
+    return webhook;
+  }
+
+  /** @throws AppError `VALIDATION_ERROR`, `CONFLICT` where there are too many */
+  async create({ url, types, description }: CreateWebhookInput): Promise<Webhook> {
+    const checked = this.check({ url, types });
+    const afterPosition = await this.log.catchUp();
+    const now = this.clock.now();
+    return this.transactions.run(async () => {
+      await this.transactions.execute(this.queries.dialect.lockTable('webhooks'));
+      if ((await this.webhooks.count()) >= MAX_WEBHOOKS) {
+        throw new AppError('CONFLICT', TOO_MANY);
+      }
+      return this.webhooks.save(
+        this.webhooks.create({
+          url: checked.url!,
+          types: checked.types!,
+          description: description ?? '',
+          active: true,
+          secret: newSecret(),
+          previousSecret: null,
+          previousSecretUntil: null,
+          afterPosition,
+          failingSince: null,
+          createdAt: now,
+          updatedAt: now,
+        }),
+      );
+    });
+  }
+
+  /** @throws AppError `NOT_FOUND`, `VALIDATION_ERROR` */
+  async update(id: number, { url, types, description, active }: UpdateWebhookInput): Promise<Webhook> {
+    const checked = this.check({ url, types });
+    const before = await this.findOne(id);
+    const begins = active === true && !before.active;
+    const afterPosition = begins ? await this.log.catchUp() : undefined;
+    await this.transactions.run(async () => {
+      await this.webhooks.update(id, {
+        ...checked,
+        ...(description != null && { description }),
+        ...(active != null && { active }),
+        ...(afterPosition !== undefined && { afterPosition, failingSince: null }),
+        updatedAt: this.clock.now(),
+      });
+      if (active === false) await this.queue.giveUp(id);
+    });
+    return this.findOne(id);
+  }
+
+  /** @throws AppError `NOT_FOUND` */
+  async delete(id: number): Promise<void> {
+    const { affected } = await this.webhooks.delete({ id });
+    if (affected === 0) await this.findOne(id);
+  }
+
+  /** Gives it a new secret; the one before still signs for a day. @throws AppError `NOT_FOUND` */
+  async rotateSecret(id: number): Promise<Webhook> {
+    const now = this.clock.now();
+    await this.findOne(id);
+    await this.webhooks.update(id, {
+      secret: newSecret(),
+      // In the statement: of two rotations at once, the second keeps the secret of the first.
+      previousSecret: () => 'secret',
+      previousSecretUntil: new Date(now.getTime() + ROTATION),
+      updatedAt: now,
+    });
+    return this.findOne(id);
+  }
+
+  /** @throws AppError `NOT_FOUND`, `CONFLICT` for one that is inactive */
+  async test(id: number): Promise<WebhookDelivery> {
+    const delivery = await this.queue.addTest(await this.findActive(id));
+    this.sender.wake();
+    return delivery;
+  }
+
+  /** The newest first. @throws AppError `NOT_FOUND` */
+  async listDeliveries(id: number, { afterId, limit }: CursorRequest): Promise<CursorPage<WebhookDelivery>> {
+    await this.findOne(id);
+    const where = { webhookId: id, ...(afterId > 0 && { id: LessThan(afterId) }) };
+    return CursorPage.of(
+      await this.deliveries.find({ where, order: { id: 'DESC' }, take: limit + 1 }),
+      limit,
+    );
+  }
+
+  /** Has a delivery attempted again, from the first attempt on. @throws AppError `NOT_FOUND`, `CONFLICT` */
+  async redeliver(id: number, deliveryId: number): Promise<WebhookDelivery> {
+    const { id: webhookId } = await this.findActive(id);
+    const delivery = await this.deliveries.findOneBy({ id: deliveryId, webhookId });
+    if (!delivery) throw new AppError('NOT_FOUND', 'Delivery not found');
+    await this.queue.restart(delivery);
+    this.sender.wake();
+    return (await this.deliveries.findOneBy({ id: deliveryId })) ?? delivery;
+  }
+
+  private async findActive(id: number): Promise<Webhook> {
+    const webhook = await this.findOne(id);
+    if (!webhook.active) throw new AppError('CONFLICT', 'The webhook is inactive; activate it first');
+    return webhook;
+  }
+
+  /** The fields as they are stored. */
+  private check({
+    url,
+    types,
+  }: {
+    url?: string | null | undefined;
+    types?: readonly string[] | null | undefined;
+  }) {
+    const details: FieldError[] = [];
+    const urlFault = url == null ? undefined : this.urlFault(url);
+    const typesFault = types == null ? undefined : this.typesFault(types);
+    if (urlFault !== undefined) details.push({ field: 'url', message: `url ${urlFault}` });
+    if (typesFault !== undefined) details.push({ field: 'types', message: `types ${typesFault}` });
+    if (details.length > 0) {
+      throw new AppError('VALIDATION_ERROR', details.map(({ message }) => message).join('; '), { details });
+    }
+    return {
+      ...(url != null && { url }),
+      ...(types != null && { types: JSON.stringify([...new Set(types)]) }),
+    };
+  }
+
+  private urlFault(url: string): string | undefined {
+    const protocols = this.config.production ? ['https:'] : ['https:', 'http:'];
+    if (!URL.canParse(url)) return 'must be an absolute address such as https://receiver.example.com/events';
+    const { protocol, username, password, hostname } = new URL(url);
+    if (!protocols.includes(protocol) || hostname === '')
+      return `must begin with ${protocols.map((each) => `${each}//`).join(' or ')}`;
+    if (username !== '' || password !== '') return 'must not contain credentials';
+    return url.includes('#') ? 'must not contain a fragment' : undefined;
+  }
+
+  private typesFault(types: readonly string[]): string | undefined {
+    if (types.includes(ALL)) return types.length > 1 ? `must not contain others beside ${ALL}` : undefined;
+    const unknown = types.find((type) => !this.types.has(type));
+    return unknown === undefined ? undefined : `must be ${ALL}, or some of ${this.types.all.join(', ')}`;
+  }
+}

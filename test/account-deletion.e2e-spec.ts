@@ -1,0 +1,256 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Database } from '../src/database/database.js';
+import { Transactions } from '../src/database/transactions.js';
+import { NO_PASSWORD } from '../src/auth/accounts/index.js';
+import { LoginCodes } from '../src/auth/social/index.js';
+import { SocialAccounts } from '../src/auth/social/social-accounts.js';
+import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
+import { MailServer } from './support/mail-server.js';
+import { STORES } from './support/stores.js';
+
+const TABLES = {
+  SQLite: `SELECT name FROM sqlite_master WHERE type = 'table'`,
+  PostgreSQL: `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`,
+};
+
+const REFERENCES = {
+  SQLite: `SELECT m.name FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f
+           WHERE m.type = 'table' AND f."table" = 'accounts'`,
+  PostgreSQL: `SELECT conrelid::regclass::text AS name FROM pg_constraint
+               WHERE contype = 'f' AND confrelid = 'accounts'::regclass`,
+};
+
+describe.each(STORES)('the deletion of an account on %s', (store) => {
+  let api: TestApi;
+  let server: MailServer;
+  beforeAll(async () => {
+    server = await MailServer.start();
+    api = await startApi(store, server.settings);
+  });
+  afterEach(() => api.moveClock(0));
+  afterAll(async () => {
+    await api.stop();
+    await server.stop();
+  });
+
+  const query = (sql: string): Promise<any[]> => api.app.get(Database).source.query(sql);
+  const register = async (email: string, fields = {}) => {
+    const { id } = await api.accounts.register(email, fields);
+    const { access, refresh } = await api.accounts.login(email);
+    return { id: id as number, refresh, headers: bearer(access) };
+  };
+  const remove = (headers: Record<string, string>, body?: unknown) =>
+    api.send({
+      method: 'DELETE',
+      url: '/auth/me/',
+      headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { payload: JSON.stringify(body) }),
+    });
+  /** Makes it an account that has only ever been logged in to by a provider. */
+  const withoutPassword = async (email: string) => {
+    const account = await register(email);
+    await api.app.get(Transactions).execute('UPDATE accounts SET password_hash = :hash WHERE id = :id', {
+      hash: NO_PASSWORD,
+      id: account.id,
+    });
+    return account;
+  };
+
+  it('leaves nothing of the person in any column of any table', async () => {
+    const name = 'Ada Byron Lovelace of Ockham';
+    server.behaviour = 'refuses';
+    const { id, headers, refresh } = await register('ada.byron@example.com', { name, phone: '+44 1815' });
+    await api.accounts.session('ada.byron@example.com');
+    await api.post('/auth/login/', { email: 'ada.byron@example.com', password: 'wrong' });
+    await api.app.get(Transactions).execute(
+      `INSERT INTO social_identities (account_id, provider, subject, created_at)
+       VALUES (:id, 'google', 'ada.byron', '2026-01-01T00:00:00.000Z')`,
+      { id },
+    );
+    await api.app
+      .get(Transactions)
+      .execute(
+        `INSERT INTO login_codes (id, account_id, expires_at) VALUES ('x', :id, '2030-01-01T00:00:00.000Z')`,
+        { id },
+      );
+    await api.post('/auth/password/reset/', { email: 'ADA.byron@example.com' });
+    await api.post(
+      '/auth/email/change/',
+      { new_email: 'ada.byron@elsewhere.example', password: PASSWORD },
+      headers,
+    );
+    const found = async () => {
+      const rows: string[] = [];
+      for (const { name: table } of await query(TABLES[store])) {
+        for (const row of await query(`SELECT * FROM "${table}"`)) {
+          const text = JSON.stringify(row).toLowerCase();
+          if (['ada.byron', 'lovelace', '1815'].some((word) => text.includes(word))) rows.push(table);
+        }
+      }
+      return [...new Set(rows)].toSorted();
+    };
+    expect(await found()).toEqual(expect.arrayContaining(['accounts', 'mails', 'social_identities']));
+
+    expect(await remove(headers, { password: PASSWORD })).toHaveStatus(204);
+
+    expect(await found()).toEqual([]);
+    expect(await api.get('/auth/me/', headers)).toBeError('TOKEN_NOT_VALID');
+    expect(await api.post('/auth/refresh/', { refresh })).toBeError('TOKEN_NOT_VALID');
+    server.behaviour = 'accepts';
+  });
+
+  it('knows every table that refers to accounts', async () => {
+    const { id, headers } = await register('tables@example.com');
+    const tables = (await query(REFERENCES[store])).map(({ name }) => name as string).toSorted();
+    expect(tables).toEqual(['account_tokens', 'login_codes', 'logins', 'orders', 'social_identities']);
+
+    expect(await remove(headers, { password: PASSWORD })).toHaveStatus(204);
+    for (const table of tables) {
+      expect(await query(`SELECT * FROM ${table} WHERE account_id = ${id}`)).toEqual([]);
+    }
+  });
+
+  it('leaves its orders, without an owner', async () => {
+    const own = await startApi(store, { WRITE_ACCESS: 'authenticated' });
+    await own.accounts.register('buyer@example.com');
+    const buyer = bearer((await own.accounts.login('buyer@example.com')).access);
+    await own.accounts.register('staff@example.com');
+    await own.accounts.admin().setStaff('staff@example.com', true);
+    const staff = bearer((await own.accounts.login('staff@example.com')).access);
+    await own.post('/v1/orders', { item: 'Tea' }, { ...buyer, 'idempotency-key': 'k' });
+
+    const removed = await own.send({
+      method: 'DELETE',
+      url: '/auth/me/',
+      headers: { ...buyer, 'content-type': 'application/json' },
+      payload: JSON.stringify({ password: PASSWORD }),
+    });
+    expect(removed).toHaveStatus(204);
+
+    expect((await own.get('/v1/orders/1', staff)).body.data.payload).toEqual({ item: 'Tea' });
+    await own.stop();
+  });
+
+  it('lets the address be registered again, by another account', async () => {
+    const { id, headers } = await register('again@example.com');
+    await remove(headers, { password: PASSWORD });
+
+    expect((await register('again@example.com')).id).toBeGreaterThan(id);
+  });
+
+  it('needs the password, and leaves the account as it was without it', async () => {
+    const { headers } = await register('safe@example.com');
+
+    const wrong = await remove(headers, { password: 'wrong' });
+    expect([wrong.status, wrong.body]).toEqual([400, { error: 'The current password is incorrect' }]);
+    for (const body of [undefined, {}, { password: null }, { password: 5 }]) {
+      expect(await remove(headers, body)).toBeError('VALIDATION_ERROR', ['password']);
+    }
+    expect(await remove({})).toBeError('UNAUTHENTICATED');
+    for (let n = 1; n < 20; n++) await remove(headers, { password: 'wrong' });
+    expect(await remove(headers, { password: PASSWORD })).toBeError('RATE_LIMITED');
+    expect(await api.get('/auth/me/', headers)).toHaveStatus(200);
+  });
+
+  it('of an account without a password needs a login at most five minutes old', async () => {
+    const { headers } = await withoutPassword('social@example.com');
+
+    api.moveClock(5 * 60_000 + 1000);
+    expect(await remove(headers)).toBeError('FORBIDDEN');
+    api.moveClock(5 * 60_000 - 5000);
+    expect(await remove(headers)).toHaveStatus(204);
+  });
+
+  it('by a session needs its CSRF token', async () => {
+    await api.accounts.register('session@example.com');
+    const session = await api.accounts.session('session@example.com');
+
+    expect(await remove(session.cookie, { password: PASSWORD })).toBeError('CSRF_FAILED');
+    expect(await remove(session.headers, { password: PASSWORD })).toHaveStatus(204);
+  });
+
+  it('at the same time as logins and refreshes leaves none of them', async () => {
+    const { headers, refresh } = await register('race@example.com');
+
+    const [gone, ...others] = await Promise.all([
+      remove(headers, { password: PASSWORD }),
+      ...Array.from({ length: 10 }, () =>
+        api.post('/auth/login/', { email: 'race@example.com', password: PASSWORD }),
+      ),
+      api.post('/auth/refresh/', { refresh }),
+    ]);
+
+    expect(gone).toHaveStatus(204);
+    for (const { status } of others) expect([200, 401]).toContain(status);
+    for (const { body } of others.filter(({ status }) => status === 200)) {
+      expect(await api.post('/auth/refresh/', { refresh: body.refresh })).toBeError('TOKEN_NOT_VALID');
+    }
+  });
+
+  it('at the same time as changes and orders fails none of them with a 5xx', async () => {
+    const own = await startApi(store, { WRITE_ACCESS: 'authenticated' });
+    for (let round = 0; round < 5; round++) {
+      const email = `busy${round}@example.com`;
+      await own.accounts.register(email);
+      const headers = bearer((await own.accounts.login(email)).access);
+      const gone = new AbortController();
+      const removed = own
+        .send({
+          method: 'DELETE',
+          url: '/auth/me/',
+          headers: { ...headers, 'content-type': 'application/json' },
+          payload: JSON.stringify({ password: PASSWORD }),
+        })
+        .finally(() => gone.abort());
+      const replies: Reply[] = [];
+      while (!gone.signal.aborted) {
+        const key = { 'idempotency-key': randomUUID() };
+        replies.push(
+          ...(await Promise.all([
+            own.patch('/auth/me/', { name: 'Ada' }, headers),
+            own.put('/auth/me/', {}, headers),
+            own.post('/v1/orders', {}, { ...headers, ...key }),
+          ])),
+        );
+      }
+
+      expect(await removed).toHaveStatus(204);
+      for (const { status } of replies) expect([200, 201, 401]).toContain(status);
+    }
+    await own.stop();
+  });
+
+  it('at the same time as a login by a provider leaves no identity without an account', async () => {
+    const social = api.app.get(SocialAccounts);
+    for (let round = 0; round < 10; round++) {
+      const email = `provider${round}@example.com`;
+      await api.accounts.register(email);
+      await api.accounts.admin().verifyEmail(email);
+      const profile = { subject: email, email, emailVerified: true, name: 'Ada' };
+
+      const [account] = await Promise.all([
+        social.find('google', profile),
+        api.accounts.admin().delete(email),
+      ]);
+
+      // The one that was deleted, or a new one.
+      expect(account.email).toBe(email);
+      await api.accounts
+        .admin()
+        .delete(email)
+        .catch(() => undefined);
+      const code = api.app.get(LoginCodes).issue(account);
+      await expect(code).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    }
+  });
+
+  it('twice at the same time succeeds once', async () => {
+    const { headers } = await register('twice@example.com');
+
+    const replies = await Promise.all([1, 2].map(() => remove(headers, { password: PASSWORD })));
+
+    expect(replies.filter(({ status }) => status === 204)).toHaveLength(1);
+    for (const { status } of replies) expect([204, 400, 401]).toContain(status);
+  });
+});

@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { bearer, PASSWORD, sessionOf, startApi, type TestApi } from './support/api.js';
+import { hasBrowser, launchBrowser } from './support/browser.js';
+import { freePort } from './support/free-port.js';
+import { linkIn, MailServer, tokenIn } from './support/mail-server.js';
+import { Google } from './support/social/google.js';
+import { STORES } from './support/stores.js';
+
+const PHONE = { width: 320, height: 640 };
+
+/** What a page asks for, and what goes wrong in it. */
+function watch(page: Page) {
+  const requests: { url: string; method: string; referer: string | undefined }[] = [];
+  const troubles: string[] = [];
+  page.on('request', (request) =>
+    requests.push({ url: request.url(), method: request.method(), referer: request.headers()['referer'] }),
+  );
+  page.on('console', (message) => message.type() === 'error' && troubles.push(message.text()));
+  page.on('pageerror', (error) => troubles.push(error.message));
+  return { requests, troubles };
+}
+
+(hasBrowser ? describe : describe.skip)('in a browser', () => {
+  let browser: Browser;
+  let server: MailServer;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+    server = await MailServer.start();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server.stop();
+  });
+
+  describe.each(STORES)('the page behind the links of mails on %s', (store) => {
+    let api: TestApi;
+    let google: Google;
+    let url: string;
+    beforeAll(async () => {
+      const port = await freePort();
+      url = `http://127.0.0.1:${port}`;
+      google = await Google.start(`${url}/auth/social/google/callback/`);
+      api = await startApi(store, { ...server.settings, ...google.settings, PUBLIC_URL: url });
+      await api.app.listen(port, '127.0.0.1');
+    });
+    afterAll(async () => {
+      await api.stop();
+      await google.stop();
+    });
+
+    const email = (name: string) => `${name}.${store.toLowerCase()}@example.com`;
+    const open = async (link: string, options: BrowserContextOptions = {}) => {
+      const context = await browser.newContext(options);
+      const page = await context.newPage();
+      const seen = watch(page);
+      await page.goto(link);
+      return { page, context, ...seen };
+    };
+    const isVerified = async (address: string) =>
+      (await api.get('/auth/me/', bearer((await api.accounts.login(address)).access))).body.is_email_verified;
+
+    it('verifies an address when its button is pressed, and not before', async () => {
+      await api.accounts.register(email('ada'));
+      const arrived = await server.next(email('ada'));
+      const { page, context, requests, troubles } = await open(linkIn(arrived));
+
+      await page.waitForSelector('h1:text("Confirm your e-mail address")');
+      expect(await isVerified(email('ada'))).toBe(false);
+      expect(requests.map(({ method }) => method)).not.toContain('POST');
+      await page.click('button');
+      await page.waitForSelector('[role=status]:text("Your e-mail address is confirmed.")');
+
+      expect(await isVerified(email('ada'))).toBe(true);
+      expect(await page.isVisible('form')).toBe(false);
+      // The token is in the body of the one request, and nowhere else.
+      const token = tokenIn(arrived);
+      expect(page.url()).toBe(`${url}/account/`);
+      expect(await page.evaluate('history.length')).toBeLessThanOrEqual(2);
+      for (const each of requests) {
+        expect(new URL(each.url).origin).toBe(url);
+        expect(each.url.replace(/#.*/, '')).not.toContain(token);
+        expect(each.referer ?? '').toBe('');
+      }
+      expect(troubles).toEqual([]);
+      await context.close();
+    });
+
+    it('says so when a link was used before', async () => {
+      await api.accounts.register(email('used'));
+      const arrived = await server.next(email('used'));
+      await api.post('/auth/email/verify/', { token: tokenIn(arrived) });
+      const { page, context } = await open(linkIn(arrived));
+
+      await page.click('button');
+
+      await page.waitForSelector('[role=status].error:has-text("was used before")');
+      expect(await page.isVisible('form')).toBe(false);
+      await context.close();
+    });
+
+    it('changes an address', async () => {
+      await api.accounts.register(email('old'));
+      const { access } = await api.accounts.login(email('old'));
+      const change = { new_email: email('new'), password: PASSWORD };
+      await api.post('/auth/email/change/', change, bearer(access));
+      const { page, context } = await open(linkIn(await server.next(email('new'))));
+
+      await page.click('button:text("Use this address")');
+
+      await page.waitForSelector('[role=status]:has-text("has the new address")');
+      expect(await isVerified(email('new'))).toBe(true);
+      await context.close();
+    });
+
+    it('sets a new password, and explains one that is refused', async () => {
+      await api.accounts.register(email('reset'));
+      await server.next(email('reset'));
+      await api.post('/auth/password/reset/', { email: email('reset') });
+      const { page, context } = await open(linkIn(await server.next(email('reset'))));
+
+      await page.fill('input[type=password]', '12345');
+      await page.click('button');
+      await page.waitForSelector('[role=status].error:has-text("The password must be at least 6")');
+      await page.fill('input[type=password]', 'a password from the page');
+      await page.press('input[type=password]', 'Enter');
+      await page.waitForSelector('[role=status]:has-text("Your password is changed")');
+
+      expect(await page.inputValue('#password')).toBe('');
+      await api.accounts.login(email('reset'), 'a password from the page');
+      await context.close();
+    });
+
+    it('explains a link without a token, or with an action that it does not have', async () => {
+      for (const fragment of ['', '#action=verify-email', '#action=toString&token=x', '#token=x']) {
+        const { page, context, troubles } = await open(`${url}/account/${fragment}`);
+        await page.waitForSelector('text=This page needs the link from a mail.');
+        expect(await page.isVisible('button')).toBe(false);
+        expect(troubles).toEqual([]);
+        await context.close();
+      }
+    });
+
+    it.each(['light', 'dark'] as const)('fits a phone, in %s', async (colorScheme) => {
+      const link = `${url}/account/#action=reset-password&token=${'x'.repeat(43)}`;
+      const { page, context } = await open(link, { viewport: PHONE, colorScheme });
+
+      const seen = (await page.evaluate(`(() => {
+        const boxes = [...document.querySelectorAll('h1, p, input, button')]
+          .map((each) => each.getBoundingClientRect()).filter(({ width }) => width > 0);
+        const luminance = (color) => {
+          const [r, g, b] = color.match(/[\\d.]+/g).map(Number);
+          return 0.299 * r + 0.587 * g + 0.114 * b;
+        };
+        const styleOf = (element) => getComputedStyle(element);
+        return {
+          overflow: document.documentElement.scrollWidth - innerWidth,
+          right: Math.max(...boxes.map(({ right }) => right)),
+          buttonHeight: document.querySelector('button').getBoundingClientRect().height,
+          page: luminance(styleOf(document.body).backgroundColor),
+          text: luminance(styleOf(document.body).color),
+          button: luminance(styleOf(document.querySelector('button')).backgroundColor),
+          label: luminance(styleOf(document.querySelector('button')).color),
+        };
+      })()`)) as Record<string, number>;
+
+      expect(seen['overflow']).toBeLessThanOrEqual(0);
+      expect(seen['right']).toBeLessThanOrEqual(PHONE.width);
+      expect(seen['buttonHeight']).toBeGreaterThanOrEqual(44);
+      expect(seen['page']! > 128).toBe(colorScheme === 'light');
+      expect(Math.abs(seen['page']! - seen['text']!)).toBeGreaterThan(125);
+      expect(Math.abs(seen['button']! - seen['label']!)).toBeGreaterThan(100);
+      await context.close();
+    });
+
+    it('is served under the strict policy, and kept by nobody', async () => {
+      const reply = await api.get('/account/');
+
+      expect(reply.headers['content-security-policy']).toMatch(/^default-src 'none';script-src 'self';/);
+      expect(reply.headers['referrer-policy']).toBe('no-referrer');
+      expect(reply.headers['cache-control']).toBe('no-store');
+    });
+
+    it('apart from it, an identity is linked and removed by a page of our own', async () => {
+      google.people['linker'] = { email: 'elsewhere@example.com', email_verified: true, name: 'Ada' };
+      await api.accounts.register(email('linker'));
+      await api.accounts.admin().verifyEmail(email('linker'));
+      const { page, context } = await open(`${url}/account/`);
+      const login = await api.post('/auth/session/', { email: email('linker'), password: PASSWORD });
+      const session = sessionOf(login);
+      const [name, value] = session.cookie.cookie.split('=') as [string, string];
+      await context.addCookies([{ name, value, url }]);
+      const call = (method: string, path: string) =>
+        page.evaluate(
+          async ({ method: verb, path: where, csrf }) => {
+            const reply = await fetch(where, { method: verb, headers: { 'x-csrf-token': csrf } });
+            return { status: reply.status, body: (await reply.json().catch(() => undefined)) as any };
+          },
+          { method, path, csrf: session.headers['x-csrf-token'] },
+        );
+
+      const started = await call('POST', '/auth/social/google/link/');
+      await page.goto(started.body.authorization_url);
+      await page.fill('[name=login]', 'linker');
+      await page.fill('[name=password]', 'a password at Google');
+      await page.click('[type=submit]');
+      await page.click('[type=submit]:text("Continue")');
+      await page.waitForURL(`${url}/auth/social/google/callback/**`);
+      const { data } = JSON.parse((await page.textContent('body'))!);
+      expect(data).toMatchObject({ provider: 'google' });
+
+      await page.goto(`${url}/account/`);
+      expect((await call('GET', '/auth/identities/')).body).toEqual({ data: [data] });
+      expect((await call('DELETE', `/auth/identities/${data.id}/`)).status).toBe(204);
+      expect((await call('GET', '/auth/identities/')).body).toEqual({ data: [] });
+      await context.close();
+    });
+  });
+});

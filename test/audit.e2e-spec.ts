@@ -1,0 +1,319 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Purger } from '../src/common/purge/purger.js';
+import { Transactions } from '../src/database/transactions.js';
+import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
+import { operations } from './support/reference.js';
+import { existingPath, send, validBody } from './support/requests.js';
+import { GitHub } from './support/social/github.js';
+import { Visitor } from './support/social/visitor.js';
+import { STORES } from './support/stores.js';
+
+const DAY = 24 * 3600_000;
+
+describe.each(STORES)('the audit log on %s', (store) => {
+  let api: TestApi;
+  let staff: Record<string, string>;
+  let staffId: number;
+  let ada: Record<string, string>;
+  let adaId: number;
+  beforeAll(async () => {
+    api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
+    [staff, staffId] = await member('staff@example.com');
+    await api.accounts.admin().setStaff('staff@example.com', true);
+    [ada, adaId] = await member('ada@example.com');
+  });
+  afterAll(() => api.stop());
+
+  async function member(email: string): Promise<[headers: Record<string, string>, id: number]> {
+    const { id } = await api.accounts.register(email);
+    return [bearer((await api.accounts.login(email)).access), id];
+  }
+
+  const entries = async (query = ''): Promise<any[]> => {
+    const reply = await api.get(`/v1/audit?limit=100&${query}`, staff);
+    expect(reply).toHaveStatus(200);
+    return reply.body.data;
+  };
+
+  /** What is in the log of what an account does, in the order in which it happens. */
+  async function logOf(account: number, work: () => Promise<unknown>): Promise<any[]> {
+    const [last] = await entries();
+    await work();
+    return (await entries(`account_id=${account}`)).filter(({ id }) => id > last.id).toReversed();
+  }
+
+  async function run(name: string, parameters: string[]) {
+    const { store: where } = api.config;
+    const environment = where.kind === 'sqlite' ? { DATA_DIR: where.directory } : { DATABASE_URL: where.url };
+    const child = spawn(process.execPath, [`dist/commands/${name}.js`, ...parameters], {
+      env: { PATH: process.env['PATH'], ...environment },
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+    const [code] = await once(child, 'close');
+    return { code, output };
+  }
+
+  const actions = (log: any[]) => log.map(({ action, subject }) => `${action} → ${subject}`);
+
+  it('has who changed what, when and from where', async () => {
+    const agent = { 'user-agent': 'Tester/1.0', 'x-forwarded-for': '198.51.100.7' };
+    const before = Date.now();
+    const reply = await api.post('/v1/posts', { title: 'T', content: 'C' }, { ...ada, ...agent });
+
+    const [entry] = await entries();
+    expect(entry).toEqual({
+      id: expect.any(Number),
+      created_at: expect.any(String),
+      account_id: adaId,
+      action: 'POST /v1/posts',
+      subject: `/v1/posts/${reply.body.data.id}`,
+      address: '127.0.0.1',
+      agent: 'Tester/1.0',
+      request_id: reply.headers['x-request-id'],
+    });
+    expect(Date.parse(entry.created_at)).toBeGreaterThanOrEqual(before);
+  });
+
+  it('has every write over REST, and names what was changed', async () => {
+    const { data: post } = (await api.post('/v1/posts', { title: 'T', content: 'C' }, ada)).body;
+    const { data: user } = (await api.post('/v2/users', { name: 'N' }, ada)).body;
+
+    const log = await logOf(adaId, async () => {
+      await api.patch(`/v1/posts/${post.id}?x=y`, { title: 'U' }, ada);
+      await api.delete(`/v1/posts/${post.id}/`, ada);
+      await api.put(`/v1/users/${user.id}`, { name: 'M' }, ada);
+      await api.delete(`/v2/users/${user.id}`, ada);
+      await api.post('/v1/orders', { item: 'Tea' }, { ...ada, 'idempotency-key': 'audited' });
+    });
+
+    expect(actions(log)).toEqual([
+      `PATCH /v1/posts/:id → /v1/posts/${post.id}`,
+      `DELETE /v1/posts/:id → /v1/posts/${post.id}`,
+      `PUT /v1/users/:id → /v1/users/${user.id}`,
+      `DELETE /v2/users/:id → /v2/users/${user.id}`,
+      `POST /v1/orders → /v1/orders/1`,
+    ]);
+  });
+
+  it('has every change by a mutation, and none by a query', async () => {
+    const log = await logOf(adaId, async () => {
+      await api.graphql('{ users { id } }', {}, ada);
+      await api.graphql(
+        'mutation { a: updateUser(id: "1", input: { name: "A" }) { id } createUser(input: { name: "B", email: "" }) { id } }',
+        {},
+        ada,
+      );
+      await api.graphql('mutation { updateUser(id: "99999", input: { name: "A" }) { id } }', {}, ada);
+    });
+
+    expect(actions(log)).toEqual([
+      'mutation updateUser, createUser → /v2/users/1',
+      expect.stringMatching(/^mutation updateUser, createUser → \/v2\/users\/\d+$/),
+    ]);
+  });
+
+  it('has what people do to their accounts, whoever they were before', async () => {
+    const [grace, id] = await member('grace@example.com');
+    const [first] = (await entries(`account_id=${id}`)).toReversed();
+    expect(first.action).toBe('POST /auth/register');
+
+    const log = await logOf(id, async () => {
+      const { refresh } = await api.accounts.login('grace@example.com');
+      await api.post('/auth/refresh/', { refresh });
+      await api.post('/auth/logout/', { refresh });
+      const session = await api.accounts.session('grace@example.com');
+      await api.patch('/auth/me/', { name: 'Grace' }, session.headers);
+      await api.delete('/auth/session/', session.headers);
+      const passwords = { old_password: PASSWORD, new_password: 'another horse' };
+      await api.post('/auth/change-password/', passwords, grace);
+      await api.delete('/auth/me/', grace);
+      await api.send({
+        method: 'DELETE',
+        url: '/auth/me/',
+        headers: { ...grace, 'content-type': 'application/json' },
+        payload: '{"password":"another horse"}',
+      });
+    });
+
+    expect(log.map(({ action }) => action)).toEqual([
+      'POST /auth/login',
+      'POST /auth/logout',
+      'POST /auth/session',
+      'PATCH /auth/me',
+      'DELETE /auth/session',
+      'POST /auth/change-password',
+      'DELETE /auth/me',
+    ]);
+  });
+
+  it('has identities that are linked, by a page that a browser is sent to', async () => {
+    const github = await GitHub.start();
+    const PUBLIC_URL = 'https://api.example.com';
+    const other = await startApi(store, { ...github.settings, PUBLIC_URL, WRITE_ACCESS: 'authenticated' });
+    await other.accounts.register('ada@example.com');
+    await other.accounts.admin().verifyEmail('ada@example.com');
+    await other.accounts.admin().setStaff('ada@example.com', true);
+    const caller = bearer((await other.accounts.login('ada@example.com')).access);
+    github.person = { id: 1, login: 'octo', name: null, emails: [] };
+    const visitor = new Visitor(other);
+    const link = await other.post('/auth/social/github/link/', {}, caller);
+    visitor.keep(PUBLIC_URL, [link.headers['set-cookie'] ?? ''].flat());
+    expect(await visitor.ask(await visitor.logInAt(link.body.authorization_url, '1'))).toHaveStatus(200);
+
+    const { data } = (await other.get('/v1/audit?limit=2', caller)).body;
+    expect(data.map(({ action }: any) => action)).toEqual([
+      'GET /auth/social/:provider/callback',
+      'POST /auth/social/:provider/link',
+    ]);
+    await other.stop();
+    await github.stop();
+  });
+
+  it.each(
+    operations
+      .filter(({ method, path }) => method !== 'GET' && !/^\/auth\/|^\/graphql$|redeliver$/.test(path))
+      .map((operation) => [operation.method, operation.path, operation] as const),
+  )('has %s %s', async (method, path, { operation }) => {
+    const url = await existingPath(api, path, staff);
+    const body = operation.requestBody ? validBody(operation) : undefined;
+
+    const reply = await send(api, method, url, body, staff);
+    expect(reply.status).toBeLessThan(400);
+    const found = (await entries()).filter(({ request_id }) => request_id === reply.headers['x-request-id']);
+    expect(found).toHaveLength(1);
+  });
+
+  it('has a redelivery of a webhook', async () => {
+    const webhook = { url: 'http://127.0.0.1:9/', types: ['post.created'] };
+    const { id } = (await api.post('/v1/webhooks', webhook, staff)).body.data;
+    await api.post(`/v1/webhooks/${id}/test`, {}, staff);
+    const { data } = (await api.get(`/v1/webhooks/${id}/deliveries`, staff)).body;
+
+    const path = `/v1/webhooks/${id}/deliveries/${data[0].id}/redeliver`;
+    expect(await api.post(path, {}, staff)).toHaveStatus(202);
+    expect((await entries()).filter(({ subject }) => subject === path)).toHaveLength(1);
+  });
+
+  it('has nothing that was refused, repeated, or only read', async () => {
+    const order = () => api.post('/v1/orders', { item: 'Tea' }, { ...ada, 'idempotency-key': 'repeated' });
+    await order();
+
+    const log = await logOf(adaId, async () => {
+      expect((await order()).headers['idempotent-replayed']).toBe('true');
+      await api.post('/v1/posts', { title: '' }, ada);
+      await api.patch('/v1/posts/99999', { title: 'T' }, ada);
+      await api.patch('/v1/posts/99999', { status: 'published' }, ada);
+      await api.delete('/v1/users/99999', ada);
+      await api.delete('/v1/users/1', ada);
+      await api.get('/v1/posts', ada);
+      await api.get('/auth/me/', ada);
+      await api.post('/auth/change-password/', { old_password: 'wrong', new_password: 'another horse' }, ada);
+    });
+
+    expect(log).toEqual([]);
+  });
+
+  it('has no secrets', async () => {
+    const text = JSON.stringify(await entries());
+
+    expect(text).not.toMatch(new RegExp(`${PASSWORD}|argon2|example\\.com|eyJ`));
+  });
+
+  it('commits with the unit of work of a change, or not at all', async () => {
+    const before = (await entries()).length;
+    await api.app.get(Transactions).execute('ALTER TABLE audit_entries RENAME TO gone');
+    const registration = { email: 'lost@example.com', name: 'Lost', password: PASSWORD };
+
+    expect(await api.post('/auth/register/', registration)).toBeError('SERVICE_UNAVAILABLE');
+
+    await api.app.get(Transactions).execute('ALTER TABLE gone RENAME TO audit_entries');
+    expect(await entries()).toHaveLength(before);
+    expect(await api.post('/auth/register/', registration)).toHaveStatus(201);
+  });
+
+  it('cannot be changed', async () => {
+    await expect(
+      api.app.get(Transactions).execute(`UPDATE audit_entries SET subject = 'nothing'`),
+    ).rejects.toThrow('The audit log is append-only');
+  });
+
+  it('is for staff, page by page, and by account and subject', async () => {
+    expect(await api.get('/v1/audit')).toBeError('UNAUTHENTICATED');
+    expect(await api.get('/v1/audit', ada)).toBeError('FORBIDDEN');
+    expect(await api.get('/v1/audit?cursor=x', staff)).toBeError('INVALID_CURSOR');
+    const all = await entries();
+
+    const seen: any[] = [];
+    for (let cursor: string | undefined = ''; cursor !== undefined;) {
+      const { body } = await api.get(`/v1/audit?limit=3&cursor=${encodeURIComponent(cursor)}`, staff);
+      seen.push(...body.data);
+      cursor = body.next_cursor;
+    }
+    expect(seen).toEqual(all);
+    expect(all.map(({ id }) => id)).toEqual(all.map(({ id }) => id).toSorted((a, b) => b - a));
+    expect(await entries(`account_id=${adaId}`)).toEqual(all.filter((entry) => entry.account_id === adaId));
+    expect(await entries(`subject=${encodeURIComponent('/v1/orders/1')}`)).toHaveLength(1);
+    expect(await entries('account_id=nobody')).toEqual([]);
+    expect(await entries('subject=%00')).toEqual([]);
+    expect(staffId).not.toBe(adaId);
+  });
+
+  it('has what the account command does, and is printed by a command', async () => {
+    const { id } = await api.accounts.register('eve@example.com');
+    await run('account', ['staff', 'eve@example.com']);
+    await run('account', ['change-email', 'eve@example.com', 'eva@example.com']);
+    await run('account', ['show', 'eva@example.com']);
+    await run('account', ['staff', 'nobody@example.com']);
+    await run('account', ['delete', 'eva@example.com']);
+
+    const { code, output } = await run('audit', ['--subject', `account ${id}`]);
+    expect(code).toBe(0);
+    const printed = output.trimEnd().split('\n');
+    expect(printed.map((line) => JSON.parse(line))).toEqual(
+      ['delete', 'change-email', 'staff'].map((name) =>
+        expect.objectContaining({
+          account_id: null,
+          action: `command account ${name}`,
+          subject: `account ${id}`,
+          address: '',
+          agent: expect.stringMatching(/^user \S+$/),
+        }),
+      ),
+    );
+    expect(await run('audit', ['--before', '0'])).toMatchObject({ code: 1 });
+    const { output: first } = await run('audit', ['--limit', '1']);
+    const { output: second } = await run('audit', ['--limit', '1', '--before', `${JSON.parse(first).id}`]);
+    expect(JSON.parse(second).id).toBeLessThan(JSON.parse(first).id);
+    expect(await entries()).toEqual((await entries()).filter(({ subject }) => subject !== ''));
+  });
+
+  it('keeps entries for as long as the setting says', async () => {
+    const purger = api.app.get(Purger);
+    const count = (await entries()).length;
+    api.moveClock(364 * DAY);
+    expect((await purger.purge()).get('audit_entries')).toBe(0);
+
+    api.moveClock(366 * DAY);
+    expect((await purger.purge()).get('audit_entries')).toBe(count);
+    api.moveClock(0);
+  });
+});
+
+describe.each(STORES)('the audit log where everyone may write on %s', (store) => {
+  it('has no entries of people whom nobody has asked for a credential', async () => {
+    const api = await startApi(store);
+    await api.accounts.register('staff@example.com');
+    await api.accounts.admin().setStaff('staff@example.com', true);
+    const staff = bearer((await api.accounts.login('staff@example.com')).access);
+
+    await api.post('/v1/posts', { title: 'T', content: 'C' });
+    await api.post('/v1/posts', { title: 'T', content: 'C' }, staff);
+
+    const { data } = (await api.get('/v1/audit', staff)).body;
+    expect(data.map(({ action }: any) => action)).toEqual(['POST /auth/login', 'POST /auth/register']);
+    await api.stop();
+  });
+});

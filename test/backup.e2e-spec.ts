@@ -1,0 +1,204 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import Database from 'better-sqlite3';
+import { Service } from './support/service.js';
+import { createStore, type TestStore } from './support/stores.js';
+import { until } from './support/until.js';
+
+/** Writers at the same time. */
+const WRITERS = 4;
+
+describe('a backup of the embedded database', () => {
+  let store: TestStore;
+  let data: string;
+  let backup: string;
+  beforeEach(async () => {
+    store = await createStore('SQLite', { empty: true });
+    data = join(store.environment['DATA_DIR']!, 'data');
+    backup = join(store.environment['DATA_DIR']!, 'backup.sqlite');
+  });
+  afterEach(() => store.remove());
+
+  const start = () => Service.start({ DATA_DIR: data });
+
+  async function run(name: string, ...parameters: string[]) {
+    const child = spawn(process.execPath, [`dist/commands/${name}.js`, ...parameters], {
+      env: { PATH: process.env['PATH'], DATA_DIR: data },
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+    const [code] = await once(child, 'close');
+    return { code, output };
+  }
+
+  /** Posts and orders, one after the other, until the service is gone. @returns where each is, once acknowledged */
+  function writeUntilEnd(service: Service) {
+    const acknowledged: string[] = [];
+    const write = async (writer: number): Promise<void> => {
+      try {
+        for (let n = 0; ; n++) {
+          const headers = { 'idempotency-key': `${writer}-${n}` };
+          const body = JSON.stringify({ item: `${writer}-${n}` });
+          for (const reply of [
+            await service.post(`Post ${writer}-${n}`),
+            await service.fetch('/v1/orders', { method: 'POST', headers, body }),
+          ]) {
+            if (reply.status === 201) acknowledged.push(reply.headers.get('location')!);
+          }
+        }
+      } catch {
+        // The service was killed.
+      }
+    };
+    const ended = Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)));
+    return { acknowledged, ended };
+  }
+
+  it('that is made under writes has all that was acknowledged before, after the loss of the folder', async () => {
+    const service = await start();
+    const { acknowledged, ended } = writeUntilEnd(service);
+    await until('something is acknowledged', () => acknowledged.length > 40);
+
+    const before = [...acknowledged];
+    expect(await run('backup', backup)).toMatchObject({ code: 0 });
+    const during = acknowledged.length;
+    await until('writes went on', () => acknowledged.length > during);
+    await service.end('SIGKILL');
+    await ended;
+    rmSync(data, { recursive: true });
+
+    expect(await run('restore', backup)).toMatchObject({ code: 0 });
+    const { code, output } = await run('verify');
+    expect({ code, output }).toMatchObject({ code: 0 });
+    expect(output).toContain('All totals are right');
+    const restored = await start();
+    for (const path of before) expect((await restored.fetch(path)).status).toBe(200);
+    const posts = ((await (await restored.fetch('/v1/posts')).json()) as any).meta.total;
+    expect(output).toContain(`\nposts: ${posts.toLocaleString('en')} rows\n`);
+    await restored.end();
+  });
+
+  it('is one file that only its owner can read, also of a service that was killed', async () => {
+    const service = await start();
+    await service.post();
+    await service.end('SIGKILL');
+
+    expect(await run('backup', backup)).toMatchObject({ code: 0 });
+
+    expect(statSync(backup).mode & 0o777).toBe(0o600);
+    expect(readdirSync(store.environment['DATA_DIR']!).toSorted()).toEqual(['backup.sqlite', 'data']);
+    expect(await run('restore', backup)).toMatchObject({ code: 0 });
+    const restored = await start();
+    expect((await restored.fetch('/v1/posts/1')).status).toBe(200);
+    await restored.end();
+  });
+
+  it('never replaces a file', async () => {
+    await (await start()).end();
+    writeFileSync(backup, 'Something else');
+
+    const { code, output } = await run('backup', backup);
+
+    expect(code).toBe(1);
+    expect(output).toMatch(/is there already: name a new file\n$/);
+    expect(readFileSync(backup, 'utf8')).toBe('Something else');
+  });
+
+  it('is not restored beneath a service, and leaves the data as it was', async () => {
+    const service = await start();
+    await service.post('Before');
+    await run('backup', backup);
+    await service.post('After');
+
+    const { code, output } = await run('restore', backup);
+
+    expect(code).toBe(1);
+    expect(output).toMatch(/^A service or a command uses .*: stop it first\n$/);
+    expect((await service.fetch('/v1/posts/2')).status).toBe(200);
+    await service.end();
+  });
+
+  it('replaces what is there, and keeps that beside it', async () => {
+    const service = await start();
+    await service.post('Before');
+    await run('backup', backup);
+    await service.post('After');
+    await service.end('SIGKILL');
+
+    const { code, output } = await run('restore', backup);
+
+    expect(code).toBe(0);
+    const kept = /is kept as (.+)\n/.exec(output)![1]!;
+    const restored = await start();
+    expect((await restored.fetch('/v1/posts/2')).status).toBe(404);
+    await restored.end();
+    await run('restore', kept);
+    const undone = await start();
+    expect((await undone.fetch('/v1/posts/2')).status).toBe(200);
+    await undone.end();
+  });
+
+  it('replaces a damaged database, which is kept as it is', async () => {
+    const service = await start();
+    await service.post();
+    await run('backup', backup);
+    await service.end();
+    writeFileSync(join(data, 'database.sqlite'), 'This is no database.'.repeat(1000));
+    writeFileSync(join(data, 'database.sqlite-wal'), 'And this is no log.');
+
+    const { code, output } = await run('restore', backup);
+
+    expect({ code, output }).toMatchObject({ code: 0 });
+    const kept = /is kept as (.+)\n/.exec(output)![1]!;
+    expect(readFileSync(kept, 'utf8')).toMatch(/^This is no database/);
+    expect(existsSync(`${kept}-wal`)).toBe(true);
+    const restored = await start();
+    expect((await restored.fetch('/v1/posts/1')).status).toBe(200);
+    await restored.end();
+  });
+
+  it.each([
+    ['that is missing', () => rmSync(backup), /^There is no file /],
+    ['that is no database', () => writeFileSync(backup, 'x'.repeat(9000)), /cannot be read as a database/],
+    ['that is a folder', () => (rmSync(backup), mkdirSync(backup)), /cannot be read as a database/],
+    [
+      'that is cut off',
+      () => truncateSync(backup, statSync(backup).size - 8192),
+      /is damaged|cannot be read/,
+    ],
+    ['of another program', () => makeAnother(backup), /is not a database of this service/],
+  ])('%s is refused, and the data stays as it was', async (_, spoil, message) => {
+    const service = await start();
+    await service.post();
+    await service.end();
+    await run('backup', backup);
+    spoil();
+
+    const { code, output } = await run('restore', backup);
+
+    expect(code).toBe(1);
+    expect(output).toMatch(message);
+    expect(output).not.toMatch(/\n\s+at /);
+    const again = await start();
+    expect((await again.fetch('/v1/posts/1')).status).toBe(200);
+    await again.end();
+    expect(readdirSync(data).filter((name) => name.includes('restor'))).toEqual([]);
+  });
+});
+
+function makeAnother(file: string): void {
+  rmSync(file);
+  new Database(file).exec('CREATE TABLE notes (text text)').close();
+}

@@ -1,0 +1,60 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { CopyOfProject } from './support/copy-of-project.js';
+import { Service } from './support/service.js';
+import { createStore } from './support/stores.js';
+
+/** In a copy of the project, so that the build that tests run from stays as it is. */
+describe('npm run build', () => {
+  let copy: CopyOfProject;
+  beforeAll(async () => {
+    copy = new CopyOfProject();
+    await build();
+  });
+  afterAll(() => copy.remove());
+
+  const build = () => copy.run('npm', 'run', '--silent', 'build');
+  const main = () => join(copy.folder, 'dist/main.js');
+
+  it('swaps the new build in, and never leaves a service without a whole one', async () => {
+    const store = await createStore('SQLite');
+    const service = await Service.start(store.environment, main());
+    writeFileSync(join(copy.folder, 'dist/left-over.js'), '');
+    const done = new AbortController();
+    let incomplete = 0;
+    const watching = (async () => {
+      while (!done.signal.aborted) {
+        // Between the two renames of the swap there is none at all, for less than a millisecond.
+        if (existsSync(join(copy.folder, 'dist')) && !existsSync(main())) incomplete++;
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+    })();
+
+    expect(await build()).toMatchObject({ code: 0 });
+    done.abort();
+    await watching;
+
+    expect(incomplete).toBe(0);
+    expect(existsSync(join(copy.folder, 'dist/left-over.js'))).toBe(false);
+    for (const path of ['/', '/docs/vendor/swagger-ui.css', '/v1/posts', '/guides/http']) {
+      expect((await service.fetch(path)).status).toBe(200);
+    }
+    await service.end();
+    await store.remove();
+    expect(readdirSync(copy.folder).filter((name) => name.startsWith('.build-'))).toEqual([]);
+  });
+
+  it('keeps the old build when the new one cannot be made', async () => {
+    const file = join(copy.folder, 'src/main.ts');
+    const [source, before] = [readFileSync(file, 'utf8'), readFileSync(main(), 'utf8')];
+    writeFileSync(file, `${source}\nconst wrong: number = 'text';\n`);
+
+    const { code, output } = await build();
+
+    expect(code).not.toBe(0);
+    expect(output).toContain('src/main.ts');
+    expect(readFileSync(main(), 'utf8')).toBe(before);
+    writeFileSync(file, source);
+  });
+});

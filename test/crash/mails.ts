@@ -1,0 +1,76 @@
+import { MailServer } from '../support/mail-server.ts';
+import { until } from '../support/until.ts';
+import { type Load, send } from './load.ts';
+
+const PEOPLE = 2;
+
+/** In milliseconds: a mail that was being sent when the service was killed is retried when its lease is over. */
+const PATIENCE = 90_000;
+
+interface Outcome {
+  readonly acknowledged: number;
+  /** How many of these had got their mail before the service was killed. */
+  readonly sentBefore: number;
+}
+
+/**
+ * Registers accounts until the service is killed, between commit and sending among others. Afterwards each account
+ * that was acknowledged gets its mail.
+ */
+export class Mails {
+  private readonly server: MailServer;
+  private registered: string[] = [];
+  private count = 0;
+
+  private constructor(server: MailServer) {
+    this.server = server;
+  }
+
+  static async start(): Promise<Mails> {
+    return new Mails(await MailServer.start());
+  }
+
+  get settings(): Readonly<Record<string, string>> {
+    return this.server.settings;
+  }
+
+  async run(load: Load): Promise<void> {
+    await Promise.all(Array.from({ length: PEOPLE }, () => this.register(load)));
+  }
+
+  /** Accounts that were acknowledged since the last time. */
+  get acknowledged(): number {
+    return this.registered.length;
+  }
+
+  /** @param sentBefore see {@link arrived} @throws Error when a mail does not arrive */
+  async verify(sentBefore: number): Promise<Outcome> {
+    const acknowledged = this.registered.length;
+    const isComplete = () => this.arrived === acknowledged;
+    await until('every account that was acknowledged got its mail', isComplete, PATIENCE);
+    this.registered = [];
+    return { acknowledged, sentBefore };
+  }
+
+  /** How many of the accounts that were acknowledged since the last time have their mail. */
+  get arrived(): number {
+    return this.registered.filter((email) => this.server.to(email).length > 0).length;
+  }
+
+  async stop(): Promise<void> {
+    await this.server.stop();
+  }
+
+  private async register(load: Load): Promise<void> {
+    for (;;) {
+      const email = `person${this.count++}@example.com`;
+      const answer = await send(load, 201, '/auth/register/', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ email, name: 'Person', password: 'crash test password' }),
+      });
+      if (answer === 'killed') return;
+      this.registered.push(email);
+    }
+  }
+}

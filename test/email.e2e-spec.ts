@@ -1,0 +1,325 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Queries } from '../src/database/queries.js';
+import { MailSender } from '../src/mail/index.js';
+import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
+import { linkIn, MailServer, tokenIn } from './support/mail-server.js';
+import { STORES } from './support/stores.js';
+import { until } from './support/until.js';
+
+const HOUR = 3600_000;
+
+const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, n) => make(n)));
+
+const statuses = (replies: readonly Reply[]) => replies.map(({ status }) => status).toSorted((a, b) => a - b);
+
+describe.each(STORES)('the e-mail of an account on %s', (store) => {
+  let api: TestApi;
+  let server: MailServer;
+  beforeAll(async () => {
+    server = await MailServer.start();
+    api = await startApi(store, { ...server.settings, PUBLIC_URL: 'https://api.example.com' });
+  });
+  afterEach(() => {
+    server.behaviour = 'accepts';
+    api.moveClock(0);
+  });
+  afterAll(async () => {
+    await api.stop();
+    await server.stop();
+  });
+
+  const register = async (email: string) => {
+    const account = await api.accounts.register(email);
+    const { access } = await api.accounts.login(email);
+    return { id: account.id as number, headers: bearer(access) };
+  };
+  const me = async (headers: Record<string, string>) => (await api.get('/auth/me/', headers)).body;
+  const verify = (token: unknown) => api.post('/auth/email/verify/', { token });
+  const resend = (headers = {}, body?: object) =>
+    body === undefined
+      ? api.send({ method: 'POST', url: '/auth/email/resend/', headers })
+      : api.post('/auth/email/resend/', body, headers);
+  const change = (headers: Record<string, string>, new_email: string, password = PASSWORD) =>
+    api.post('/auth/email/change/', { new_email, password }, headers);
+  const confirm = (token: string) => api.post('/auth/email/change/confirm/', { token });
+  /** Waits until nothing is left to send. */
+  const settle = async () => {
+    for (let left = 1; left > 0;) {
+      await api.app.get(MailSender).sendDue();
+      left = (await api.app.get(Queries).one<{ n: number }>('SELECT count(*) AS n FROM mails'))!.n;
+    }
+  };
+
+  /** Until a mail to this address was tried. */
+  const untilTried = (email: string) => until('the mail was tried', () => server.attempts.includes(email));
+
+  describe('is verified', () => {
+    it('by the token of the mail that a registration sends, once', async () => {
+      const { headers } = await register('first@example.com');
+      expect((await me(headers)).is_email_verified).toBe(false);
+      const arrived = await server.next('first@example.com');
+      const token = tokenIn(arrived);
+
+      expect(linkIn(arrived)).toBe(`https://api.example.com/account/#action=verify-email&token=${token}`);
+      expect(token).toMatch(/^[\w-]{43}$/);
+      expect(await verify(token)).toHaveStatus(200);
+      expect((await me(headers)).is_email_verified).toBe(true);
+      expect(await verify(token)).toBeError('INVALID_CODE');
+      expect(server.to('first@example.com')).toHaveLength(1);
+    });
+
+    it('by exactly one of 50 requests with one token', async () => {
+      await register('fifty@example.com');
+      const token = tokenIn(await server.next('fifty@example.com'));
+
+      const replies = await times(50, () => verify(token));
+
+      expect(statuses(replies)).toEqual([200, ...Array.from({ length: 49 }, () => 400)]);
+    });
+
+    it('within 24 hours', async () => {
+      await register('late@example.com');
+      const token = tokenIn(await server.next('late@example.com'));
+
+      api.moveClock(24 * HOUR + 1000);
+      expect(await verify(token)).toBeError('INVALID_CODE');
+      api.moveClock(23 * HOUR);
+      expect(await verify(token)).toHaveStatus(200);
+    });
+
+    it.each(['', 'x', '\u{1F511}', 'x'.repeat(10_000)])('by no other token: %#', async (token) => {
+      expect(await verify(token)).toBeError('INVALID_CODE');
+    });
+
+    it.each([undefined, null, 5, ['x'], 'a\0'])('by nothing that is no text: %j', async (token) => {
+      expect(await verify(token)).toBeError('VALIDATION_ERROR', ['token']);
+    });
+
+    it('by a token that is stored as a hash only', async () => {
+      await register('hashed@example.com');
+      const token = tokenIn(await server.next('hashed@example.com'));
+
+      const rows = await api.app.get(Queries).all('SELECT * FROM account_tokens');
+      expect(rows.length).toBeGreaterThan(0);
+      expect(JSON.stringify(rows)).not.toContain(token);
+    });
+  });
+
+  describe('gets another mail', () => {
+    it('a minute later, whose token replaces the first one', async () => {
+      const { headers } = await register('again@example.com');
+      const first = tokenIn(await server.next('again@example.com'));
+
+      const early = await resend(headers);
+      expect(early).toBeError('RATE_LIMITED');
+      expect(Number(early.headers['retry-after'])).toBeGreaterThan(50);
+      api.moveClock(61_000);
+      expect(await resend(headers)).toHaveStatus(202);
+      const second = tokenIn(await server.next('again@example.com'));
+
+      expect(await verify(first)).toBeError('INVALID_CODE');
+      expect(await verify(second)).toHaveStatus(200);
+      expect(await resend(headers)).toBeError('CONFLICT');
+    });
+
+    it('once, of 10 requests at once', async () => {
+      const { headers } = await register('rush@example.com');
+      await server.next('rush@example.com');
+      api.moveClock(61_000);
+
+      expect(statuses(await times(10, () => resend(headers)))).toEqual([
+        202,
+        ...Array.from({ length: 9 }, () => 429),
+      ]);
+      await settle();
+      expect(server.to('rush@example.com')).toHaveLength(2);
+    });
+
+    it('only for who is logged in, or knows the password', async () => {
+      await register('locked@example.com');
+      api.moveClock(61_000);
+
+      expect(await resend()).toBeError('UNAUTHENTICATED');
+      expect(await resend(bearer('x'))).toBeError('TOKEN_NOT_VALID');
+      expect(await resend({}, { email: 'locked@example.com' })).toBeError('VALIDATION_ERROR', ['password']);
+      const wrong = { email: 'locked@example.com', password: 'wrong' };
+      expect(await resend({}, wrong)).toBeError('UNAUTHENTICATED');
+      const { cookie } = await api.accounts.session('locked@example.com');
+      expect(await resend(cookie)).toBeError('CSRF_FAILED');
+      expect(await resend({}, { ...wrong, password: PASSWORD })).toHaveStatus(202);
+    });
+  });
+
+  describe('changes', () => {
+    it('once the new address is confirmed, and the old one is told', async () => {
+      const { headers } = await register('old@example.com');
+      await server.next('old@example.com');
+
+      const reply = await change(headers, 'New@EXAMPLE.com');
+      expect(reply).toHaveStatus(202);
+      expect((await server.next('old@example.com')).mail.subject).toBe(
+        'Your e-mail address is about to change',
+      );
+      expect((await me(headers)).email).toBe('old@example.com');
+      const token = tokenIn(await server.next('New@example.com'));
+      const confirmed = await confirm(token);
+
+      expect(confirmed).toHaveStatus(200);
+      expect(confirmed.body).toEqual(await me(headers));
+      expect(confirmed.body).toMatchObject({ email: 'New@example.com', is_email_verified: true });
+      expect(await confirm(token)).toBeError('INVALID_CODE');
+      await api.accounts.login('new@example.com');
+      const old = await api.post('/auth/login/', { email: 'old@example.com', password: PASSWORD });
+      expect(old).toBeError('UNAUTHENTICATED');
+    });
+
+    it('with the same response where the address is taken, whose owner is told instead', async () => {
+      const { headers } = await register('mover@example.com');
+      await register('taken@example.com');
+      await server.next('taken@example.com');
+
+      const free = await change(headers, 'free@example.com');
+      const taken = await change(headers, 'TAKEN@example.com');
+
+      expect([taken.status, taken.text]).toEqual([free.status, free.text]);
+      const { mail } = await server.next('taken@example.com');
+      expect(mail.subject).toBe('You already have an account');
+      expect(mail.text).not.toContain('token=');
+      expect(mail.text).not.toContain('mover@example.com');
+    });
+
+    it('to another spelling of the same address', async () => {
+      const { headers } = await register('case@example.com');
+      await server.next('case@example.com');
+
+      expect(await change(headers, 'CASE@example.com')).toHaveStatus(202);
+      expect(await confirm(tokenIn(await server.next('CASE@example.com')))).toHaveStatus(200);
+      expect((await me(headers)).email).toBe('CASE@example.com');
+    });
+
+    it('only with the password, where wrong ones count as failed logins', async () => {
+      const { headers } = await register('guess@example.com');
+
+      const wrong = await change(headers, 'x@example.com', 'wrong');
+      expect(wrong.status).toBe(400);
+      expect(wrong.body).toEqual({ error: 'The current password is incorrect' });
+      for (let n = 1; n < 20; n++) await change(headers, 'x@example.com', 'wrong');
+      expect(await change(headers, 'x@example.com')).toBeError('RATE_LIMITED');
+      const login = await api.post('/auth/login/', { email: 'guess@example.com', password: PASSWORD });
+      expect(login).toBeError('RATE_LIMITED');
+    });
+
+    it('to an e-mail address, and for who is logged in', async () => {
+      const { headers } = await register('rules@example.com');
+
+      expect(await change(headers, 'nobody')).toBeError('VALIDATION_ERROR', ['new_email']);
+      expect(await api.post('/auth/email/change/', {}, headers)).toBeError('VALIDATION_ERROR', [
+        'new_email',
+        'password',
+      ]);
+      expect(await change({}, 'x@example.com')).toBeError('UNAUTHENTICATED');
+    });
+
+    it('of two accounts to one address: for one of them', async () => {
+      const [one, two] = [await register('one@example.com'), await register('two@example.com')];
+      await change(one.headers, 'both@example.com');
+      await change(two.headers, 'both@example.com');
+      const tokens = [await server.next('both@example.com'), await server.next('both@example.com')].map(
+        tokenIn,
+      );
+
+      const replies = await Promise.all(tokens.map(confirm));
+
+      expect(statuses(replies)).toEqual([200, 409]);
+      const emails = [await me(one.headers), await me(two.headers)].map(({ email }) => email);
+      expect(emails.filter((email) => email === 'both@example.com')).toHaveLength(1);
+      const loser = tokens[replies.findIndex(({ status }) => status === 409)]!;
+      expect(await confirm(loser)).toBeError('CONFLICT');
+    });
+
+    it('by the newest request, also where an earlier mail has to be sent again', async () => {
+      const { headers } = await register('typo@example.com');
+      server.behaviour = 'refuses';
+      await change(headers, 'stranger@example.com');
+      await untilTried('stranger@example.com');
+      server.behaviour = 'accepts';
+      await change(headers, 'right@example.com');
+      const token = tokenIn(await server.next('right@example.com'));
+      api.moveClock(HOUR);
+      await settle();
+
+      expect(server.to('stranger@example.com')).toEqual([]);
+      expect(await confirm(token)).toHaveStatus(200);
+    });
+
+    it('not any more when the e-mail has changed, also where the mail was not sent by then', async () => {
+      const { headers } = await register('before@example.com');
+      server.behaviour = 'refuses';
+      await change(headers, 'late-mail@example.com');
+      await untilTried('late-mail@example.com');
+      await api.accounts.admin().changeEmail('before@example.com', 'after@example.com');
+      server.behaviour = 'accepts';
+      api.moveClock(HOUR);
+      await settle();
+
+      expect(server.to('late-mail@example.com')).toEqual([]);
+    });
+
+    it('not any more when the password has changed, also where the mail was not sent by then', async () => {
+      const { headers } = await register('thief@example.com');
+      await change(headers, 'sent@example.com');
+      const token = tokenIn(await server.next('sent@example.com'));
+      server.behaviour = 'refuses';
+      await change(headers, 'waiting@example.com');
+      const passwords = { old_password: PASSWORD, new_password: 'another password' };
+      expect(await api.post('/auth/change-password/', passwords, headers)).toHaveStatus(200);
+      server.behaviour = 'accepts';
+
+      expect(await confirm(token)).toBeError('INVALID_CODE');
+      api.moveClock(HOUR);
+      await settle();
+      expect(server.to('waiting@example.com')).toEqual([]);
+    });
+  });
+});
+
+describe.each(STORES)('REQUIRE_VERIFIED_EMAIL=on on %s', (store) => {
+  let api: TestApi;
+  let server: MailServer;
+  beforeAll(async () => {
+    server = await MailServer.start();
+    const links = { ACCOUNT_LINKS_URL: 'https://app.example.com/account?from=mail' };
+    api = await startApi(store, { ...server.settings, ...links, REQUIRE_VERIFIED_EMAIL: 'on' });
+  });
+  afterAll(async () => {
+    await api.stop();
+    await server.stop();
+  });
+
+  it('refuses logins with the right password until the e-mail is verified', async () => {
+    const credentials = { email: 'ada@example.com', password: PASSWORD };
+    await api.accounts.register('ada@example.com');
+
+    for (const path of ['/auth/login/', '/auth/session/']) {
+      expect(await api.post(path, credentials)).toBeError('FORBIDDEN');
+      expect(await api.post(path, { ...credentials, password: 'wrong' })).toBeError('UNAUTHENTICATED');
+    }
+    await server.next('ada@example.com');
+    api.moveClock(61_000);
+    expect(await api.post('/auth/email/resend/', credentials)).toHaveStatus(202);
+    const arrived = await server.next('ada@example.com');
+    expect(linkIn(arrived)).toMatch(
+      /^https:\/\/app\.example\.com\/account\?from=mail#action=verify-email&token=/,
+    );
+    expect(await api.post('/auth/email/verify/', { token: tokenIn(arrived) })).toHaveStatus(200);
+
+    for (const path of ['/auth/login/', '/auth/session/']) {
+      expect(await api.post(path, credentials)).toHaveStatus(200);
+    }
+  });
+
+  it('leaves the page to the front end', async () => {
+    expect(await api.get('/account/')).toBeError('NOT_FOUND');
+  });
+});

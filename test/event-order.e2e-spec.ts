@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { describe, expect, it } from '@jest/globals';
+import { createApp } from '../src/app.factory.js';
+import { loadConfig } from '../src/config/load-config.js';
+import { Transactions } from '../src/database/transactions.js';
+import { PostsService } from '../src/posts/posts.service.js';
+import { EventClient } from './support/event-client.js';
+import { createStore, STORES } from './support/stores.js';
+import { until } from './support/until.js';
+
+const WRITERS = 50;
+const CHANGES = 8;
+const CONSUMERS = 6;
+
+/** Writes posts as fast as it may; some transactions take their time, some are rolled back. */
+async function write(app: NestFastifyApplication, writer: number, acknowledged: Set<number>): Promise<void> {
+  const [posts, transactions] = [app.get(PostsService, { strict: false }), app.get(Transactions)];
+  for (let n = 0; n < CHANGES; n++) {
+    const create = () => posts.create({ title: `${writer}.${n}`, content: 'Some content' });
+    const isRolledBack = (writer + n) % 5 === 0;
+    // SQLite has one writer: one that sleeps stops all others.
+    const delay = (writer + n) % 7 === 0 ? Math.random() * 60 : 0;
+    const work = transactions.run(async () => {
+      const { id } = await create();
+      if (delay > 0) await sleep(delay);
+      if (isRolledBack) throw new Error('rolled back');
+      return id;
+    });
+    await work.then(
+      (id) => acknowledged.add(id),
+      (error: Error) => {
+        if (error.message !== 'rolled back') throw error;
+      },
+    );
+  }
+}
+
+/** Follows the stream on any replica; connects again, to another one, whenever it likes. */
+async function consume(urls: readonly string[], seen: string[], start: string, isOver: () => boolean) {
+  while (!isOver()) {
+    const url = urls[Math.floor(Math.random() * urls.length)]!;
+    const client = await EventClient.open(`${url}/v1/events/stream`, {
+      lastEventId: seen.at(-1) ?? start,
+      onEvent: ({ id }) => seen.push(id),
+    });
+    await sleep(Math.random() * 150);
+    client.close();
+    // What has arrived of it is still read.
+    await until('the connection has ended', () => client.isOver);
+  }
+}
+
+describe.each(STORES)('The order of events on %s', (store) => {
+  it('is one for all consumers on all replicas: nothing is missed, nothing comes twice', async () => {
+    const { environment, ...testStore } = await createStore(store);
+    const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment });
+    const apps: NestFastifyApplication[] = [];
+    for (let n = 0; n < (store === 'SQLite' ? 1 : 2); n++) {
+      const app = await createApp(config);
+      await app.listen(0, '127.0.0.1');
+      apps.push(app);
+    }
+    const urls = await Promise.all(apps.map((app) => app.getUrl()));
+    const acknowledged = new Set<number>();
+    await write(apps[0]!, 1, acknowledged);
+    const { data } = (await (await fetch(`${urls[0]}/v1/events?limit=1`)).json()) as any;
+    const start: string = data[0].id;
+
+    const seen = Array.from({ length: CONSUMERS }, (): string[] => []);
+    let expected: string[] | undefined;
+    const isOver = (of: string[]) => expected !== undefined && of.length >= expected.length;
+    const consuming = seen.map((own) => consume(urls, own, start, () => isOver(own)));
+    await Promise.all(
+      Array.from({ length: WRITERS }, (_, n) => write(apps[n % apps.length]!, n + 2, acknowledged)),
+    );
+    const log: any[] = [];
+    for (let cursor = start, isMore = true; isMore;) {
+      const page = (await (await fetch(`${urls.at(-1)}/v1/events?limit=100&cursor=${cursor}`)).json()) as any;
+      log.push(...page.data);
+      cursor = page.next_cursor ?? cursor;
+      isMore = page.has_next;
+    }
+    expected = log.map(({ id }) => id);
+    await Promise.all(consuming);
+
+    const subjects = [data[0], ...log].map(({ subject }) => Number(subject.split('/').at(-1)));
+    expect(subjects).toHaveLength(acknowledged.size);
+    expect(new Set(subjects)).toEqual(acknowledged);
+    for (const own of seen) expect(own).toEqual(expected);
+    for (const app of apps) await app.close();
+    await testStore.remove();
+  }, 120_000);
+});

@@ -1,0 +1,337 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { EventStreams } from '../src/events/event-streams.js';
+import { createApp } from '../src/app.factory.js';
+import { loadConfig } from '../src/config/load-config.js';
+import { Database } from '../src/database/database.js';
+import { Transactions } from '../src/database/transactions.js';
+import { EventOutbox, EventStore } from '../src/events/index.js';
+import { insertPosts } from '../src/posts/post-batch.js';
+import { PostsService } from '../src/posts/posts.service.js';
+import { bearer, startApi, type TestApi } from './support/api.js';
+import { hasBrowser, launchBrowser } from './support/browser.js';
+import { TcpProxy } from './support/tcp-proxy.js';
+import { EventClient } from './support/event-client.js';
+import { createStore, STORES } from './support/stores.js';
+import { until } from './support/until.js';
+
+describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
+  let api: TestApi;
+  let url: string;
+  const open: EventClient[] = [];
+  beforeAll(async () => {
+    api = await startApi(store);
+    await api.app.listen(0, '127.0.0.1');
+    url = `${await api.app.getUrl()}/v1/events/stream`;
+  });
+  afterAll(async () => {
+    for (const client of open) client.close();
+    await api.stop();
+  });
+  const follow = async (query = '', options: Parameters<typeof EventClient.open>[1] = {}) => {
+    const client = await EventClient.open(`${url}${query}`, options);
+    open.push(client);
+    return client;
+  };
+
+  it('sends each event as it happens, from the next one on', async () => {
+    await api.posts.create();
+    const client = await follow();
+    const post = await api.posts.create({ title: 'Two\nlines \u2028 and more' });
+    await api.users.create();
+
+    const [first, second] = await client.untilEvents(2);
+
+    expect(first).toMatchObject({
+      type: 'post.created',
+      data: { subject: `/v1/posts/${post.id}`, data: post },
+    });
+    expect(second!.type).toBe('user.created');
+    expect([first!.id, second!.id]).toEqual([first!.data.id, second!.data.id]);
+    expect(client.otherLines).toEqual(['retry: 2000']);
+    expect(client.response.headers['content-type']).toBe('text/event-stream');
+    expect(client.response.headers['cache-control']).toBe('no-store');
+    expect(client.response.headers['x-request-id']).toMatch(/^[\da-f-]{36}$/);
+    expect(client.response.headers['access-control-allow-origin']).toBe('*');
+    const { data } = (await api.get('/v1/events?limit=100')).body;
+    expect(data.slice(-2)).toEqual([first!.data, second!.data]);
+  });
+
+  it('keeps to the types that are asked for', async () => {
+    const client = await follow('?types=user.created,unknown');
+    await api.posts.create();
+    await api.users.create();
+    await api.users.create();
+    await client.untilEvents(2);
+    expect(client.events.map(({ type }) => type)).toEqual(['user.created', 'user.created']);
+  });
+
+  it('continues after any event, without gap or repetition', async () => {
+    const before = await follow();
+    for (let n = 0; n < 8; n++) await api.posts.create({ content: n === 3 ? 'x'.repeat(500_000) : 'x' });
+    await before.untilEvents(8);
+    for (const [n, lastEventId] of before.ids.entries()) {
+      const again = await follow('', { lastEventId });
+      const inQuery = await follow(`?last_event_id=${lastEventId}`);
+      for (const client of [again, inQuery]) {
+        if (n < 7) await client.untilEvents(7 - n);
+        expect(client.ids).toEqual(before.ids.slice(n + 1));
+        client.close();
+      }
+    }
+  });
+
+  it('misses nothing where events happen while a client catches up', async () => {
+    const start = (await api.get('/v1/events?limit=100')).body.data[0].id;
+    const writing = { isOver: false };
+    const writers = Promise.all(
+      Array.from({ length: 4 }, async () => {
+        while (!writing.isOver) await api.posts.create();
+      }),
+    );
+    const clients: EventClient[] = [];
+    for (let n = 0; n < 8; n++) clients.push(await follow('', { lastEventId: start }));
+    await clients[7]!.untilEvents(300);
+    writing.isOver = true;
+    await writers;
+    const expected: string[] = [];
+    for (let cursor = start, isMore = true; isMore;) {
+      const { body } = await api.get(`/v1/events?limit=100&cursor=${cursor}`);
+      expected.push(...body.data.map(({ id }: any) => id));
+      cursor = body.next_cursor ?? cursor;
+      isMore = body.has_next;
+    }
+    for (const client of clients) {
+      await client.untilEvents(expected.length);
+      expect(client.ids).toEqual(expected);
+      client.close();
+    }
+  });
+
+  it.each(['x', 'ffffffffffff-1', 'ffffffffffff-'])(
+    'refuses to continue after %s, before it starts',
+    async (id) => {
+      expect(await api.get(`/v1/events/stream?last_event_id=${id}`)).toBeError('INVALID_CURSOR');
+      expect(await api.get('/v1/events/stream', { 'last-event-id': id })).toBeError('INVALID_CURSOR');
+    },
+  );
+
+  it('answers HEAD without a stream', async () => {
+    const reply = await fetch(url, { method: 'HEAD' });
+    expect(reply.status).toBe(200);
+    expect(reply.headers.get('content-type')).toBe('text/event-stream');
+  });
+
+  it('is refused to a client that has 50, until it closes one', async () => {
+    for (const client of open) client.close();
+    const clients: EventClient[] = [];
+    const fill = async () => {
+      try {
+        while (clients.length < 50) clients.push(await follow());
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    // Those that were closed are noticed a moment later.
+    await until('50 streams are open', fill);
+
+    expect(await api.get('/v1/events/stream')).toBeError('SERVICE_UNAVAILABLE');
+    clients[0]!.close();
+    await until('a place is free', () =>
+      follow().then(
+        () => true,
+        () => false,
+      ),
+    );
+    for (const client of clients) client.close();
+  });
+
+  it('keeps a client that reads, however much happens at once', async () => {
+    const reader = await follow();
+    const content = 'x'.repeat(5000);
+    const posts = Array.from({ length: 1000 }, (_, n) => ({
+      title: `Post ${n}`,
+      content,
+      authorId: 1,
+      createdAt: new Date(),
+    }));
+    await insertPosts(api.app.get(Database), posts, api.app.get(EventOutbox));
+
+    expect(await reader.untilEvents(1000)).toHaveLength(1000);
+    reader.close();
+  });
+
+  it('disconnects a client that does not read', async () => {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    socket.write('GET /v1/events/stream HTTP/1.1\r\nHost: x\r\n\r\n');
+    await new Promise((resolve) => socket.once('data', resolve));
+    socket.pause();
+    const reader = await follow();
+    const streams = api.app.get(EventStreams).size;
+    const content = 'x'.repeat(900_000);
+    let sent = 0;
+    await until('the client is disconnected', async () => {
+      await api.posts.create({ content });
+      await reader.untilEvents(++sent);
+      return api.app.get(EventStreams).size < streams;
+    });
+
+    socket.destroy();
+    await api.posts.create();
+    expect(await reader.untilEvents(sent + 1)).toHaveLength(sent + 1);
+  });
+});
+
+describe.each(STORES)('Streams on %s', (store) => {
+  it('end when the process drains, after what has happened', async () => {
+    const api = await startApi(store);
+    await api.app.listen(0, '127.0.0.1');
+    const client = await EventClient.open(`${await api.app.getUrl()}/v1/events/stream`);
+    await api.posts.create();
+    await client.untilEvents(1);
+
+    await api.stop();
+
+    await until('the stream has ended', () => client.isOver);
+    expect(client.events).toHaveLength(1);
+  });
+
+  it('show private events to their owner and staff', async () => {
+    const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
+    await api.app.listen(0, '127.0.0.1');
+    const url = `${await api.app.getUrl()}/v1/events/stream`;
+    const login = async (email: string, isStaff: boolean) => {
+      await api.accounts.register(email);
+      await api.accounts.admin().setStaff(email, isStaff);
+      return bearer((await api.accounts.login(email)).access);
+    };
+    const [ada, bob, staff] = [
+      await login('ada@example.com', false),
+      await login('bob@example.com', false),
+      await login('staff@example.com', true),
+    ];
+    const clients = await Promise.all(
+      [{}, ada, bob, staff].map((headers) => EventClient.open(url, { headers })),
+    );
+    await api.post('/v1/orders', {}, { ...ada, 'idempotency-key': 'a' });
+    await api.post('/v1/posts', { title: 'A', content: 'B' }, ada);
+    await Promise.all(clients.map((client, n) => client.untilEvents([1, 2, 1, 2][n]!)));
+
+    const both = ['order.created', 'post.created'];
+    expect(clients.map(({ events }) => events.map(({ type }) => type))).toEqual([
+      ['post.created'],
+      both,
+      ['post.created'],
+      both,
+    ]);
+    expect(await api.get('/v1/events/stream', bearer('nonsense'))).toBeError('TOKEN_NOT_VALID');
+    await api.stop();
+  });
+});
+
+describe('Between two replicas', () => {
+  it('events arrive at once by signals, and by polling where the connection for signals is lost', async () => {
+    const store = await createStore('PostgreSQL');
+    const { proxy, url } = await TcpProxy.to(store.environment['DATABASE_URL']!);
+    const config = { NODE_ENV: 'test', LOG_LEVEL: 'silent', ...store.environment };
+    const writer = await createApp(loadConfig(config));
+    const reader = await createApp(loadConfig({ ...config, DATABASE_URL: url }));
+    await reader.listen(0, '127.0.0.1');
+    const client = await EventClient.open(`${await reader.getUrl()}/v1/events/stream`);
+    const create = () => writer.get(PostsService, { strict: false }).create({ title: 'A', content: 'B' });
+    await create();
+    await client.untilEvents(1);
+
+    await proxy.cut();
+    await create();
+    await proxy.restore();
+    await create();
+    await client.untilEvents(3);
+
+    expect(client.events.map(({ data }) => data.subject)).toEqual([1, 2, 3].map((id) => `/v1/posts/${id}`));
+    client.close();
+    await reader.close();
+    await writer.close();
+    await proxy.close();
+    await store.remove();
+  });
+});
+
+describe.each(STORES)('A new epoch on %s', (store) => {
+  it('gives later events other ids, and leaves the earlier ones valid', async () => {
+    const api = await startApi(store);
+    await api.posts.create();
+    await api.posts.create();
+    const before = (await api.get('/v1/events')).body.data.map(({ id }: any) => id);
+    await api.app.get(EventStore, { strict: false }).renewEpoch();
+    await api.posts.create();
+
+    const { data } = (await api.get(`/v1/events?cursor=${before[0]}`)).body;
+    expect(data.map(({ id }: any) => id)).toEqual([
+      before[1],
+      expect.not.stringMatching(before[0].split('-')[0]),
+    ]);
+    expect(Number(data[1].id.split('-')[1])).toBeGreaterThan(Number(before[1].split('-')[1]));
+    // It belongs to the epoch before, and was lost: as after a failover that had not got it.
+    expect(
+      await api.get(`/v1/events?cursor=${before[0].split('-')[0]}-${data[1].id.split('-')[1]}`),
+    ).toBeError('EVENTS_EXPIRED');
+    await api.stop();
+  });
+});
+
+describe('Where the server is another one', () => {
+  it('a new epoch begins by itself', async () => {
+    const api = await startApi('PostgreSQL');
+    await api.posts.create();
+    const [before] = (await api.get('/v1/events')).body.data;
+    // As in a database that was restored from that of another server.
+    await api.app.get(Transactions).execute("UPDATE event_log SET server = 'another'");
+    await api.posts.create();
+
+    const [, after] = (await api.get('/v1/events')).body.data;
+    expect(after.id.split('-')[0]).not.toBe(before.id.split('-')[0]);
+    await api.stop();
+  });
+});
+
+(hasBrowser ? describe : describe.skip)('EventSource in a browser', () => {
+  it('continues by itself after its connection was lost, without gap or repetition', async () => {
+    const api = await startApi('SQLite');
+    await api.app.listen(0, '127.0.0.1');
+    const { port } = new URL(await api.app.getUrl());
+    const { proxy, url } = await TcpProxy.to(`http://127.0.0.1:${port}`);
+    const browser = await launchBrowser();
+    const page = await browser.newPage();
+    await page.goto(url);
+    await page.evaluate(() => {
+      const scope = globalThis as any;
+      scope.seen = [];
+      scope.opened = 0;
+      const source = new scope.EventSource('/v1/events/stream');
+      source.addEventListener('open', () => scope.opened++);
+      source.addEventListener('post.created', ({ data }: any) =>
+        scope.seen.push(JSON.parse(data).data.title),
+      );
+    });
+    const value = (name: string) => page.evaluate((key) => (globalThis as any)[key], name);
+    await until('it is open', async () => (await value('opened')) === 1);
+    await api.posts.create({ title: '1' });
+    await until('the first has come', async () => (await value('seen')).length === 1);
+    await proxy.cut();
+    await api.posts.create({ title: '2' });
+    await api.posts.create({ title: '3' });
+    await proxy.restore();
+    await until('it is open again', async () => (await value('opened')) === 2);
+    await api.posts.create({ title: '4' });
+    await until('all have come', async () => (await value('seen')).length >= 4);
+
+    expect(await value('seen')).toEqual(['1', '2', '3', '4']);
+    await browser.close();
+    await proxy.close();
+    await api.stop();
+  });
+});

@@ -1,0 +1,195 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable, Module } from '@nestjs/common';
+import { OnEvent } from '@nestjs/event-emitter';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { createApp } from '../src/app.factory.js';
+import { loadConfig } from '../src/config/load-config.js';
+import { Transactions } from '../src/database/transactions.js';
+import { EventOutbox, OnDurableEvent, type StoredEvent } from '../src/events/index.js';
+import { PostsService } from '../src/posts/posts.service.js';
+import { startApi, type TestApi } from './support/api.js';
+import { createStore, STORES, type TestStore } from './support/stores.js';
+import { Queries } from '../src/database/queries.js';
+import { migrate } from '../src/database/migrate.js';
+import { until } from './support/until.js';
+
+/** What the subscribers of all applications of this file have seen. */
+let handled: { app: object; title: string }[] = [];
+let inProcess: string[] = [];
+let failing: string | undefined;
+let attempts = 0;
+let busy = 0;
+let isTogether = false;
+const healthy: string[] = [];
+
+@Injectable()
+class PostWatcher {
+  @OnDurableEvent({ name: 'post-watcher', types: ['post.created'] })
+  async watch(event: StoredEvent): Promise<void> {
+    busy++;
+    if (busy > 1) isTogether = true;
+    await sleep(1);
+    busy--;
+    const { title } = event.data as { title: string };
+    if (title === failing) {
+      attempts++;
+      throw new Error('Not now');
+    }
+    handled.push({ app: this, title });
+  }
+
+  @OnDurableEvent({ name: 'healthy', types: ['post.created', 'post.deleted'] })
+  go({ type }: StoredEvent): void {
+    healthy.push(type);
+  }
+
+  @OnEvent('post.*')
+  see({ type, subject }: { type: string; subject: string }): void {
+    inProcess.push(`${type} ${subject}`);
+  }
+
+  @OnEvent('post.created')
+  fail(): void {
+    throw new Error('A listener that fails changes nothing');
+  }
+}
+
+@Module({ providers: [PostWatcher] })
+class WatchModule {}
+
+const titles = () => handled.map(({ title }) => title);
+
+afterEach(() => {
+  handled = [];
+  inProcess = [];
+});
+
+describe.each(STORES)('Subscribers on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store, {}, [WatchModule]);
+  });
+  afterAll(() => api.stop());
+
+  it('get each event of their types, in order', async () => {
+    const expected = Array.from({ length: 30 }, (_, n) => `Title ${n}`);
+    for (const title of expected) await api.posts.create({ title });
+    await api.users.create();
+
+    await until('all are handled', () => handled.length >= 30);
+    expect(titles()).toEqual(expected);
+  });
+
+  it('are retried until they succeed, in order, and do not hold up others', async () => {
+    attempts = 0;
+    healthy.length = 0;
+    failing = 'Second';
+    for (const title of ['First', 'Second', 'Third']) await api.posts.create({ title });
+    await until('it has failed', () => attempts > 0);
+    await until('another one goes on', () => healthy.length === 3);
+    expect(titles()).toEqual(['First']);
+
+    failing = undefined;
+    await until('all are handled', () => handled.length >= 3);
+    expect(titles()).toEqual(['First', 'Second', 'Third']);
+  });
+
+  it('in the process hear of a change after its commit, and never of one that was rolled back', async () => {
+    const transactions = api.app.get(Transactions);
+    const posts = api.app.get(PostsService, { strict: false });
+    let duringTransaction = -1;
+    const { id } = await transactions.run(async () => {
+      const post = await posts.create({ title: 'A', content: 'B' });
+      duringTransaction = inProcess.length;
+      return post;
+    });
+    await transactions
+      .run(async () => {
+        await posts.create({ title: 'C', content: 'D' });
+        throw new Error('rolled back');
+      })
+      .catch(() => undefined);
+    await api.patch(`/v1/posts/${id}`, { status: 'published' });
+    await api.delete(`/v1/posts/${id}`);
+
+    expect(duringTransaction).toBe(0);
+    const types = ['created', 'published', 'deleted'];
+    await until('all were heard', () => inProcess.length >= 3);
+    expect(inProcess).toEqual(types.map((type) => `post.${type} /v1/posts/${id}`));
+  });
+
+  it('can only be recorded for with a change', async () => {
+    const event = { type: 'x', subject: '/x', data: {}, isPrivate: false, ownerId: null };
+    await expect(api.app.get(EventOutbox, { strict: false }).record(event)).rejects.toThrow(
+      'Transactions.run',
+    );
+  });
+
+  it('go on after a restart where they were', async () => {
+    await api.posts.create({ title: 'Before' });
+    await until('it is handled', () => titles().includes('Before'));
+    const { config, ...rest } = api;
+    await api.app.close();
+    // Without the subscriber.
+    const without = await createApp(config);
+    await without.get(PostsService, { strict: false }).create({ title: 'Meanwhile', content: 'x' });
+    await without.close();
+    handled = [];
+
+    Object.assign(rest.app, {});
+    const again = await createApp(config, { modules: [WatchModule] });
+    await until('it is handled', () => handled.length > 0);
+    expect(titles()).toEqual(['Meanwhile']);
+    await again.close();
+    api = await startApi(store);
+  });
+});
+
+describe('On two replicas', () => {
+  let store: TestStore;
+  const apps: NestFastifyApplication[] = [];
+  beforeAll(async () => {
+    store = await createStore('PostgreSQL');
+    const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...store.environment });
+    for (let n = 0; n < 2; n++) apps.push(await createApp(config, { modules: [WatchModule] }));
+  });
+  afterAll(async () => {
+    for (const app of apps) await app.close();
+    await store.remove();
+  });
+
+  it('a subscriber runs on one at a time, and the other takes over when it stops', async () => {
+    isTogether = false;
+    const create = (app: NestFastifyApplication, title: string) =>
+      app.get(PostsService, { strict: false }).create({ title, content: 'x' });
+    for (let n = 0; n < 20; n++) await create(apps[n % 2]!, `Title ${n}`);
+    await until('all are handled', () => handled.length >= 20);
+    const watchers = apps.map((app) => app.get(PostWatcher, { strict: false }));
+    const first = apps.splice(watchers.indexOf(handled.at(-1)!.app as PostWatcher), 1)[0]!;
+    await first.close();
+
+    await create(apps[0]!, 'The last');
+    await until('the other takes over', () => titles().includes('The last'));
+    expect(titles()).toEqual([...Array.from({ length: 20 }, (_, n) => `Title ${n}`), 'The last']);
+    expect(isTogether).toBe(false);
+  });
+});
+
+it.each(STORES)(
+  'subscribers on %s start when the migrations run after the process has started',
+  async (store) => {
+    const api = await startApi(store, { MIGRATE: 'off' });
+    expect(await api.get('/health/ready')).toBeError('SERVICE_UNAVAILABLE');
+    await migrate(api.config);
+
+    const known = () =>
+      api.app
+        .get(Queries)
+        .all<{ name: string }>(`SELECT name FROM event_subscribers WHERE name = 'webhooks'`)
+        .catch(() => []);
+    await until('they have started', async () => (await known()).length === 1);
+    expect(await api.get('/health/ready')).toHaveStatus(200);
+    await api.stop();
+  },
+);

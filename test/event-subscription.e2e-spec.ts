@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Client, createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import { startApi, type TestApi } from './support/api.js';
+import { EventClient } from './support/event-client.js';
+import { STORES } from './support/stores.js';
+import { until } from './support/until.js';
+
+describe.each(STORES)('subscription { events } on %s', (store) => {
+  let api: TestApi;
+  let url: string;
+  let token: string;
+  const clients: Client[] = [];
+  beforeAll(async () => {
+    api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
+    await api.app.listen(0, '127.0.0.1');
+    url = await api.app.getUrl();
+    await api.accounts.register('ada@example.com');
+    token = (await api.accounts.login('ada@example.com')).access;
+  });
+  afterAll(async () => {
+    for (const client of clients) await client.dispose();
+    await api.stop();
+  });
+
+  /** Collects results; resolves when the subscription is known to be open. */
+  const subscribe = async (selection: string, connectionParams: Record<string, string> = {}) => {
+    const client = createClient({
+      url: `${url.replace('http', 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      retryAttempts: 0,
+      connectionParams,
+    });
+    clients.push(client);
+    const results: any[] = [];
+    const finished = client.subscribe(
+      { query: `subscription { events${selection} }` },
+      {
+        next: (result) => results.push(result),
+        error: (error) => results.push({ error }),
+        complete: () => undefined,
+      },
+    );
+    return { results, end: finished };
+  };
+  const headers = () => ({ authorization: `Bearer ${token}` });
+  const createPost = async (title: string) =>
+    (await api.post('/v1/posts', { title, content: 'x' }, headers())).body.data;
+  /** Creates posts until one of them arrives: when a subscription is open, nobody reports. */
+  const untilOpen = async (results: any[]) => {
+    await until('a result has come', async () => {
+      await createPost('Knock');
+      return results.length > 0;
+    });
+    const count = results.length;
+    return count;
+  };
+
+  it('sends what the stream sends', async () => {
+    const stream = await EventClient.open(`${url}/v1/events/stream?types=post.created`);
+    const { results, end } = await subscribe('(types: ["post.created"]) { id type subject time data }');
+    await untilOpen(results);
+    const post = await createPost('The last');
+    await until('the last one has come', () => results.at(-1).data.events.data.title === 'The last');
+    const isLast = () => stream.events.at(-1)?.data.data.title === 'The last';
+    await until('it is on the stream', isLast);
+
+    const sent = stream.events
+      .slice(-results.length)
+      .map(({ data: { id, type, subject, time, data } }) => ({ id, type, subject, time, data }));
+    expect(results.map(({ data }) => data.events)).toEqual(sent);
+    expect(results.at(-1).data.events.data).toEqual(post);
+    end();
+    stream.close();
+  });
+
+  it('shows private events to their owner alone', async () => {
+    const stranger = await subscribe(' { type }');
+    const owner = await subscribe(' { type }', { Authorization: `Bearer ${token}` });
+    await untilOpen(stranger.results);
+    await untilOpen(owner.results);
+    await api.post('/v1/orders', {}, { ...headers(), 'idempotency-key': 'one' });
+    const types = (results: any[]) => results.map(({ data }) => data.events.type);
+    await until('the owner has it', () => types(owner.results).includes('order.created'));
+    const count = stranger.results.length;
+    await createPost('After');
+    await until('the stranger has what came later', () => stranger.results.length > count);
+
+    expect(types(stranger.results)).not.toContain('order.created');
+    stranger.end();
+    owner.end();
+  });
+
+  it('survives clients that reset the connection while they upgrade', async () => {
+    const { hostname, port } = new URL(url);
+    const upgrade = 'HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+    const resets = Array.from({ length: 40 }, async (_, n) => {
+      const socket = connect(Number(port), hostname);
+      socket.on('error', () => undefined);
+      socket.write(`GET ${n % 2 ? '/graphql' : '/other'} ${upgrade}`, () => socket.resetAndDestroy());
+      await once(socket, 'close');
+    });
+    await Promise.all(resets);
+
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+  });
+
+  it('is limited like queries', async () => {
+    const { results } = await subscribe(
+      ` { ${Array.from({ length: 40 }, (_, n) => `a${n}: id`).join(' ')} }`,
+    );
+    await until('it is refused', () => results.length > 0);
+    expect(JSON.stringify(results[0])).toContain('QUERY_TOO_COMPLEX');
+  });
+});

@@ -1,0 +1,352 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Purger } from '../src/common/purge/purger.js';
+import { bearer, startApi, type TestApi } from './support/api.js';
+import { Service } from './support/service.js';
+import { createStore, STORES } from './support/stores.js';
+import { until } from './support/until.js';
+
+const DAY = 24 * 3600_000;
+
+describe.each(STORES)('GET /v1/events on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store);
+  });
+  afterAll(() => api.stop());
+
+  /** The id of the newest event; empty before the first. */
+  const newest = async (): Promise<string> => {
+    let cursor = '';
+    for (;;) {
+      const { body } = await api.get(`/v1/events?limit=100&cursor=${cursor}`);
+      cursor = body.next_cursor ?? cursor;
+      if (!body.has_next) return cursor;
+    }
+  };
+  const since = async (cursor: string, types = ''): Promise<any[]> =>
+    (await api.get(`/v1/events?cursor=${cursor}&types=${types}&limit=100`)).body.data;
+
+  it('has one event for each change of a post, with the post after the change', async () => {
+    const start = await newest();
+    const post = await api.posts.create({ title: 'First "quoted"\n\u2028 ü', status: 'draft' });
+    const changes = [
+      { title: 'Second' },
+      { status: 'published' },
+      { status: 'published' },
+      { status: 'draft' },
+      {},
+    ];
+    const views = [post];
+    for (const change of changes) views.push((await api.patch(`/v1/posts/${post.id}`, change)).body.data);
+    await api.delete(`/v1/posts/${post.id}`);
+
+    const events = await since(start);
+
+    expect(events.map(({ type, data }) => [type, data])).toEqual([
+      ['post.created', views[0]],
+      ['post.updated', views[1]],
+      ['post.published', views[2]],
+      ['post.updated', views[3]],
+      ['post.unpublished', views[4]],
+      ['post.updated', views[5]],
+      ['post.deleted', { id: post.id }],
+    ]);
+    for (const event of events) {
+      expect(event).toEqual({
+        specversion: '1.0',
+        id: expect.stringMatching(/^[\da-f]{12}-\d+$/),
+        source: api.config.publicUrl,
+        type: event.type,
+        subject: `/v1/posts/${post.id}`,
+        time: expect.laterThan('2026-01-01T00:00:00.000Z'),
+        datacontenttype: 'application/json',
+        data: event.data,
+      });
+    }
+    expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
+  });
+
+  it('has one event for each change of a user, over REST and GraphQL, as version 2 shows users', async () => {
+    const start = await newest();
+    const user = await api.users.create({ name: 'Ada' });
+    const replaced = (await api.put(`/v2/users/${user.id}`, { name: 'Ada L.', email: 'ada@example.com' }))
+      .body.data;
+    await api.patch(`/v1/users/${user.id}`, { name: 'A. L.' });
+    const patched = await api.users.get(user.id);
+    await api.graphql('mutation ($id: ID!) { updateUser(id: $id, input: { name: "G" }) { id } }', {
+      id: user.id,
+    });
+    const last = await api.users.get(user.id);
+    await api.delete(`/v1/users/${user.id}`);
+    const made = await api.graphql(
+      'mutation { createUser(input: { name: "Grace", email: "g@example.com" }) { id } }',
+    );
+    const grace = await api.users.get(made.body.data.createUser.id);
+
+    expect((await since(start)).map(({ type, subject, data }) => [type, subject, data])).toEqual([
+      ['user.created', `/v2/users/${user.id}`, user],
+      ['user.updated', `/v2/users/${user.id}`, replaced],
+      ['user.updated', `/v2/users/${user.id}`, patched],
+      ['user.updated', `/v2/users/${user.id}`, last],
+      ['user.deleted', `/v2/users/${user.id}`, { id: user.id }],
+      ['user.created', `/v2/users/${grace.id}`, grace],
+    ]);
+  });
+
+  it('has the payload of an order to the letter, but for line breaks', async () => {
+    const start = await newest();
+    const payload = '{"b": 1.0,\n "a": 12345678901234567890}';
+    const order = await api.post('/v1/orders', payload, { 'idempotency-key': 'to-the-letter' });
+    expect(order).toHaveStatus(201);
+    await api.post('/v1/orders', payload, { 'idempotency-key': 'to-the-letter' });
+
+    const { text, body } = await api.get(`/v1/events?cursor=${start}`);
+
+    expect(body.data).toHaveLength(1);
+    expect(body.data[0]).toMatchObject({
+      type: 'order.created',
+      subject: `/v1/orders/${order.body.data.id}`,
+    });
+    expect(text).toContain('"payload":{"b": 1.0,  "a": 12345678901234567890}');
+  });
+
+  it.each([
+    ['an invalid post', () => api.post('/v1/posts', { title: '' })],
+    ['a post that is not there', () => api.patch('/v1/posts/999999', { status: 'published' })],
+    ['the deletion of nothing', () => api.delete('/v1/posts/999999')],
+    ['a user that is not there', () => api.patch('/v1/users/999999', { name: 'x' })],
+    ['the deletion of the author', () => api.delete('/v1/users/1')],
+    ['the deletion of no user', () => api.delete('/v1/users/999999')],
+    [
+      'a precondition that fails',
+      async () => {
+        const { id } = await api.posts.create();
+        await since(await newest());
+        return api.patch(`/v1/posts/${id}`, { title: 'x' }, { 'if-match': '"0-x"' });
+      },
+    ],
+  ])('has no event of %s', async (_, send) => {
+    const before = (await since('', 'post.updated,user.updated,post.deleted,user.deleted,post.published'))
+      .length;
+    expect((await send()).status).toBeGreaterThanOrEqual(400);
+    const after = await since('', 'post.updated,user.updated,post.deleted,user.deleted,post.published');
+    expect(after).toHaveLength(before);
+  });
+
+  it('goes on from page to page, and from the end', async () => {
+    const start = await newest();
+    for (let n = 0; n < 5; n++) await api.posts.create({ title: `Page ${n}` });
+    const titles: string[] = [];
+    let cursor = start;
+    for (const [count, hasNext] of [
+      [2, true],
+      [2, true],
+      [1, false],
+    ] as const) {
+      const { body } = await api.get(`/v1/events?limit=2&cursor=${cursor}`);
+      expect([body.data.length, body.has_next]).toEqual([count, hasNext]);
+      expect(body.next_cursor).toBe(body.data.at(-1).id);
+      titles.push(...body.data.map(({ data }: any) => data.title));
+      cursor = body.next_cursor;
+    }
+    expect(titles).toEqual([0, 1, 2, 3, 4].map((n) => `Page ${n}`));
+    const end = await api.get(`/v1/events?cursor=${cursor}`);
+    expect(end.body).toEqual({ data: [], has_next: false });
+    const { id } = await api.posts.create();
+    expect((await since(cursor)).map(({ subject }) => subject)).toEqual([`/v1/posts/${id}`]);
+  });
+
+  it('keeps to the types that are asked for; an unknown one matches nothing', async () => {
+    const start = await newest();
+    await api.posts.create();
+    await api.users.create();
+    const types = async (query: string) => (await since(start, query)).map(({ type }) => type);
+
+    expect(await types('')).toEqual(['post.created', 'user.created']);
+    expect(await types('user.created')).toEqual(['user.created']);
+    expect(await types('user.created,post.created,user.created')).toEqual(['post.created', 'user.created']);
+    expect(await types('post.exploded')).toEqual([]);
+    expect(await types('post.exploded,post.created')).toEqual(['post.created']);
+    expect(await types("'; DROP TABLE events")).toEqual([]);
+  });
+
+  it.each(['x', '1', '-', 'ffffffffffff-1', '%00', `${'f'.repeat(12)}-99999999999999999999`])(
+    'refuses the cursor %s',
+    async (cursor) => {
+      expect(await api.get(`/v1/events?cursor=${cursor}`)).toBeError('INVALID_CURSOR');
+    },
+  );
+
+  it('refuses a cursor that is ahead of the log', async () => {
+    await api.posts.create();
+    const [epoch, position] = (await newest()).split('-');
+    expect(await api.get(`/v1/events?cursor=${epoch}-${Number(position) + 1}`)).toBeError('INVALID_CURSOR');
+    expect(await api.get(`/v1/events?cursor=${epoch}-0`)).toBeError('INVALID_CURSOR');
+    expect(await api.get(`/v1/events?cursor=${epoch}-0${position}`)).toBeError('INVALID_CURSOR');
+  });
+
+  it('sends events of large posts whole', async () => {
+    const start = await newest();
+    const content = 'ä'.repeat(200_000);
+    const post = await api.posts.create({ content });
+    await api.posts.create();
+
+    const events = await since(start);
+    expect(events.map(({ data }) => data.content.length)).toEqual([content.length, 12]);
+    expect(events[0].data.content === post.content).toBe(true);
+  });
+});
+
+describe.each(STORES)('Private events on %s', (store) => {
+  it('are for their owner and staff', async () => {
+    const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
+    const login = async (email: string) => {
+      await api.accounts.register(email);
+      return bearer((await api.accounts.login(email)).access);
+    };
+    const [ada, bob] = [await login('ada@example.com'), await login('bob@example.com')];
+    await api.post('/v1/posts', { title: 'A', content: 'B' }, ada);
+    await api.post('/v1/orders', {}, { ...ada, 'idempotency-key': 'a' });
+    await api.post('/v1/orders', {}, { ...bob, 'idempotency-key': 'b' });
+    await api.accounts.admin().setStaff('bob@example.com', true);
+    const subjects = async (headers: Record<string, string>, types = '') => {
+      const { body } = await api.get(`/v1/events?types=${types}`, headers);
+      return body.data.map(({ subject }: any) => subject);
+    };
+
+    expect(await subjects({})).toEqual(['/v1/posts/1']);
+    expect(await subjects(ada)).toEqual(['/v1/posts/1', '/v1/orders/1']);
+    expect(await subjects(bob)).toEqual(['/v1/posts/1', '/v1/orders/1', '/v1/orders/2']);
+    expect(await subjects({}, 'order.created')).toEqual([]);
+    expect(await subjects(ada, 'order.created')).toEqual(['/v1/orders/1']);
+    expect(await subjects(bob, 'order.created')).toEqual(['/v1/orders/1', '/v1/orders/2']);
+    expect(await api.get('/v1/events', bearer('nonsense'))).toBeError('TOKEN_NOT_VALID');
+    await api.stop();
+  });
+});
+
+describe.each(STORES)('Old events on %s', (store) => {
+  it('are purged after the retention, and cursors to them are 410', async () => {
+    const api = await startApi(store, { EVENTS_RETENTION_DAYS: '2' });
+    await api.posts.create();
+    await api.posts.create();
+    api.moveClock(DAY);
+    await api.posts.create();
+    const ids = (await api.get('/v1/events')).body.data.map(({ id }: any) => id);
+
+    api.moveClock(2 * DAY + 3600_000);
+    expect((await api.app.get(Purger).purge()).get('events')).toBe(2);
+
+    expect((await api.get('/v1/events')).body.data.map(({ id }: any) => id)).toEqual([ids[2]]);
+    expect(await api.get(`/v1/events?cursor=${ids[0]}`)).toBeError('EVENTS_EXPIRED');
+    expect(await api.get(`/v1/events/stream?last_event_id=${ids[0]}`)).toBeError('EVENTS_EXPIRED');
+    expect(await api.get(`/v1/events?cursor=${ids[2]}`)).toHaveStatus(200);
+
+    api.moveClock(4 * DAY);
+    await api.app.get(Purger).purge();
+    expect(await api.get(`/v1/events?cursor=${ids[2]}`)).toBeError('EVENTS_EXPIRED');
+    // Positions go on: no id comes twice.
+    await api.posts.create();
+    const [next] = (await api.get('/v1/events')).body.data;
+    expect(Number(next.id.split('-')[1])).toBeGreaterThan(Number(ids[2].split('-')[1]));
+    await api.stop();
+  });
+
+  it('keep their ids over a restart, and ids never repeat', async () => {
+    let api = await startApi(store);
+    await api.posts.create();
+    const [before] = (await api.get('/v1/events')).body.data;
+    api = await api.restart();
+    await api.posts.create();
+
+    const { body } = await api.get(`/v1/events?cursor=${before.id}`);
+    expect(body.data).toHaveLength(1);
+    expect(body.data[0].id).not.toBe(before.id);
+    await api.stop();
+  });
+});
+
+describe.each(STORES)('npm run import on %s', (store) => {
+  it('has an event for each post that it creates or changes', async () => {
+    const api = await startApi(store);
+    const folder = await mkdtemp(join(tmpdir(), 'import-'));
+    const runImport = (...flags: string[]) =>
+      promisify(execFile)(process.execPath, ['dist/commands/import.js', ...flags, folder], {
+        env: {
+          PATH: process.env['PATH'],
+          DATA_DIR: api.config.store.kind === 'sqlite' ? api.config.store.directory : folder,
+          ...(api.config.store.kind === 'postgres' && { DATABASE_URL: api.config.store.url }),
+        },
+      });
+    const write = (name: string, status: string, text: string) =>
+      writeFile(join(folder, `${name}.md`), `---\ntitle: ${name}\nstatus: ${status}\n---\n${text}\n`);
+    await write('a', 'draft', 'First');
+    await write('b', 'draft', 'Second');
+    await write('c', 'draft', 'Third');
+    await runImport();
+    await write('a', 'published', 'First');
+    await write('b', 'draft', 'Second, changed');
+    await runImport('--update');
+
+    const { data } = (await api.get('/v1/events')).body;
+
+    expect(data.map(({ type, subject }: any) => `${type} ${subject}`)).toEqual([
+      'post.created /v1/posts/1',
+      'post.created /v1/posts/2',
+      'post.created /v1/posts/3',
+      'post.published /v1/posts/1',
+      'post.updated /v1/posts/2',
+    ]);
+    expect(data[0].data).toMatchObject({ title: 'a', content: 'First', status: 'draft' });
+    expect(data[3].data).toEqual(await api.posts.get(1));
+    expect(data[4].data).toEqual(await api.posts.get(2));
+    await api.stop();
+    await rm(folder, { recursive: true });
+  });
+});
+
+describe.each(STORES)('npm run events on %s', (store) => {
+  it('tail prints events as they happen, and renew-epoch gives later ids another epoch', async () => {
+    const { environment, ...testStore } = await createStore(store);
+    const service = await Service.start(environment);
+    await service.post('Before');
+    const run = (...parameters: string[]) =>
+      spawn(process.execPath, ['dist/commands/events.js', ...parameters], {
+        env: { PATH: process.env['PATH'], ...environment },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+    const { data } = (await (await service.fetch('/v1/events')).json()) as any;
+    const tail = run('tail', '--after', data[0].id, '--types', 'post.created');
+    let output = '';
+    tail.stdout.on('data', (chunk) => (output += String(chunk)));
+    await service.post('After');
+    await service.fetch('/v1/posts/2', { method: 'DELETE' });
+    await service.post('Last');
+    await until('both are printed', () => output.includes('/v1/posts/3'));
+    tail.kill('SIGINT');
+    const [code] = await once(tail, 'exit');
+
+    expect(code).toBe(0);
+    const lines = output.trim().split('\n');
+    expect(lines.map((line) => line.split(/ +/).slice(2))).toEqual([
+      ['post.created', '/v1/posts/2'],
+      ['post.created', '/v1/posts/3'],
+    ]);
+    const [renewed] = await once(run('renew-epoch'), 'exit');
+    expect(renewed).toBe(0);
+    await service.post('Anew');
+    const later = (await (await service.fetch('/v1/events')).json()) as any;
+    expect(later.data.at(-1).id.split('-')[0]).not.toBe(data[0].id.split('-')[0]);
+    for (const wrong of [['x'], ['tail', '--after', 'x'], []]) {
+      expect((await once(run(...wrong), 'exit'))[0]).toBe(1);
+    }
+    await service.end('SIGKILL');
+    await testStore.remove();
+  });
+});

@@ -1,0 +1,71 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Purger } from '../src/common/purge/purger.js';
+import { Queries } from '../src/database/queries.js';
+import { startApi, type TestApi } from './support/api.js';
+import { STORES } from './support/stores.js';
+import { waitFor } from './support/wait-for.js';
+
+const DAY = 24 * 60 * 60_000;
+
+describe.each(STORES)('the records of idempotent requests on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store, { IDEMPOTENCY_MAX_MB: '1' });
+  });
+  afterAll(() => api.stop());
+
+  const create = (content: string, key: string = randomUUID()) =>
+    api.post('/v1/posts', { title: 'T', content }, { 'idempotency-key': key });
+  const one = async <Row>(sql: string) => (await api.app.get(Queries).one<Row>(sql))!;
+  const kept = async () =>
+    (await one<{ n: number }>('SELECT CAST(sum(bytes) AS bigint) AS n FROM idempotency_usage')).n;
+  const counted = async () =>
+    (await one<{ n: number }>('SELECT CAST(sum(size) AS bigint) AS n FROM idempotency_records')).n;
+
+  it('are compressed, and sent again as they were', async () => {
+    const content = 'Some words, ‘quoted’ and repeated 😀. '.repeat(10_000);
+
+    const first = await create(content, 'compressed');
+    const second = await create(content, 'compressed');
+
+    expect(first).toHaveStatus(201);
+    expect(second.text).toBe(first.text);
+    expect(second.headers['idempotent-replayed']).toBe('true');
+    const { stored } = await one<{ stored: number }>(
+      'SELECT length(body) AS stored FROM idempotency_records',
+    );
+    expect(stored).toBeLessThan(content.length / 20);
+  });
+
+  it('are counted by the database, exactly, also when they are made and purged at once', async () => {
+    const creations = Array.from({ length: 30 }, (_, n) => create('x'.repeat(100 * n + 1)));
+    const purges = Array.from({ length: 5 }, () => api.app.get(Purger).purge());
+    await Promise.all([...creations, ...purges]);
+
+    expect(await kept()).toBe(await counted());
+    api.moveClock(DAY + 1000);
+    await api.app.get(Purger).purge();
+    expect(await kept()).toBe(0);
+    api.moveClock(0);
+  });
+
+  it('refuse new keys with 503 when they take all of their room, until records expire', async () => {
+    const random = () => randomBytes(300_000).toString('base64');
+    const first = random();
+    expect(await create(first, 'first')).toHaveStatus(201);
+    await waitFor(async () => (await create(random())).status === 503);
+
+    const refused = await create('short');
+    expect(refused).toBeError('SERVICE_UNAVAILABLE');
+    expect(refused.headers['retry-after']).toBeDefined();
+    expect((await create(first, 'first')).headers['idempotent-replayed']).toBe('true');
+    expect(await api.post('/v1/posts', { title: 'T', content: 'No key' })).toHaveStatus(201);
+    expect(await kept()).toBeLessThan(2 * 1024 * 1024);
+
+    api.moveClock(DAY + 1000);
+    await api.app.get(Purger).purge();
+    await waitFor(async () => (await create('short')).status === 201);
+    api.moveClock(0);
+  });
+});

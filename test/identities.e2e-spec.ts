@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
+import { MailServer, tokenIn } from './support/mail-server.js';
+import { Google } from './support/social/google.js';
+import { Visitor } from './support/social/visitor.js';
+import { STORES } from './support/stores.js';
+
+const PUBLIC_URL = 'https://api.example.com';
+
+describe.each(STORES)('identities on %s', (store) => {
+  let api: TestApi;
+  let google: Google;
+  let server: MailServer;
+  beforeAll(async () => {
+    google = await Google.start(`${PUBLIC_URL}/auth/social/google/callback/`);
+    server = await MailServer.start();
+    api = await startApi(store, { ...google.settings, ...server.settings, PUBLIC_URL });
+  });
+  afterAll(async () => {
+    await api.stop();
+    await google.stop();
+    await server.stop();
+  });
+
+  const person = (login: string, more: object = {}) => {
+    google.people[login] = { email: `${login}@example.com`, email_verified: true, name: 'Ada', ...more };
+    return login;
+  };
+  const register = async (email: string, { verified = true } = {}) => {
+    const { id } = await api.accounts.register(email);
+    if (verified) await api.accounts.admin().verifyEmail(email);
+    const { access, refresh } = await api.accounts.login(email);
+    return { id: id as number, refresh, headers: bearer(access) };
+  };
+  const list = async (headers: Record<string, string>) =>
+    (await api.get('/auth/identities/', headers)).body.data;
+  const startLink = (headers: Record<string, string>, provider = 'google') =>
+    api.send({ method: 'POST', url: `/auth/social/${provider}/link/`, headers });
+  /** Goes to the provider for a link that was started, and comes back. */
+  const follow = async (started: Reply, login: string, before = async (): Promise<unknown> => undefined) => {
+    const visitor = new Visitor(api);
+    const callback = await visitor.logInAt(started.body.authorization_url, login);
+    await before();
+    const [cookie] = started.headers['set-cookie']!.split(';');
+    return visitor.ask(callback, { cookie: cookie! });
+  };
+  const link = async (headers: Record<string, string>, login: string) =>
+    follow(await startLink(headers), person(login));
+  const logIn = (login: string) => new Visitor(api).logIn('google', login);
+  const me = async (reply: Reply) => (await api.get('/auth/me/', bearer(reply.body.access))).body;
+
+  it('are linked to the account that is logged in, which they then log in to', async () => {
+    const { id, headers } = await register('ada@example.com');
+
+    const reply = await link(headers, 'another-name');
+
+    expect(reply).toHaveStatus(200);
+    expect(reply.body.data).toMatchObject({ id: expect.any(Number), provider: 'google' });
+    expect(await list(headers)).toEqual([reply.body.data]);
+    expect((await me(await logIn('another-name'))).id).toBe(id);
+    // Once more changes nothing.
+    expect((await link(headers, 'another-name')).body).toEqual(reply.body);
+  });
+
+  it('are not linked while the e-mail is not verified', async () => {
+    const { headers } = await register('unverified@example.com', { verified: false });
+
+    expect(await startLink(headers)).toBeError('FORBIDDEN');
+    expect(await list(headers)).toEqual([]);
+  });
+
+  it('are not linked by who is not logged in, or at a provider that is not there', async () => {
+    const { headers } = await register('rules@example.com');
+
+    expect(await startLink({})).toBeError('UNAUTHENTICATED');
+    expect(await startLink(headers, 'nobody')).toBeError('NOT_FOUND');
+    expect(await startLink(headers, 'github')).toBeError('SERVICE_UNAVAILABLE');
+    const { cookie } = await api.accounts.session('rules@example.com');
+    expect(await startLink(cookie)).toBeError('CSRF_FAILED');
+  });
+
+  it('of another account stay with that', async () => {
+    const [one, two] = [await register('one@example.com'), await register('two@example.com')];
+    await link(one.headers, 'shared');
+
+    expect(await link(two.headers, 'shared')).toBeError('CONFLICT');
+    expect(await list(two.headers)).toEqual([]);
+    expect((await me(await logIn('shared'))).id).toBe(one.id);
+  });
+
+  it('are linked in the browser that has started it only', async () => {
+    const { headers } = await register('browser@example.com');
+    const started = await startLink(headers);
+    const callback = await new Visitor(api).logInAt(started.body.authorization_url, person('other-browser'));
+
+    expect(await new Visitor(api).ask(callback)).toBeError('MALFORMED_REQUEST');
+    // The cookie of a login is not good for a link, whatever is put behind it.
+    const [cookie] = started.headers['set-cookie']!.split(';');
+    const forged = cookie!.replace(/\.[\w-]+$/, '.another-login');
+    expect(await new Visitor(api).ask(callback, { cookie: forged })).toBeError('MALFORMED_REQUEST');
+    expect(await list(headers)).toEqual([]);
+  });
+
+  it('are not linked when the login that has started it is over by then', async () => {
+    const { headers, refresh } = await register('over@example.com');
+
+    const reply = await follow(await startLink(headers), person('too-late'), () =>
+      api.post('/auth/logout/', { refresh }),
+    );
+
+    expect(reply).toBeError('UNAUTHENTICATED');
+    expect(await list(headers)).toEqual([]);
+  });
+
+  it('are removed by their account only', async () => {
+    const [owner, other] = [await register('owner@example.com'), await register('other@example.com')];
+    const { id } = (await link(owner.headers, 'removable')).body.data;
+    const remove = (headers: Record<string, string>, which: string | number = id as number) =>
+      api.delete(`/auth/identities/${which}/`, headers);
+
+    expect(await remove({})).toBeError('UNAUTHENTICATED');
+    for (const unknown of [999_999_999, 'abc', '%00', '-1', '9'.repeat(30)]) {
+      expect(await remove(owner.headers, unknown)).toBeError('NOT_FOUND');
+    }
+    expect(await remove(other.headers)).toBeError('NOT_FOUND');
+    expect(await remove(owner.headers)).toHaveStatus(204);
+    expect(await remove(owner.headers)).toBeError('NOT_FOUND');
+    expect(await list(owner.headers)).toEqual([]);
+  });
+
+  it('are not removed when they are the last way to log in, until there is a password', async () => {
+    const first = await logIn(person('social'));
+    const headers = bearer(first.body.access);
+    const [{ id }] = await list(headers);
+
+    expect(await api.delete(`/auth/identities/${id}/`, headers)).toBeError('CONFLICT');
+    expect((await link(headers, 'second')).status).toBe(200);
+    const ids = (await list(headers)).map((each: { id: number }) => each.id);
+    const replies = await Promise.all(
+      ids.map((each: number) => api.delete(`/auth/identities/${each}/`, headers)),
+    );
+    expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([204, 409]);
+
+    await api.post('/auth/password/reset/', { email: 'social@example.com' });
+    const token = tokenIn(await server.next('social@example.com'));
+    const confirmation = { token, new_password: PASSWORD };
+    expect(await api.post('/auth/password/reset/confirm/', confirmation)).toHaveStatus(200);
+    const again = bearer((await api.accounts.login('social@example.com')).access);
+    const [left] = await list(again);
+    expect(await api.delete(`/auth/identities/${left.id}/`, again)).toHaveStatus(204);
+  });
+
+  describe('of a victim whose address someone else has registered first', () => {
+    it('cannot be prepared by the stranger: linking and changing is refused, and a reset ends it all', async () => {
+      const stranger = await register('victim@example.com', { verified: false });
+      expect(await startLink(stranger.headers)).toBeError('FORBIDDEN');
+      expect(await logIn(person('victim'))).toBeError('CONFLICT');
+
+      await server.next('victim@example.com');
+      await api.post('/auth/password/reset/', { email: 'victim@example.com' });
+      const token = tokenIn(await server.next('victim@example.com'));
+      await api.post('/auth/password/reset/confirm/', { token, new_password: 'the victim’s own' });
+
+      expect(await api.post('/auth/refresh/', { refresh: stranger.refresh })).toBeError('TOKEN_NOT_VALID');
+      const login = { email: 'victim@example.com', password: PASSWORD };
+      expect(await api.post('/auth/login/', login)).toBeError('UNAUTHENTICATED');
+      // The address is verified now, by us and by the provider.
+      expect((await me(await logIn('victim'))).id).toBe(stranger.id);
+    });
+
+    it('cannot be finished by the stranger after the victim has taken the account back', async () => {
+      const stranger = await register('early@example.com');
+      const started = await startLink(stranger.headers);
+
+      const reply = await follow(started, person('strangers-own'), async () => {
+        await api.post('/auth/password/reset/', { email: 'early@example.com' });
+        const token = tokenIn(await server.next('early@example.com'));
+        await api.post('/auth/password/reset/confirm/', { token, new_password: 'the victim’s own' });
+      });
+
+      expect(reply).toBeError('UNAUTHENTICATED');
+      const { access } = await api.accounts.login('early@example.com', 'the victim’s own');
+      expect(await list(bearer(access))).toEqual([]);
+    });
+  });
+});
+
+describe.each(STORES)('identities with SOCIAL_LOGIN_REDIRECT on %s', (store) => {
+  it('lead back to the front end, which gets the name of the provider and no code', async () => {
+    const google = await Google.start(`${PUBLIC_URL}/auth/social/google/callback/`);
+    google.people['ada'] = { email: 'ada@example.com', email_verified: true };
+    const redirect = { SOCIAL_LOGIN_REDIRECT: 'https://app.example.com/account?tab=1' };
+    const api = await startApi(store, { ...google.settings, ...redirect, PUBLIC_URL });
+    await api.accounts.register('front@example.com');
+    await api.accounts.admin().verifyEmail('front@example.com');
+    const headers = bearer((await api.accounts.login('front@example.com')).access);
+    const started = await api.send({ method: 'POST', url: '/auth/social/google/link/', headers });
+    const visitor = new Visitor(api);
+    const callback = await visitor.logInAt(started.body.authorization_url, 'ada');
+
+    const reply = await visitor.ask(callback, { cookie: started.headers['set-cookie']!.split(';')[0]! });
+
+    expect(reply).toHaveStatus(302);
+    expect(reply.headers['location']).toBe('https://app.example.com/account?tab=1&linked=google');
+    await api.stop();
+    await google.stop();
+  });
+});

@@ -1,0 +1,294 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import PostalMime from 'postal-mime';
+import { createApp } from '../src/app.factory.js';
+import { Queries } from '../src/database/queries.js';
+import { MailSender } from '../src/mail/index.js';
+import { bearer, PASSWORD, startApi, TestApi } from './support/api.js';
+import { freePort } from './support/free-port.js';
+import { linkIn, MailServer, tokenIn } from './support/mail-server.js';
+import { Service } from './support/service.js';
+import { createStore, STORES } from './support/stores.js';
+import { until } from './support/until.js';
+
+const HOUR = 3600_000;
+
+const waiting = async (api: TestApi) =>
+  (await api.app.get(Queries).one<{ n: number }>('SELECT count(*) AS n FROM mails'))!.n;
+
+/** Until a mail has been tried, and failed: its next attempt is not due. */
+async function untilTried(api: TestApi): Promise<void> {
+  const sql = 'SELECT count(*) AS n FROM mails WHERE attempts = 0';
+  await until(
+    'every mail was tried',
+    async () => (await api.app.get(Queries).one<{ n: number }>(sql))!.n === 0,
+  );
+}
+
+describe.each(STORES)('mails on %s', (store) => {
+  let api: TestApi;
+  let server: MailServer;
+  beforeAll(async () => {
+    server = await MailServer.start();
+    api = await startApi(store, server.settings);
+  });
+  afterEach(() => {
+    server.behaviour = 'accepts';
+    api.moveClock(0);
+  });
+  afterAll(async () => {
+    await api.stop();
+    await server.stop();
+  });
+
+  it('go over TLS, after a login, with both parts and the headers of an automatic mail', async () => {
+    const before = Date.now() - 1000;
+    await api.accounts.register('ada@example.com');
+    const { mail, raw, envelope, encrypted } = await server.next('ada@example.com');
+
+    expect(encrypted).toBe(true);
+    expect(envelope).toEqual({ from: 'no-reply@posts.example', to: ['ada@example.com'] });
+    expect(mail.from).toMatchObject({ name: 'Posts, "the" API', address: 'no-reply@posts.example' });
+    expect(mail.to).toEqual([expect.objectContaining({ address: 'ada@example.com' })]);
+    expect(mail.messageId).toMatch(/^<[\da-f-]{36}@posts\.example>$/);
+    expect(Date.parse(mail.date!)).toBeGreaterThanOrEqual(before);
+    expect(raw).toMatch(/^Auto-Submitted: auto-generated\r$/m);
+    expect(raw).toMatch(/^MIME-Version: 1\.0\r$/m);
+    const link = /^https?:\S+$/m.exec(mail.text!)![0];
+    expect(mail.html).toContain(`href="${link.replace('&', '&amp;')}"`);
+  });
+
+  it.each([
+    ['quotes and commas', `"o'hara,x"@example.com`],
+    ['another script', 'дарья@пример.рф'],
+  ])('keep their headers whole with %s in an address, and line breaks in a name', async (_, email) => {
+    await api.accounts.register(email, { name: 'A\r\nBcc: eve@example.com' });
+    const arrived = await server.next(email);
+
+    expect(arrived.envelope.to).toEqual([email]);
+    expect(arrived.mail.to).toHaveLength(1);
+    expect(arrived.mail.bcc ?? []).toEqual([]);
+    expect(arrived.raw).not.toMatch(/^Bcc/im);
+  });
+
+  it.each(['refuses', 'hangs', 'breaks off'] as const)(
+    'arrive when the server has recovered that %s, and no request waits for it',
+    async (behaviour) => {
+      const email = `${behaviour.replace(' ', '-')}@example.com`;
+      server.behaviour = behaviour;
+      await api.accounts.register(email);
+      await until('the server was asked', () => server.attempts.includes(email));
+      if (behaviour !== 'hangs') await untilTried(api);
+      server.behaviour = 'accepts';
+      // Past the backoff; a mail that hangs is another process's when its lease is over.
+      api.moveClock(HOUR);
+      await api.app.get(MailSender).sendDue();
+
+      const { mail } = await server.next(email);
+      expect(mail.subject).toBe('Confirm your e-mail address');
+      expect(server.to(email)).toHaveLength(1);
+    },
+  );
+
+  it('hold at most four connections to a server that hangs, however many wait', async () => {
+    const hanging = await MailServer.start();
+    const own = await startApi(store, hanging.settings);
+    hanging.behaviour = 'hangs';
+    const emails = Array.from({ length: 8 }, (_, n) => `many${n}@example.com`);
+    for (const email of emails) {
+      await own.accounts.register(email);
+      await until('it was tried', () => hanging.attempts.length >= Math.min(4, emails.indexOf(email) + 1));
+    }
+    own.moveClock(1000);
+    await own.app.get(MailSender).sendDue();
+    expect(hanging.attempts).toHaveLength(4);
+
+    hanging.behaviour = 'accepts';
+    hanging.disconnect();
+    await until('the four have failed', async () => (await waiting(own)) === 4);
+    own.moveClock(HOUR);
+    for (const email of emails) await hanging.next(email);
+    await own.stop();
+    await hanging.stop();
+  });
+
+  it('arrive once after the server was away for an hour, with a token that works', async () => {
+    const { port } = server;
+    await server.stop();
+    await api.accounts.register('away@example.com');
+    await untilTried(api);
+    for (let minute = 10; minute < 60; minute += 10) {
+      api.moveClock(minute * 60_000);
+      await api.app.get(MailSender).sendDue();
+    }
+    expect(await waiting(api)).toBeGreaterThan(0);
+
+    server = await MailServer.start(port);
+    api.moveClock(HOUR + 20 * 60_000);
+    await api.app.get(MailSender).sendDue();
+
+    const token = tokenIn(await server.next('away@example.com'));
+    expect(server.to('away@example.com')).toHaveLength(1);
+    expect(await api.post('/auth/email/verify/', { token })).toHaveStatus(200);
+  });
+
+  it('are given up after a day', async () => {
+    server.behaviour = 'refuses';
+    await api.accounts.register('never@example.com');
+    await untilTried(api);
+    api.moveClock(23 * HOUR);
+    await api.app.get(MailSender).sendDue();
+    expect(await waiting(api)).toBe(1);
+    api.moveClock(24 * HOUR + 60_000);
+    await api.app.get(MailSender).sendDue();
+
+    expect(await waiting(api)).toBe(0);
+    expect(server.to('never@example.com')).toEqual([]);
+  });
+
+  it('are recorded with the account, or not at all', async () => {
+    await api.accounts.register('twice@example.com');
+    await server.next('twice@example.com');
+    const again = await api.post('/auth/register/', {
+      email: 'TWICE@example.com',
+      name: 'Ada',
+      password: PASSWORD,
+    });
+
+    expect(again).toBeError('CONFLICT');
+    expect(await waiting(api)).toBe(0);
+    expect(server.to('twice@example.com')).toHaveLength(1);
+  });
+
+  it('are recorded without a token', async () => {
+    server.behaviour = 'refuses';
+    await api.accounts.register('secret@example.com');
+    await untilTried(api);
+
+    const [row] = await api.app.get(Queries).all<{ data: string }>('SELECT * FROM mails');
+    expect(Object.keys(JSON.parse(row!.data)).toSorted()).toEqual([
+      'accountEmail',
+      'accountId',
+      'email',
+      'passwordChangedAt',
+    ]);
+    server.behaviour = 'accepts';
+    api.moveClock(HOUR);
+    await api.app.get(MailSender).sendDue();
+  });
+
+  it('are sent once for each registration under an Idempotency-Key', async () => {
+    const key = { 'idempotency-key': 'registration' };
+    const body = { email: 'key@example.com', name: 'Ada', password: PASSWORD };
+
+    for (let n = 0; n < 3; n++) expect(await api.post('/auth/register/', body, key)).toHaveStatus(201);
+    await server.next('key@example.com');
+    await api.app.get(MailSender).sendDue();
+    expect(server.to('key@example.com')).toHaveLength(1);
+  });
+});
+
+it('on PostgreSQL, two replicas send each mail once', async () => {
+  const server = await MailServer.start();
+  const api = await startApi('PostgreSQL', server.settings);
+  const replica = new TestApi(await createApp(api.config), api.config, async () => undefined);
+  const emails = Array.from({ length: 30 }, (_, n) => `replica${n}@example.com`);
+
+  for (const [n, email] of emails.entries()) await (n % 2 ? api : replica).accounts.register(email);
+  for (const email of emails) await server.next(email);
+  await until('no mail is left', async () => (await waiting(api)) === 0);
+
+  for (const email of emails) expect(server.to(email)).toHaveLength(1);
+  await replica.stop();
+  await api.stop();
+  await server.stop();
+});
+
+describe('without SMTP_URL', () => {
+  it('in development, each mail is a file, and the log names it', async () => {
+    const { environment, ...testStore } = await createStore('SQLite');
+    const service = await Service.start(environment);
+    const body = JSON.stringify({ email: 'ada@example.com', name: 'Ada', password: PASSWORD });
+    await service.fetch('/auth/register/', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    await until('the log names a file', () => /A mail was written to \S+\.eml/.test(service.output));
+    const folder = join(environment['DATA_DIR']!, 'mail');
+    const [file] = await readdir(folder);
+    const mail = await PostalMime.parse(await readFile(join(folder, file!)));
+
+    expect(service.output).toContain(join(folder, file!));
+    expect(mail.subject).toBe('Confirm your e-mail address');
+    const link = /^http:\S+$/m.exec(mail.text!)![0];
+    const token = new URLSearchParams(new URL(link).hash.slice(1)).get('token')!;
+    expect(service.output).not.toContain(token);
+    expect(service.output).not.toContain('ada@example.com');
+    await service.end();
+    await testStore.remove();
+  });
+
+  it('in production, what needs mail is 503, registration works, and the start warns', async () => {
+    const settings = { NODE_ENV: 'production', JWT_SECRET: 'x'.repeat(32), WRITE_ACCESS: 'open' };
+    const api = await startApi('SQLite', settings);
+    await api.accounts.register('ada@example.com');
+    const headers = bearer((await api.accounts.login('ada@example.com')).access);
+
+    const resend = await api.send({ method: 'POST', url: '/auth/email/resend/', headers });
+    expect(resend).toBeError('SERVICE_UNAVAILABLE');
+    const change = { new_email: 'x@example.com', password: PASSWORD };
+    expect(await api.post('/auth/email/change/', change, headers)).toBeError('SERVICE_UNAVAILABLE');
+    const reset = { email: 'ada@example.com' };
+    expect(await api.post('/auth/password/reset/', reset)).toBeError('SERVICE_UNAVAILABLE');
+    expect(await waiting(api)).toBe(0);
+    await api.stop();
+
+    const { environment, ...testStore } = await createStore('SQLite');
+    const service = await Service.start({ ...environment, ...settings });
+    await service.end();
+    expect(service.output).toContain('SMTP_URL is not set');
+    await testStore.remove();
+  });
+});
+
+describe('the mail server’s settings', () => {
+  it('without STARTTLS, a password is not sent to another machine', async () => {
+    const server = await MailServer.start();
+    const api = await startApi('SQLite', {
+      ...server.settings,
+      SMTP_URL: server.settings['SMTP_URL']!.replace('?requireTLS=true', '?ignoreTLS=true'),
+    });
+    await api.accounts.register('plain@example.com');
+    await untilTried(api);
+
+    expect(server.attempts).toEqual([]);
+    await api.stop();
+    await server.stop();
+  });
+
+  it('a process that stops does not wait long for a mail server that hangs, and the mail is not lost', async () => {
+    const server = await MailServer.start();
+    const { environment, ...testStore } = await createStore('SQLite');
+    const settings = { ...environment, ...server.settings, PORT: String(await freePort()) };
+    server.behaviour = 'hangs';
+    const service = await Service.start(settings);
+    await service.fetch('/auth/register/', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'stop@example.com', name: 'Ada', password: PASSWORD }),
+    });
+    await until('the server was asked', () => server.attempts.length > 0);
+    expect((await service.end()).code).toBe(0);
+
+    server.behaviour = 'accepts';
+    const api = await startApi('SQLite', { ...server.settings, ...environment });
+    api.moveClock(HOUR);
+    await api.app.get(MailSender).sendDue();
+    expect(linkIn(await server.next('stop@example.com'))).toContain('#action=verify-email');
+    await api.stop();
+    await testStore.remove();
+    await server.stop();
+  });
+});

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { bearer, startApi, type TestApi } from './support/api.js';
+import { STORES } from './support/stores.js';
+
+const ME = '{ me { id email name phone role isActive isStaff isSuperuser isEmailVerified dateJoined } }';
+
+describe.each(STORES)('me over GraphQL on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store);
+  });
+  afterAll(() => api.stop());
+
+  it('is the calling account', async () => {
+    const account = await api.accounts.register('ada@example.com', { phone: '123' });
+    const { access } = await api.accounts.login('ada@example.com');
+
+    expect((await api.graphql(ME, undefined, bearer(access))).body).toEqual({
+      data: {
+        me: {
+          id: String(account.id),
+          email: 'ada@example.com',
+          name: 'Ada',
+          phone: '123',
+          role: 'user',
+          isActive: true,
+          isStaff: false,
+          isSuperuser: false,
+          isEmailVerified: false,
+          dateJoined: account.date_joined,
+        },
+      },
+    });
+  });
+
+  it('is null without credentials, and an error with bad ones', async () => {
+    expect((await api.graphql(ME)).body).toEqual({ data: { me: null } });
+    expect((await api.graphql(ME, undefined, bearer('x'))).status).toBe(401);
+  });
+
+  it('is the account of a session, with its CSRF token', async () => {
+    await api.accounts.register('session@example.com');
+    const { headers } = await api.accounts.session('session@example.com');
+
+    expect((await api.graphql('{ me { email } }', undefined, headers)).body.data.me.email).toBe(
+      'session@example.com',
+    );
+  });
+});

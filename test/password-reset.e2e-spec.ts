@@ -1,0 +1,268 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Queries } from '../src/database/queries.js';
+import { Transactions } from '../src/database/transactions.js';
+import { MailSender } from '../src/mail/index.js';
+import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
+import { MailServer, tokenIn } from './support/mail-server.js';
+import { statementsOf } from './support/statements.js';
+import { STORES } from './support/stores.js';
+
+const HOUR = 3600_000;
+const NEW_PASSWORD = 'a wholly new password';
+
+const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, n) => make(n)));
+
+const count = (replies: readonly Reply[], status: number) =>
+  replies.filter((reply) => reply.status === status).length;
+
+describe.each(STORES)('a password reset on %s', (store) => {
+  let api: TestApi;
+  let server: MailServer;
+  beforeAll(async () => {
+    server = await MailServer.start();
+    api = await startApi(store, { ...server.settings, TRUST_PROXY: '127.0.0.1' });
+  });
+  afterEach(() => api.moveClock(0));
+  afterAll(async () => {
+    await api.stop();
+    await server.stop();
+  });
+
+  const register = async (email: string) => {
+    const { id } = await api.accounts.register(email);
+    await server.next(email);
+    const tokens = await api.accounts.login(email);
+    return { id: id as number, ...tokens, headers: bearer(tokens.access) };
+  };
+  const request = (email: unknown) => api.post('/auth/password/reset/', { email });
+  const confirm = (token: string, new_password: unknown = NEW_PASSWORD) =>
+    api.post('/auth/password/reset/confirm/', { token, new_password });
+  const tokenFor = async (email: string) => {
+    expect(await request(email)).toHaveStatus(202);
+    return tokenIn(await server.next(email));
+  };
+  const login = (email: string, password: string) => api.post('/auth/login/', { email, password });
+  const me = async (headers: Record<string, string>) => (await api.get('/auth/me/', headers)).body;
+  const identities = async (id: number) =>
+    (await api.app
+      .get(Queries)
+      .one<{ n: number }>('SELECT count(*) AS n FROM social_identities WHERE account_id = :id', { id }))!.n;
+  const addIdentity = (id: number) =>
+    api.app.get(Transactions).execute(
+      `INSERT INTO social_identities (account_id, provider, subject, created_at)
+         VALUES (:id, 'google', :subject, '2026-01-01T00:00:00.000Z')`,
+      { id, subject: `stranger ${id}` },
+    );
+  const settle = async () => {
+    for (let left = 1; left > 0;) {
+      await api.app.get(MailSender).sendDue();
+      left = (await api.app.get(Queries).one<{ n: number }>('SELECT count(*) AS n FROM mails'))!.n;
+    }
+  };
+
+  it('sets the password, ends every login, and counts as a verification', async () => {
+    const { headers, refresh } = await register('ada@example.com');
+    const session = await api.accounts.session('ada@example.com');
+    const token = await tokenFor('ada@example.com');
+
+    expect(await confirm(token)).toHaveStatus(200);
+
+    expect(await api.post('/auth/refresh/', { refresh })).toBeError('TOKEN_NOT_VALID');
+    expect(await api.get('/auth/session/', session.cookie)).toBeError('UNAUTHENTICATED');
+    expect(await login('ada@example.com', PASSWORD)).toBeError('UNAUTHENTICATED');
+    const { access } = await api.accounts.login('ada@example.com', NEW_PASSWORD);
+    expect((await me(bearer(access))).is_email_verified).toBe(true);
+    expect((await me(headers)).id).toBe((await me(bearer(access))).id);
+    expect(await confirm(token)).toBeError('INVALID_CODE');
+  });
+
+  it('has one response for every address, and sends mail to active accounts only', async () => {
+    await register('known@example.com');
+    await register('off@example.com');
+    await api.accounts.admin().setActive('off@example.com', false);
+
+    const replies = await Promise.all(
+      ['known', 'unknown', 'off'].map((name) => request(`${name}@example.com`)),
+    );
+    const [known, ...others] = replies.map(({ status, text }) => [status, text]);
+    expect(known![0]).toBe(202);
+    for (const other of others) expect(other).toEqual(known);
+    await server.next('known@example.com');
+    await settle();
+    expect(server.to('unknown@example.com')).toEqual([]);
+    expect(server.to('off@example.com')).toHaveLength(1);
+  });
+
+  it('does the same work for every address', async () => {
+    await register('worked@example.com');
+    const worksOf = async (email: string) => {
+      await settle();
+      return statementsOf(() => request(email));
+    };
+
+    expect(await worksOf('worked@example.com')).toEqual(await worksOf('not-worked@example.com'));
+  });
+
+  it('sends one mail per minute and address, in whatever letter case it is asked for', async () => {
+    await register('minute@example.com');
+    for (const reply of await times(5, (n) => request(n % 2 ? 'minute@example.com' : 'MINUTE@example.com'))) {
+      expect(reply).toHaveStatus(202);
+    }
+    await settle();
+    expect(server.to('minute@example.com')).toHaveLength(2);
+
+    api.moveClock(61_000);
+    expect(await request('minute@example.com')).toHaveStatus(202);
+    await settle();
+    expect(server.to('minute@example.com')).toHaveLength(3);
+  });
+
+  it('works for an hour, and only by the newest token', async () => {
+    await register('hour@example.com');
+    const first = await tokenFor('hour@example.com');
+    api.moveClock(61_000);
+    const second = await tokenFor('hour@example.com');
+
+    expect(await confirm(first)).toBeError('INVALID_CODE');
+    api.moveClock(HOUR + 62_000);
+    expect(await confirm(second)).toBeError('INVALID_CODE');
+    api.moveClock(HOUR + 55_000);
+    expect(await confirm(second)).toHaveStatus(200);
+  });
+
+  it('refuses a poor password, and leaves the token usable', async () => {
+    const { refresh } = await register('poor@example.com');
+    const token = await tokenFor('poor@example.com');
+
+    expect(await confirm(token, '12345')).toBeError('VALIDATION_ERROR', ['new_password']);
+    expect(await confirm(token, 5)).toBeError('VALIDATION_ERROR', ['new_password']);
+    expect(await api.post('/auth/verify/', { token: refresh })).toHaveStatus(200);
+    expect(await confirm(token)).toHaveStatus(200);
+  });
+
+  it('takes no other input', async () => {
+    expect(await request('nobody')).toBeError('VALIDATION_ERROR', ['email']);
+    expect(await request(5)).toBeError('VALIDATION_ERROR', ['email']);
+    expect(await api.post('/auth/password/reset/confirm/', {})).toBeError('VALIDATION_ERROR', [
+      'token',
+      'new_password',
+    ]);
+    expect(await confirm('x')).toBeError('INVALID_CODE');
+    // A token of another purpose.
+    await api.accounts.register('purpose@example.com');
+    const verification = tokenIn(await server.next('purpose@example.com'));
+    expect(await confirm(verification)).toBeError('INVALID_CODE');
+    expect(await api.post('/auth/email/verify/', { token: verification })).toHaveStatus(200);
+  });
+
+  it('of an account whose address nobody had verified removes what others have linked to it', async () => {
+    const { id } = await register('victim@example.com');
+    await addIdentity(id);
+
+    expect(await confirm(await tokenFor('victim@example.com'))).toHaveStatus(200);
+
+    expect(await identities(id)).toBe(0);
+  });
+
+  it('of an account with a verified address leaves its identities', async () => {
+    const { id } = await register('linked@example.com');
+    await api.accounts.admin().verifyEmail('linked@example.com');
+    await addIdentity(id);
+
+    expect(await confirm(await tokenFor('linked@example.com'))).toHaveStatus(200);
+
+    expect(await identities(id)).toBe(1);
+  });
+
+  it('succeeds for exactly one of 50 requests with one token', async () => {
+    await register('fifty@example.com');
+    const token = await tokenFor('fifty@example.com');
+
+    const replies = await times(50, (n) =>
+      // From different clients: one alone has a share of the hashing.
+      api.post(
+        '/auth/password/reset/confirm/',
+        { token, new_password: `password number ${n}` },
+        { 'x-forwarded-for': `203.0.113.${n}` },
+      ),
+    );
+
+    expect([count(replies, 200), count(replies, 400)]).toEqual([1, 49]);
+    const winner = replies.findIndex(({ status }) => status === 200);
+    await api.accounts.login('fifty@example.com', `password number ${winner}`);
+  });
+
+  it('at the same time as a change of password: exactly one of them', async () => {
+    for (let round = 0; round < 4; round++) {
+      const email = `both${round}@example.com`;
+      const { headers } = await register(email);
+      const token = await tokenFor(email);
+      const change = { old_password: PASSWORD, new_password: 'a changed password' };
+
+      const [reset, changed] = await Promise.all([
+        confirm(token),
+        api.post('/auth/change-password/', change, headers),
+      ]);
+
+      expect([reset.status, changed.status].toSorted((a, b) => a - b)).toEqual([200, 400]);
+      await api.accounts.login(email, reset.status === 200 ? NEW_PASSWORD : 'a changed password');
+    }
+  });
+
+  it('at the same time as a change of e-mail: the password is that of the reset, if it succeeded', async () => {
+    for (let round = 0; round < 4; round++) {
+      const email = `mail${round}@example.com`;
+      const { headers } = await register(email);
+      await api.post('/auth/email/change/', { new_email: `new${email}`, password: PASSWORD }, headers);
+      const emailToken = tokenIn(await server.next(`new${email}`));
+      await server.next(email);
+      const token = await tokenFor(email);
+
+      const [reset, changed] = await Promise.all([
+        confirm(token),
+        api.post('/auth/email/change/confirm/', { token: emailToken }),
+      ]);
+
+      // Each ends the token of the other.
+      expect([reset.status, changed.status].toSorted((a, b) => a - b)).toEqual([200, 400]);
+      await api.accounts.login(
+        changed.status === 200 ? `new${email}` : email,
+        reset.status === 200 ? NEW_PASSWORD : PASSWORD,
+      );
+    }
+  });
+
+  it('at the same time as a deactivation or a deletion leaves nothing open', async () => {
+    for (const [name, end] of [
+      ['leaver', (email: string) => api.accounts.admin().setActive(email, false)],
+      ['gone', (email: string) => api.accounts.admin().delete(email)],
+    ] as const) {
+      const email = `${name}@example.com`;
+      await register(email);
+      const token = await tokenFor(email);
+
+      const [reset] = await Promise.all([confirm(token), end(email)]);
+
+      expect([200, 400]).toContain(reset.status);
+      expect(await login(email, NEW_PASSWORD)).toBeError('UNAUTHENTICATED');
+      expect(await confirm(token)).toBeError('INVALID_CODE');
+    }
+  });
+
+  it('and a login at the same time: none is left from before', async () => {
+    const email = 'logins@example.com';
+    await register(email);
+    const token = await tokenFor(email);
+
+    const [reset, ...logins] = await Promise.all([
+      confirm(token),
+      ...Array.from({ length: 10 }, () => login(email, PASSWORD)),
+    ]);
+
+    expect(reset).toHaveStatus(200);
+    for (const { body } of logins.filter(({ status }) => status === 200)) {
+      expect(await api.post('/auth/refresh/', body)).toBeError('TOKEN_NOT_VALID');
+    }
+  });
+});

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startApi, type TestApi } from './support/api.js';
+import { reference } from './support/reference.js';
+import { hasRedis, RedisServer } from './support/redis.js';
+import { waitFor } from './support/wait-for.js';
+
+const from = (address: string) => ({ 'x-forwarded-for': address });
+const ask = (api: TestApi, address: string, url = '/v1/posts') => api.get(url, from(address));
+
+describe('RATE_LIMIT', () => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi('SQLite', { RATE_LIMIT: '3/2', TRUST_PROXY: '127.0.0.1' });
+  });
+  afterAll(() => api.stop());
+
+  it('refuses what is beyond the limit until the window has passed, and says what is left', async () => {
+    const address = '203.0.113.1';
+    for (const left of [2, 1, 0]) {
+      const reply = await ask(api, address);
+      expect(reply).toHaveStatus(200);
+      expect(reply.headers['ratelimit-policy']).toBe('"default";q=3;w=2');
+      expect(reply.headers['ratelimit']).toMatch(new RegExp(`^"default";r=${left};t=[12]$`));
+    }
+
+    const refused = await ask(api, address);
+    expect(refused).toBeError('RATE_LIMITED');
+    expect(refused.headers['retry-after']).toMatch(/^[12]$/);
+    expect(refused.headers['ratelimit']).toMatch(/^"default";r=0;t=[12]$/);
+    expect(await ask(api, '203.0.113.2')).toHaveStatus(200);
+    await waitFor(async () => (await ask(api, address)).status === 200);
+  });
+
+  it.each([
+    ['a path that no route serves', (address: string) => ask(api, address, '/nowhere')],
+    ['a wrong method', (address: string) => api.put('/v1/posts', {}, from(address))],
+    ['a body that cannot be read', (address: string) => api.post('/v1/users', '{', from(address))],
+    ['GraphQL', (address: string) => api.post('/graphql', { query: '{ __typename }' }, from(address))],
+    ['the reference', (address: string) => ask(api, address, '/openapi.json')],
+  ])('counts %s', async (name, request) => {
+    const address = `198.51.100.${name.length}`;
+    for (let n = 0; n < 3; n++) expect(await request(address)).not.toHaveStatus(429);
+
+    expect(await request(address)).toBeError('RATE_LIMITED');
+  });
+
+  it('counts an IPv6 address by its /64, and an IPv4 client of a socket that takes both as that', async () => {
+    for (const n of [1, 2, 3]) expect(await ask(api, `2001:db8:7:7::${n}`)).toHaveStatus(200);
+    expect(await ask(api, '2001:db8:7:7:ffff::1')).toBeError('RATE_LIMITED');
+    expect(await ask(api, '2001:db8:7:8::1')).toHaveStatus(200);
+
+    for (const n of [1, 2, 3])
+      expect(await ask(api, n === 1 ? '192.0.2.9' : '::ffff:192.0.2.9')).toHaveStatus(200);
+    expect(await ask(api, '192.0.2.9')).toBeError('RATE_LIMITED');
+  });
+
+  it('leaves the health checks alone', async () => {
+    for (let n = 0; n < 5; n++) {
+      for (const path of ['/health', '/health/ready']) {
+        const reply = await ask(api, '203.0.113.8', path);
+        expect(reply).toHaveStatus(200);
+        expect(reply.headers['ratelimit']).toBeUndefined();
+      }
+    }
+  });
+
+  it('is refused in the words of the reference', async () => {
+    const own = await startApi('SQLite', { RATE_LIMIT: '100/60' });
+    for (let n = 0; n < 100; n++) await own.get('/v1/posts');
+    const { responses } = reference.paths['/v1/posts'].get;
+
+    const { body } = await own.get('/v1/posts');
+    expect(body).toEqual(responses[429].content['application/json'].examples.RATE_LIMITED.value);
+    await own.stop();
+  });
+
+  it('is off by default', async () => {
+    const open = await startApi('SQLite');
+
+    expect((await open.get('/v1/posts')).headers['ratelimit']).toBeUndefined();
+    await open.stop();
+  });
+});
+
+(hasRedis ? describe : describe.skip)('RATE_LIMIT with Redis', () => {
+  it('is one limit for all replicas, and one for each process while Redis is away', async () => {
+    const redis = await RedisServer.start();
+    const settings = { RATE_LIMIT: '6/60', TRUST_PROXY: '127.0.0.1', REDIS_URL: redis.url };
+    const replicas = [await startApi('SQLite', settings), await startApi('SQLite', settings)] as const;
+    let clients = 0;
+    /** How many of ten requests to each replica, of a client of its own, are accepted. */
+    const accepted = async () => {
+      const address = `203.0.113.${++clients}`;
+      const replies = [];
+      for (let n = 0; n < 20; n++) replies.push(await ask(replicas[n % 2]!, address));
+      return replies.filter(({ status }) => status === 200).length;
+    };
+
+    await waitFor(async () => (await accepted()) === 6);
+    redis.freeze();
+    expect(await accepted()).toBe(12);
+    redis.thaw();
+    await waitFor(async () => (await accepted()) === 6);
+    await redis.stop();
+    await waitFor(async () => (await accepted()) === 12);
+    await redis.start();
+    await waitFor(async () => (await accepted()) === 6);
+
+    for (const replica of replicas) await replica.stop();
+    await redis.stop();
+  });
+});

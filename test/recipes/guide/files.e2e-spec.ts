@@ -1,0 +1,52 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import multipart from '@fastify/multipart';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { createApp } from '../../../src/app.factory.js';
+import { loadConfig } from '../../../src/config/load-config.js';
+import { bearer, TestApi } from '../../support/api.js';
+import { createStore } from '../../support/stores.js';
+import { FilesModule } from './files/files.module.js';
+
+let api: TestApi;
+let account: Record<string, string>;
+beforeAll(async () => {
+  const { environment, ...store } = await createStore('SQLite');
+  const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment });
+  const app = await createApp(config, {
+    modules: [FilesModule],
+    configure: async (created) => void (await created.register(multipart as never)),
+  });
+  api = new TestApi(app, config, () => store.remove());
+  await api.accounts.register('ada@example.com');
+  account = bearer((await api.accounts.login('ada@example.com')).access);
+});
+afterAll(() => api.stop());
+
+async function upload(bytes: Buffer<ArrayBuffer>, headers: Record<string, string>) {
+  const form = new FormData();
+  form.set('file', new Blob([bytes]), 'file.bin');
+  const request = new Request('http://localhost', { method: 'POST', body: form });
+  return api.send({
+    method: 'POST',
+    url: '/v1/files',
+    headers: { ...headers, 'content-type': request.headers.get('content-type')! },
+    payload: Buffer.from(await request.arrayBuffer()),
+  });
+}
+
+it('uploads a file, and downloads it byte by byte', async () => {
+  const bytes = randomBytes(100_000);
+  const uploaded = await upload(bytes, account);
+  expect(uploaded).toHaveStatus(201);
+
+  const url = `/v1/files/${uploaded.body.id}`;
+  const { rawPayload, headers } = await api.app.inject({ url, headers: account });
+  expect(rawPayload.equals(bytes)).toBe(true);
+  expect(headers).toMatchObject({ 'content-disposition': 'attachment', 'content-length': '100000' });
+});
+
+it('refuses what is too large, what is absent, and who has no account', async () => {
+  expect(await upload(randomBytes(10 * 1024 * 1024 + 1), account)).toBeError('PAYLOAD_TOO_LARGE');
+  expect(await upload(randomBytes(1), {})).toBeError('UNAUTHENTICATED');
+  expect(await api.get(`/v1/files/${randomUUID()}`, account)).toBeError('NOT_FOUND');
+});

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import '@fastify/multipart';
+import {
+  Controller,
+  Get,
+  Inject,
+  Module,
+  Param,
+  ParseUUIDPipe,
+  Post,
+  Req,
+  StreamableFile,
+} from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { AppError } from '../../../../src/common/errors/errors.js';
+
+/** The folder that the files are in. */
+export const FOLDER = Symbol('folder of files');
+
+/** 10 MiB, in bytes. */
+const MAX_SIZE = 10 * 1024 * 1024;
+
+/** Files of accounts. They pass through in chunks, and are never in memory as a whole. */
+@ApiTags('Files')
+@Controller({ path: 'files', version: '1' })
+export class FilesController {
+  constructor(@Inject(FOLDER) private readonly folder: string) {}
+
+  @Post()
+  @ApiOperation({ summary: 'Uploads one file, as multipart/form-data' })
+  async upload(@Req() request: FastifyRequest): Promise<{ id: string }> {
+    const part = await request.file({ limits: { fileSize: MAX_SIZE, files: 1 } });
+    if (!part) throw new AppError('VALIDATION_ERROR', 'The form has no file');
+    const id = randomUUID();
+    const path = join(this.folder, id);
+    try {
+      await pipeline(part.file, createWriteStream(path, { flags: 'wx' }));
+      if (part.file.truncated) throw new AppError('PAYLOAD_TOO_LARGE', 'The file is larger than 10 MiB');
+    } catch (error) {
+      await rm(path, { force: true });
+      throw error;
+    }
+    return { id };
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: 'Downloads a file' })
+  async download(@Param('id', ParseUUIDPipe) id: string): Promise<StreamableFile> {
+    const file = await open(join(this.folder, id)).catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code !== 'ENOENT') throw cause;
+      throw new AppError('NOT_FOUND', 'File not found', { cause });
+    });
+    const { size } = await file.stat();
+    // A browser must not show what somebody has uploaded as a page of this service.
+    return new StreamableFile(file.createReadStream(), { length: size, disposition: 'attachment' });
+  }
+}
+
+@Module({ controllers: [FilesController], providers: [{ provide: FOLDER, useFactory: tmpdir }] })
+export class FilesModule {}

@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { bearer, startApi, type TestApi } from '../../support/api.js';
+import { hasRedis, RedisServer } from '../../support/redis.js';
+import { waitFor } from '../../support/wait-for.js';
+import { MailingModule, Mailings } from './mailing/mailing.module.js';
+
+(hasRedis ? describe : describe.skip)('Mailings (skipped where there is no redis-server)', () => {
+  let redis: RedisServer;
+  let api: TestApi;
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    api = await startApi('SQLite', { REDIS_URL: redis.url }, [MailingModule]);
+    await api.accounts.register('staff@example.com');
+    await api.accounts.admin().setStaff('staff@example.com', true);
+  });
+  afterAll(async () => {
+    await api.stop();
+    await redis.stop();
+  });
+
+  it('are delivered after the response, and again after a failure', async () => {
+    const { access } = await api.accounts.login('staff@example.com');
+    const deliver = jest.spyOn(api.app.get(Mailings), 'deliver').mockRejectedValueOnce(new Error('No'));
+
+    expect(await api.post('/v1/mailings', { subject: 'News' })).toBeError('UNAUTHENTICATED');
+    expect(await api.post('/v1/mailings', { subject: '' }, bearer(access))).toBeError('VALIDATION_ERROR');
+    expect(await api.post('/v1/mailings', { subject: 'News' }, bearer(access))).toHaveStatus(202);
+
+    await waitFor(async () => deliver.mock.calls.length === 2);
+    expect(deliver).toHaveBeenLastCalledWith({ subject: 'News' });
+  });
+});

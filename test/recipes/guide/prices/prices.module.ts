@@ -1,0 +1,40 @@
+import { Controller, Get, Module, type OnModuleInit, Param } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Public } from '../../../../src/auth/access/index.js';
+import { HealthModule } from '../../../../src/health/health.module.js';
+import { Readiness } from '../../../../src/health/readiness.service.js';
+import { PricesService } from './prices.service.js';
+import { RatesClient } from './rates.client.js';
+
+@ApiTags('Prices')
+@Controller({ path: 'prices', version: '1' })
+@Public()
+export class PricesController {
+  constructor(private readonly prices: PricesService) {}
+
+  @Get(':currency')
+  @ApiOperation({ summary: 'The price in a currency, in cents' })
+  async read(@Param('currency') currency: string): Promise<{ cents: number }> {
+    return { cents: await this.prices.convert(1000, currency) };
+  }
+}
+
+/** The service is not ready for requests while the exchange rates cannot be reached. */
+@Module({
+  imports: [HealthModule],
+  controllers: [PricesController],
+  providers: [
+    PricesService,
+    { provide: RatesClient, useFactory: () => new RatesClient('http://rates:8080') },
+  ],
+})
+export class PricesModule implements OnModuleInit {
+  constructor(
+    private readonly readiness: Readiness,
+    private readonly rates: RatesClient,
+  ) {}
+
+  onModuleInit(): void {
+    this.readiness.register('rates', (signal) => this.rates.ping(signal));
+  }
+}

@@ -1,0 +1,42 @@
+import { CacheInterceptor, CacheKey, CacheModule, CacheTTL } from '@nestjs/cache-manager';
+import { Controller, Get, Module, UseGuards, UseInterceptors } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
+import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
+import type { Repository } from 'typeorm';
+import { Public } from '../../../../src/auth/access/index.js';
+import { Post } from '../../../../src/posts/post.entity.js';
+
+@ApiTags('Statistics')
+@Controller({ path: 'statistics', version: '1' })
+@Public()
+export class StatisticsController {
+  constructor(@InjectRepository(Post) private readonly posts: Repository<Post>) {}
+
+  /** Without the key, each query string would be an entry; with it, every caller gets the same response. */
+  @Get('posts')
+  @UseInterceptors(CacheInterceptor)
+  @CacheKey('statistics/posts')
+  @CacheTTL(60_000)
+  @ApiOperation({ summary: 'Counts posts, at most a minute ago' })
+  async countPosts(): Promise<{ posts: number }> {
+    return { posts: await this.posts.count() };
+  }
+
+  @Get('drafts')
+  @UseGuards(ThrottlerGuard)
+  @ApiOperation({ summary: 'Counts drafts, at most twice a minute for each client' })
+  async countDrafts(): Promise<{ drafts: number }> {
+    return { drafts: await this.posts.countBy({ status: 'draft' }) };
+  }
+}
+
+@Module({
+  imports: [
+    CacheModule.register(),
+    ThrottlerModule.forRoot([{ ttl: 60_000, limit: 2 }]),
+    TypeOrmModule.forFeature([Post]),
+  ],
+  controllers: [StatisticsController],
+})
+export class StatisticsModule {}

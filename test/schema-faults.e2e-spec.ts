@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { commandDataSource } from '../src/database/data-source.js';
+import { migrate } from '../src/database/migrate.js';
+import { migrations } from '../src/database/migrations/index.js';
+import { Transactions } from '../src/database/transactions.js';
+import { startApi, type TestApi } from './support/api.js';
+import { Service } from './support/service.js';
+import { createStore, STORES } from './support/stores.js';
+
+describe.each(STORES)('a schema on %s that does not fit', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store);
+  });
+  afterAll(() => api.stop());
+
+  const execute = (sql: string) => api.app.get(Transactions).execute(sql);
+  const ready = async () => {
+    const { body } = await api.get('/health/ready');
+    return body.status ?? body.error.details;
+  };
+
+  it('is reported where a migration was changed after it ran, until that is accepted', async () => {
+    expect(await ready()).toBe('ok');
+    await execute(`UPDATE migration_checksums SET checksum = 'x' WHERE name = 'Posts1763700000001'`);
+
+    expect(await ready()).toEqual([
+      {
+        field: 'migrations',
+        message: expect.stringMatching(/^Posts1763700000001 was changed after it ran; /),
+      },
+    ]);
+    await migrate(api.config);
+    expect(await ready()).toHaveLength(1);
+    await migrate(api.config, { accept: true });
+    expect(await ready()).toBe('ok');
+  });
+
+  it('fits again after a migration was reverted, changed and run', async () => {
+    const source = await commandDataSource(api.config).initialize();
+    await source.undoLastMigration({ transaction: 'all' });
+    await source.destroy();
+    await execute(`UPDATE migration_checksums SET checksum = 'x' WHERE name = '${migrations.at(-1)!.name}'`);
+    expect(await ready()).toEqual([{ field: 'migrations', message: '1 still to run' }]);
+
+    await migrate(api.config);
+    expect(await ready()).toBe('ok');
+  });
+
+  it('adopts migrations that ran before checksums were kept', async () => {
+    await execute('DROP TABLE migration_checksums');
+    expect(await ready()).toBe('ok');
+
+    await migrate(api.config);
+    await execute(`UPDATE migration_checksums SET checksum = 'x'`);
+    expect((await ready()).length).toBeGreaterThan(10);
+    await migrate(api.config, { accept: true });
+  });
+
+  it('is reported where a table lacks a column of an entity, and not where it has more', async () => {
+    await execute('ALTER TABLE orders ADD COLUMN more text');
+    expect(await ready()).toBe('ok');
+
+    await execute('ALTER TABLE orders RENAME COLUMN payload TO gone');
+    expect(await ready()).toEqual([
+      {
+        field: 'schema',
+        message: expect.stringMatching(/^orders\.payload is a column that the database lacks; /),
+      },
+    ]);
+    await execute('ALTER TABLE orders RENAME COLUMN gone TO payload');
+  });
+});
+
+it.each(STORES)(
+  'the service on %s says at its start what is wrong with the schema',
+  async (name) => {
+    const store = await createStore(name, { empty: true });
+    const first = await Service.start(store.environment);
+    await first.end();
+    expect(first.output).not.toContain('after it ran');
+    const api = await startApi(name, store.environment);
+    await api.app
+      .get(Transactions)
+      .execute(`UPDATE migration_checksums SET checksum = 'x' WHERE name = 'Posts1763700000001'`);
+    await api.stop();
+
+    const second = await Service.start(store.environment);
+    const { status } = await second.fetch('/health/ready');
+    await second.end();
+    await store.remove();
+
+    expect(second.output).toContain('migrations: Posts1763700000001 was changed after it ran');
+    expect(status).toBe(503);
+  },
+  60_000,
+);

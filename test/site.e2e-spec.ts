@@ -1,0 +1,147 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ERRORS } from '../src/common/errors/errors.js';
+import { Database } from '../src/database/database.js';
+import { startApi, type TestApi } from './support/api.js';
+import { hasBrowser, launchBrowser } from './support/browser.js';
+import { Service } from './support/service.js';
+import { createStore, STORES } from './support/stores.js';
+
+const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+describe.each(STORES)('the front door on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store);
+  });
+  afterAll(() => api.stop());
+
+  it('says what this is, to browsers as a page and to others as JSON, with links for tools (RFC 8631)', async () => {
+    const [page, json] = [await api.get('/', HTML), await api.get('/')];
+
+    expect(page).toHaveStatus(200);
+    expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(page.text).toContain(version);
+    expect(page.text).toContain('Healthy');
+    expect(page.text).not.toMatch(/<!-- (?!prettier)|https?:|<script|<style| style=/);
+    expect(json.body).toMatchObject({ name: 'Posts API', version, status: 'ok' });
+    for (const { href } of Object.values<any>(json.body.links)) {
+      expect(page.text).toContain(`href="${href}"`);
+      expect(await api.get(href, HTML)).toHaveStatus(200);
+    }
+    for (const { headers } of [page, json]) {
+      expect(headers['link']).toContain('</openapi.json>; rel="service-desc"');
+      expect(headers['link']).toContain('</docs>; rel="service-doc"');
+      expect(headers['vary']).toBe('Accept');
+    }
+    expect(await api.send({ method: 'HEAD', url: '/' })).toHaveStatus(200);
+    expect(await api.post('/', {})).toBeError('METHOD_NOT_ALLOWED');
+  });
+
+  it('says when something keeps the service from serving', async () => {
+    const { source } = api.app.get(Database);
+    await source.query('ALTER TABLE migrations RENAME TO gone');
+    try {
+      expect((await api.get('/')).body.status).toBe('unavailable');
+      expect((await api.get('/', HTML)).text).toMatch(/Not ready for requests: migrations \d+ still to run/);
+    } finally {
+      await source.query('ALTER TABLE gone RENAME TO migrations');
+    }
+  });
+});
+
+describe('the pages', () => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi('SQLite');
+    await api.app.listen(0, '127.0.0.1');
+  });
+  afterAll(() => api.stop());
+
+  it('have an icon where browsers look for it', async () => {
+    const { headers, text } = await api.get('/favicon.ico');
+    expect(headers['content-type']).toBe('image/svg+xml');
+    expect(text).toContain('<svg');
+  });
+
+  it.each(['/', '/docs', '/graphql', '/guides', '/guides/errors'])('share one header: %s', async (path) => {
+    const { text } = await api.get(path, HTML);
+    for (const page of ['/', '/docs', '/graphql', '/guides']) expect(text).toContain(`<a href="${page}"`);
+    expect(text.match(/aria-current="page"/g)).toHaveLength(1);
+  });
+
+  it('do not link to a playground that is off', async () => {
+    const other = await startApi('SQLite', { GRAPHQL_PLAYGROUND: 'off' });
+    const [page, docs, json] = [await other.get('/', HTML), await other.get('/docs'), await other.get('/')];
+    await other.stop();
+
+    for (const { text } of [page, docs, json]) expect(text).not.toContain('"/graphql"');
+  });
+
+  it('are guides whose links lead somewhere', async () => {
+    const seen = new Set<string>();
+    const broken: string[] = [];
+    const visit = async (path: string): Promise<void> => {
+      if (seen.has(path)) return;
+      seen.add(path);
+      const { status, text } = await api.get(path, HTML);
+      if (status !== 200) broken.push(path);
+      for (const [, href] of text.matchAll(/ href="(\/[^"#]*|(?=#))(?:#[^"]*)?"/g)) {
+        if (href!.startsWith('/guides')) await visit(href!);
+        else if (href !== '' && !seen.has(href!)) {
+          seen.add(href!);
+          if ((await api.get(href!, HTML)).status !== 200) broken.push(`${path}: ${href}`);
+        }
+      }
+    };
+    await visit('/guides');
+
+    expect(broken).toEqual([]);
+    expect(seen.size).toBeGreaterThan(40);
+  });
+
+  it('explain every code at the address that problem details name', async () => {
+    const { text } = await api.get('/guides/errors');
+    for (const code of Object.keys(ERRORS)) expect(text).toContain(`id="${code.toLowerCase()}"`);
+  });
+
+  (hasBrowser ? describe : describe.skip)('in a browser', () => {
+    it('are light or dark, fit a small screen, and have nothing to complain of', async () => {
+      const browser = await launchBrowser();
+      const troubles: string[] = [];
+      try {
+        for (const path of ['/', '/guides', '/guides/errors#invalid_id', '/guides/http']) {
+          for (const [colorScheme, isDark] of [
+            ['light', false],
+            ['dark', true],
+          ] as const) {
+            const page = await browser.newPage({ viewport: { width: 400, height: 800 }, colorScheme });
+            page.on('console', (message) => message.type() === 'error' && troubles.push(message.text()));
+            await page.goto((await api.app.getUrl()) + path);
+            const [red] = /\d+/.exec(
+              await page.evaluate<string>('getComputedStyle(document.body).backgroundColor'),
+            )!;
+            expect(Number(red) < 128).toBe(isDark);
+            expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(400);
+            await page.close();
+          }
+        }
+      } finally {
+        await browser.close();
+      }
+      expect(troubles).toEqual([]);
+    });
+  });
+});
+
+it('the start prints the address, and those of the reference and the playground', async () => {
+  const store = await createStore('SQLite');
+  const service = await Service.start(store.environment);
+  await service.fetch('/health');
+  await service.end();
+  await store.remove();
+
+  expect(service.output).toContain(`Ready on ${service.url}`);
+  expect(service.output).toContain(`Reference at ${service.url}/docs, playground at ${service.url}/graphql`);
+});

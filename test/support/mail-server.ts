@@ -1,0 +1,125 @@
+import type { AddressInfo } from 'node:net';
+import PostalMime, { type Email } from 'postal-mime';
+import { SMTPServer } from 'smtp-server';
+import { until } from './until.ts';
+
+/** How a mail server may fare: it refuses recipients for now, never answers, or breaks off in the middle of a mail. */
+export type Behaviour = 'accepts' | 'refuses' | 'hangs' | 'breaks off';
+
+/** What the server has taken. */
+interface Taken {
+  readonly envelope: { readonly from: string; readonly to: string[] };
+  readonly bytes: Buffer;
+  readonly encrypted: boolean;
+}
+
+/** A mail as it arrived. */
+interface Arrived extends Taken {
+  readonly raw: string;
+  readonly mail: Email;
+}
+
+const SMTP_USER = 'posts-api';
+const SMTP_PASSWORD = 'the secret of the mail server';
+
+/** A real mail server with STARTTLS, which takes mail only from who logs in. */
+export class MailServer {
+  behaviour: Behaviour = 'accepts';
+  readonly arrived: Taken[] = [];
+  /** Recipients that were named, also of mails that were not accepted. */
+  readonly attempts: string[] = [];
+  private readonly taken = new Map<string, number>();
+
+  readonly port: number;
+  private readonly server: SMTPServer;
+
+  private constructor(server: SMTPServer) {
+    this.server = server;
+    this.port = (server.server.address() as AddressInfo).port;
+  }
+
+  static async start(port = 0): Promise<MailServer> {
+    const holder: { mailServer?: MailServer } = {};
+    const server = new SMTPServer({
+      authMethods: ['PLAIN', 'LOGIN'],
+      logger: false,
+      onAuth: ({ username, password }, _session, done) => {
+        const isRight = username === SMTP_USER && password === SMTP_PASSWORD;
+        done(isRight ? null : new Error('Wrong credentials'), { user: username! });
+      },
+      onRcptTo: ({ address }, _session, done) => holder.mailServer!.onRecipient(address, done),
+      onData: (stream, session, done) => {
+        const chunks: Buffer[] = [];
+        stream.on('data', (chunk: Buffer) => {
+          chunks.push(chunk);
+          if (holder.mailServer!.behaviour === 'breaks off')
+            server.connections.forEach((each) => each.close());
+        });
+        stream.on('end', () => {
+          const { mailFrom, rcptTo } = session.envelope;
+          holder.mailServer!.arrived.push({
+            envelope: {
+              from: mailFrom ? mailFrom.address : '',
+              to: rcptTo.map(({ address }) => address),
+            },
+            bytes: Buffer.concat(chunks),
+            encrypted: session.secure,
+          });
+          done();
+        });
+      },
+    });
+    server.on('error', () => undefined);
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', () => resolve()));
+    return (holder.mailServer = new MailServer(server));
+  }
+
+  get settings(): Record<string, string> {
+    const credentials = `${SMTP_USER}:${encodeURIComponent(SMTP_PASSWORD)}`;
+    return {
+      // The certificate is one that the server has made up.
+      SMTP_URL: `smtp://${credentials}@127.0.0.1:${this.port}?requireTLS=true&tls.rejectUnauthorized=false`,
+      MAIL_FROM: 'Posts, "the" API <no-reply@posts.example>',
+    };
+  }
+
+  async stop(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.server.close(() => resolve());
+      this.disconnect();
+    });
+  }
+
+  /** Ends the connections that are open. */
+  disconnect(): void {
+    this.server.connections.forEach((each) => each.close());
+  }
+
+  /** The mails that have arrived for an address, oldest first. */
+  to(address: string): Taken[] {
+    return this.arrived.filter(({ envelope }) => envelope.to.includes(address));
+  }
+
+  /** The next mail for an address that was not asked for yet, as soon as it arrives. */
+  async next(address: string): Promise<Arrived> {
+    const index = this.taken.get(address) ?? 0;
+    await until(`a mail has arrived for ${address}`, () => this.to(address).length > index);
+    this.taken.set(address, index + 1);
+    const taken = this.to(address)[index]!;
+    return { ...taken, raw: taken.bytes.toString('latin1'), mail: await PostalMime.parse(taken.bytes) };
+  }
+
+  private onRecipient(address: string, done: (error?: Error) => void): void {
+    this.attempts.push(address);
+    if (this.behaviour === 'hangs') return;
+    const error = Object.assign(new Error('Not now'), { responseCode: 451 });
+    done(this.behaviour === 'refuses' ? error : undefined);
+  }
+}
+
+/** The address of the link in a mail. */
+export const linkIn = ({ mail }: Arrived): string => /^https?:\S+$/m.exec(mail.text ?? '')![0];
+
+/** The token in a mail, from its link. */
+export const tokenIn = (arrived: Arrived): string =>
+  new URLSearchParams(new URL(linkIn(arrived)).hash.slice(1)).get('token')!;

@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { until } from './until.ts';
+
+/** A request that a receiver got. */
+export interface Delivered {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly path: string;
+}
+
+type Behaviour = (response: ServerResponse, delivered: Delivered) => void;
+
+export const answer =
+  (status: number, headers: Record<string, string> = {}): Behaviour =>
+  (response) => {
+    response.writeHead(status, headers).end();
+  };
+
+/** A server that gets webhooks. */
+export class Receiver {
+  readonly delivered: Delivered[] = [];
+  behaviour: Behaviour = answer(204);
+  private readonly server: Server;
+
+  private constructor(server: Server) {
+    this.server = server;
+    server.on('request', (request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const { headers, url = '' } = request;
+        const delivered = { headers, body: Buffer.concat(chunks).toString(), path: url };
+        this.delivered.push(delivered);
+        this.behaviour(response, delivered);
+      });
+    });
+  }
+
+  static async start(): Promise<Receiver> {
+    const server = createServer();
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    return new Receiver(server);
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** The requests to a path, as soon as there are so many. */
+  async at(path: string, count: number): Promise<Delivered[]> {
+    const own = () => this.delivered.filter((each) => each.path === path);
+    await until(`${count} requests have come to ${path}`, () => own().length >= count);
+    return own();
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import type { Reply, TestApi } from './api.js';
+import { type Operation, operations, reference } from './reference.js';
+
+/** A body that an operation accepts, by its schema in the reference. */
+export function validBody({ requestBody }: Operation['operation']): object {
+  const { $ref = '' } = requestBody.content['application/json'].schema;
+  const { properties = {} } = reference.components.schemas[$ref.split('/').at(-1)] ?? {};
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [name, validValue(name, schema)]),
+  );
+}
+
+function validValue(name: string, { type, enum: words, minimum, example }: any): unknown {
+  const types = new Set([type].flat());
+  if (name === 'url' || types.has('array')) return example;
+  if (types.has('boolean')) return true;
+  if (words) return words[0];
+  if (name === 'email') return 'reused@example.com';
+  if (name === 'phone') return '+44 20 7946 0000';
+  if (types.has('string')) return 'Some words';
+  return minimum ?? 1;
+}
+
+/**
+ * A path of the reference, such as `/v1/posts/{postId}/comments/{id}`, with ids that exist: for each parameter, of
+ * what a POST to its collection creates; 1 where nothing can be posted there.
+ *
+ * @param headers of those requests
+ */
+export async function existingPath(
+  api: TestApi,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<string> {
+  let collection = '';
+  let existing = '';
+  for (const segment of path.split('/').slice(1)) {
+    existing += `/${segment.startsWith('{') ? await createIn(collection, existing) : segment}`;
+    collection += `/${segment}`;
+  }
+  return existing;
+
+  async function createIn(template: string, url: string): Promise<string | number> {
+    const pattern = withoutNames(template);
+    const creation = operations.find((each) => each.method === 'POST' && withoutNames(each.path) === pattern);
+    if (!creation) return 1;
+    const { status, body, text } = await send(api, 'POST', url, validBody(creation.operation), headers);
+    if (status !== 201) throw new Error(`Nothing could be posted to ${url}: ${text}`);
+    return (body.data ?? body).id;
+  }
+}
+
+/** One parameter may be called `{id}` in one path and `{postId}` in another. */
+const withoutNames = (path: string): string => path.replaceAll(/\{\w+\}/g, '{}');
+
+/** A request with an idempotency key of its own; a body that is text is sent as it is. */
+export const send = (
+  api: TestApi,
+  method: string,
+  url: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Reply> =>
+  api.send({
+    method,
+    url,
+    headers: {
+      'idempotency-key': randomUUID(),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined &&
+      method !== 'GET' && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });

@@ -1,0 +1,115 @@
+/**
+ * Fills the disk of the database while the service writes: writes are 503, reads go on, readiness names the storage,
+ * and all of it ends by itself when there is room again. Part of `npm run test:system`; it mounts a small file system,
+ * which only root may do, and is skipped otherwise.
+ */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { startPostgres } from '../support/postgres-server.ts';
+import { Service } from '../support/service.ts';
+import { createStore, type StoreName, type TestStore } from '../support/stores.ts';
+
+/** Of the file system; a migrated database takes about a third. */
+const SIZE = 48 * 1024 * 1024;
+
+const disk = mkdtempSync(join(tmpdir(), 'posts-api-disk-'));
+try {
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE}`, 'tmpfs', disk], { stdio: 'pipe' });
+} catch {
+  console.log('LEFT OUT: a full disk, as nothing can be mounted here');
+  process.exit(0);
+}
+const postgres = await startPostgres();
+process.env['TEST_DATABASE_URL'] = postgres.url;
+const faults: string[] = [];
+try {
+  for (const [name, store] of [
+    ['SQLite', onDiskOfSqlite()],
+    ['PostgreSQL', await onDiskOfPostgres()],
+  ] as const) {
+    await fillDisk(name, store);
+    await store.remove();
+  }
+} finally {
+  await postgres.stop();
+  execFileSync('umount', [disk]);
+  rmSync(disk, { recursive: true });
+}
+for (const fault of faults) console.log(`  ${fault}`);
+process.exit(faults.length > 0 ? 1 : 0);
+
+function onDiskOfSqlite(): TestStore {
+  const folder = join(disk, 'data');
+  return {
+    environment: { DATA_DIR: folder },
+    remove: async () => rmSync(folder, { recursive: true }),
+  };
+}
+
+/** A database in a tablespace: with a full disk of its own, the server itself goes on. */
+async function onDiskOfPostgres(): Promise<TestStore> {
+  const folder = join(disk, 'tablespace');
+  mkdirSync(folder);
+  // The server runs as another user.
+  chmodSync(disk, 0o777);
+  execFileSync('chown', ['-R', '65534:65534', folder]);
+  const client = new Client(postgres.url);
+  await client.connect();
+  await client.query(`CREATE TABLESPACE small LOCATION '${folder}'`);
+  await client.end();
+  return createStore('PostgreSQL', { options: 'TABLESPACE small' });
+}
+
+async function fillDisk(name: StoreName, { environment }: TestStore): Promise<void> {
+  const service = await Service.start(environment);
+  const expect = (what: string, isSo: boolean) => {
+    if (!isSo) faults.push(`${name}: ${what}`);
+  };
+  const create = (size: number) =>
+    service.fetch('/v1/posts', {
+      method: 'POST',
+      body: JSON.stringify({ title: 'A post', content: 'x'.repeat(size) }),
+    });
+  const readiness = async () => (await service.fetch('/health/ready')).text();
+
+  const first = await create(100);
+  expect('a first write succeeds', first.status === 201);
+  const filler = join(disk, 'filler');
+  fillUp(filler);
+  chmodSync(disk, 0o777);
+
+  const statuses = new Set<number>();
+  for (let n = 0; n < 20; n++) statuses.add((await create(500_000)).status);
+  statuses.delete(201);
+  expect(`writes on a full disk are 503, not ${[...statuses].join()}`, [...statuses].join() === '503');
+  expect('readiness names the storage', (await readiness()).includes('storage'));
+  expect('reads go on', (await service.fetch('/v1/posts/1')).status === 200);
+
+  rmSync(filler);
+  let recovered = false;
+  for (let waited = 0; !recovered && waited < 10_000; waited += 200) {
+    await sleep(200);
+    recovered = (await service.fetch('/health/ready')).status === 200;
+  }
+  expect('readiness recovers by itself', recovered);
+  expect('writes work again', (await create(500_000)).status === 201);
+  await service.end();
+  console.log(`${name}: a full disk was survived`);
+}
+
+/** Writes until the file system is full. Its free size says less: the database server goes on writing to it. */
+function fillUp(path: string): void {
+  const block = Buffer.alloc(65_536);
+  const file = openSync(path, 'w');
+  try {
+    for (;;) writeSync(file, block);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * The drill of docs/operations.md on PostgreSQL: writes under load, `pg_dump`, the loss of the database, `pg_restore`,
+ * `npm run restore`, `npm run verify`. It runs on a server of the version that `pg_dump` has, because an older `pg_dump`
+ * refuses a newer server. Part of `npm run test:system`; skipped with a message where PostgreSQL is not installed.
+ */
+import { execFile } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { startOwnPostgres } from '../support/postgres-server.ts';
+import { Service } from '../support/service.ts';
+import { createStore, type TestStore } from '../support/stores.ts';
+
+/** Writers at the same time. */
+const WRITERS = 4;
+
+const bin = globSync('/usr/lib/postgresql/*/bin').findLast(
+  (folder) => globSync('{pg_dump,pg_restore,initdb,postgres}', { cwd: folder }).length === 4,
+);
+if (bin === undefined) {
+  console.log('LEFT OUT: the drill with pg_dump, as PostgreSQL is not installed here');
+  process.exit(0);
+}
+
+const server = await startOwnPostgres({ bin });
+process.env['TEST_DATABASE_URL'] = server.url;
+let missing: readonly string[] = ['everything'];
+try {
+  missing = await drill(await createStore('PostgreSQL'), await createStore('PostgreSQL'));
+} finally {
+  await server.stop();
+}
+if (missing.length > 0) console.log(`Lost: ${missing.join(', ')}`);
+process.exit(missing.length > 0 ? 1 : 0);
+
+/** @returns what was acknowledged before the backup started, and is not there after the restore */
+async function drill(store: TestStore, empty: TestStore): Promise<string[]> {
+  const service = await Service.start(store.environment);
+  const acknowledged: string[] = [];
+  const writers = Array.from({ length: WRITERS }, () => writeUntilEnd(service, acknowledged));
+  while (acknowledged.length < 50) await sleep(20);
+
+  const before = [...acknowledged];
+  const dump = join(store.environment['DATA_DIR']!, 'posts.dump');
+  await run(join(bin!, 'pg_dump'), ['--format=custom', `--file=${dump}`, store.environment['DATABASE_URL']!]);
+  await service.end('SIGKILL');
+  await Promise.all(writers);
+
+  const url = empty.environment['DATABASE_URL']!;
+  await run(join(bin!, 'pg_restore'), ['--exit-on-error', '--no-owner', `--dbname=${url}`, dump]);
+  await run(process.execPath, ['dist/commands/restore.js'], empty);
+  console.log(await run(process.execPath, ['dist/commands/verify.js'], empty));
+
+  const restored = await Service.start(empty.environment);
+  const lost: string[] = [];
+  for (const path of before) if ((await restored.fetch(path)).status !== 200) lost.push(path);
+  if ((await restored.post()).status !== 201) lost.push('new posts');
+  await restored.end();
+  await Promise.all([store.remove(), empty.remove()]);
+  console.log(
+    `${before.length} posts were acknowledged before the dump, ${before.length - lost.length} are there`,
+  );
+  return lost;
+}
+
+async function writeUntilEnd(service: Service, acknowledged: string[]): Promise<void> {
+  try {
+    for (;;) {
+      const reply = await service.post();
+      if (reply.status === 201) acknowledged.push(reply.headers.get('location')!);
+    }
+  } catch {
+    // The service was killed.
+  }
+}
+
+/** @throws Error with the output when it fails */
+async function run(command: string, parameters: readonly string[], store?: TestStore): Promise<string> {
+  const env = { PATH: process.env['PATH'], ...store?.environment };
+  return (await promisify(execFile)(command, parameters, { env })).stdout;
+}

@@ -1,0 +1,201 @@
+/**
+ * Three replicas on one PostgreSQL behind HAProxy, with the configuration of `deploy/haproxy`: restarts under load, a
+ * replica that is killed, and what replicas have to agree on. Part of `npm run test:system`; skipped where there is no
+ * HAProxy (HAPROXY_PATH names one).
+ */
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../support/free-port.ts';
+import { startPostgres } from '../support/postgres-server.ts';
+import { Service } from '../support/service.ts';
+import { createStore } from '../support/stores.ts';
+import { until } from '../support/until.ts';
+
+const CLIENTS = 12;
+/** Another than that of the proxy, which the replicas trust. */
+const CLIENT_ADDRESS = '127.0.0.2';
+const PASSWORD = 'correct horse battery';
+
+interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: any;
+}
+
+const program = process.env['HAPROXY_PATH'] ?? '/usr/sbin/haproxy';
+if (!existsSync(program)) {
+  console.log('LEFT OUT: a proxy, as there is no HAProxy here (HAPROXY_PATH names one)');
+  process.exit(0);
+}
+
+const postgres = await startPostgres();
+process.env['TEST_DATABASE_URL'] = postgres.url;
+const store = await createStore('PostgreSQL');
+const faults: string[] = [];
+const expect = (what: string, isSo: boolean) => {
+  if (!isSo) faults.push(what);
+};
+const ports = [await freePort(), await freePort(), await freePort()];
+const replicas = await Promise.all(ports.map(startReplica));
+const port = await freePort();
+const proxy = spawn(program, ['-db', '-q', '-f', 'deploy/haproxy/haproxy.cfg'], {
+  env: {
+    PROXY_BIND: `127.0.0.1:${port}`,
+    ...Object.fromEntries(ports.map((each, n) => [`REPLICA_${n + 1}`, `127.0.0.1:${each}`])),
+  },
+  stdio: 'ignore',
+});
+try {
+  await until(
+    'the proxy serves',
+    async () => (await send('GET', '/health').catch(() => undefined))?.status === 200,
+  );
+  await restartInTurn();
+  await killOne();
+  await agree();
+} finally {
+  proxy.kill('SIGKILL');
+  await Promise.all(replicas.map((replica) => replica.end()));
+  await store.remove();
+  await postgres.stop();
+}
+for (const fault of faults) console.log(`  ${fault}`);
+process.exit(faults.length > 0 ? 1 : 0);
+
+function startReplica(own: number): Promise<Service> {
+  return Service.start({
+    ...store.environment,
+    PORT: String(own),
+    TRUST_PROXY: '127.0.0.1',
+    DRAIN_DELAY_MS: '1000',
+    JWT_SECRET: 'a secret that all of the replicas share',
+  });
+}
+
+/** No request fails, whichever replica stops. */
+async function restartInTurn(): Promise<void> {
+  const load = startLoad();
+  for (const [n, replica] of replicas.entries()) {
+    await replica.end();
+    replicas[n] = await startReplica(ports[n]!);
+    await sleep(1000);
+  }
+  const { served, failures } = await load.end();
+  console.log(`Restarts in turn: ${served} requests served, ${failures.length} failed`);
+  expect(`restarts fail requests: ${failures.slice(0, 3).join(', ')}`, failures.length === 0);
+}
+
+/** Only what is in flight in it fails, and what was acknowledged is there. */
+async function killOne(): Promise<void> {
+  const load = startLoad();
+  await sleep(1000);
+  await replicas[0]!.end('SIGKILL');
+  await sleep(2000);
+  const { served, failures, acknowledged } = await load.end();
+  console.log(`A replica killed: ${served} requests served, ${failures.length} failed`);
+  expect(`more fails than was in flight: ${failures.length}`, failures.length <= CLIENTS);
+  for (const path of acknowledged)
+    expect(`${path} was acknowledged`, (await send('GET', path)).status === 200);
+  replicas[0] = await startReplica(ports[0]!);
+  await sleep(1000);
+}
+
+/** Sessions, idempotency, the throttle of logins, and who a client is. */
+async function agree(): Promise<void> {
+  const account = { email: 'ada@example.com', password: PASSWORD, name: 'Ada' };
+  expect('an account registers', (await send('POST', '/auth/register/', account)).status === 201);
+  const { headers } = await send('POST', '/auth/session/', account);
+  const cookie = String(headers['set-cookie']).split(';')[0]!;
+  for (const own of ports) {
+    const { status, body } = await send('GET', '/auth/sessions/', undefined, { cookie }, own);
+    expect(`replica ${own} knows the session, and the address behind the proxy`, status === 200);
+    expect('the address is that of the client', body?.data?.[0]?.address === CLIENT_ADDRESS);
+  }
+
+  const key = { 'idempotency-key': randomUUID() };
+  const orders = await Promise.all(ports.map((own) => send('POST', '/v1/orders', { a: 1 }, key, own)));
+  const ids = orders.filter(({ status }) => status === 201).map(({ body }) => body.data.id);
+  expect('one order for one key', new Set(ids).size === 1);
+  expect(
+    'others replay it, or meet it in progress',
+    orders.every(({ status }) => status === 201 || status === 409),
+  );
+
+  const wrong = { email: account.email, password: 'a wrong password' };
+  const forged = () => ({ 'x-forwarded-for': `198.51.100.${Math.floor(Math.random() * 256)}` });
+  const statuses: number[] = [];
+  for (let n = 0; n <= 20; n++) statuses.push((await send('POST', '/auth/login/', wrong, forged())).status);
+  expect(`logins are throttled over all replicas: ${statuses.join()}`, statuses.indexOf(429) === 20);
+  const direct = await send('POST', '/auth/login/', wrong, forged(), ports[1]);
+  expect('a header of the client itself is not believed', direct.status === 429);
+  console.log('Sessions, idempotency, the throttle of logins and client addresses agree');
+}
+
+function startLoad() {
+  const failures: string[] = [];
+  const acknowledged: string[] = [];
+  let served = 0;
+  const over = new AbortController();
+  const client = async (n: number) => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    while (!over.signal.aborted) {
+      const [method, path, body] =
+        n % 2
+          ? (['GET', '/v1/posts', undefined] as const)
+          : (['POST', '/v1/posts', { title: 'T', content: 'C' }] as const);
+      const reply = await send(method, path, body, {}, port, agent).catch((error: Error) => error);
+      if (reply instanceof Error) failures.push(reply.message);
+      else if (reply.status >= 300) failures.push(String(reply.status));
+      else served++;
+      if (!(reply instanceof Error) && reply.status === 201)
+        acknowledged.push(String(reply.headers.location));
+    }
+    agent.destroy();
+  };
+  const clients = Array.from({ length: CLIENTS }, (_, n) => client(n));
+  const end = async () => {
+    over.abort();
+    await Promise.all(clients);
+    return { served, failures, acknowledged };
+  };
+  return { end };
+}
+
+function send(
+  method: string,
+  path: string,
+  body?: object,
+  headers: Record<string, string> = {},
+  to = port,
+  agent?: Agent,
+): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const options = { method, path, port: to, host: '127.0.0.1', localAddress: CLIENT_ADDRESS };
+    const sent = request(
+      {
+        ...options,
+        ...(agent && { agent }),
+        headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
+      },
+      (response) => {
+        text(response).then(
+          (json) => resolve({ status: response.statusCode!, headers: response.headers, body: parse(json) }),
+          reject,
+        );
+      },
+    );
+    sent.once('error', reject).end(body && JSON.stringify(body));
+  });
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}

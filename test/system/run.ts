@@ -1,0 +1,52 @@
+/**
+ * Runs the tests that need parts of the system: each file of this folder, one after the other.
+ *
+ *     npm run test:system [-- --only proxy,drain --rounds 50]
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { parseCommandLine } from '../../src/commands/support/command-line.ts';
+
+const folder = import.meta.dirname;
+const names = readdirSync(folder)
+  .map((file) => basename(file, '.ts'))
+  .filter((name) => name !== 'run')
+  .toSorted();
+
+const { values } = parseCommandLine(
+  `Usage: npm run test:system [-- --only NAMES --rounds N]
+
+Runs the tests that need parts of the system: ${names.join(', ')}.
+--only   some of them, separated by commas
+--rounds how often \`drain\` stops the service, 50 unless given`,
+  { options: { only: { type: 'string' }, rounds: { type: 'string', default: '50' } } },
+);
+const only = values.only?.split(',') ?? names;
+const unknown = only.filter((name) => !names.includes(name));
+if (unknown.length > 0) {
+  console.error(`There is no system test ${unknown.join(', ')}; there are ${names.join(', ')}`);
+  process.exit(2);
+}
+
+const failed: string[] = [];
+let skipped = 0;
+for (const name of only) {
+  console.log(`\n${name}`);
+  const parameters = name === 'drain' ? ['--rounds', values.rounds] : [];
+  const test = spawn(process.execPath, ['--no-warnings', join(folder, `${name}.ts`), ...parameters], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  test.stdout.on('data', (chunk: Buffer) => {
+    if (chunk.includes('LEFT OUT')) skipped++;
+    process.stdout.write(chunk);
+  });
+  const [status] = (await once(test, 'close')) as [number | null];
+  if (status !== 0) failed.push(name);
+}
+console.log(
+  `\nSystem tests: ${only.length - failed.length - skipped} passed, ${failed.length} failed, ${skipped} left out`,
+);
+if (failed.length > 0) console.log(`Failed: ${failed.join(', ')}`);
+process.exit(failed.length > 0 ? 1 : 0);

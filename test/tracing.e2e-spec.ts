@@ -1,0 +1,183 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Reply } from './support/api.js';
+import { freePort } from './support/free-port.js';
+import { OtlpReceiver } from './support/otlp-receiver.js';
+import { Service } from './support/service.js';
+import { GitHub } from './support/social/github.js';
+import { Visitor } from './support/social/visitor.js';
+import { createStore, STORES, type TestStore } from './support/stores.js';
+
+/** Of spans: who serves, who asks. */
+const SERVER = 2;
+const CLIENT = 3;
+
+const PUBLIC_URL = 'https://api.example.com';
+const SECRET = 'hunter2';
+const PASSWORD = 'correct horse';
+
+/** What a client that traces sends along. */
+class ClientTrace {
+  readonly id = randomBytes(16).toString('hex');
+  readonly span = randomBytes(8).toString('hex');
+  readonly headers = { traceparent: `00-${this.id}-${this.span}-01` };
+}
+
+describe.each(STORES)('traces on %s', (store) => {
+  const system = store === 'SQLite' ? 'sqlite' : 'postgresql';
+  const creation = new ClientTrace();
+  const query = new ClientTrace();
+  const failure = new ClientTrace();
+  let receiver: OtlpReceiver;
+  let github: GitHub;
+  let testStore: TestStore;
+  let service: Service;
+
+  const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+    service.fetch(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+
+  /** The service, as someone's browser finds it. */
+  const site = {
+    config: { publicUrl: PUBLIC_URL },
+    get: async (path: string, headers: Record<string, string>): Promise<Reply> => {
+      const reply = await service.fetch(path, { headers, redirect: 'manual' });
+      const text = await reply.text();
+      return { status: reply.status, headers: Object.fromEntries(reply.headers), body: text, text };
+    },
+  };
+
+  beforeAll(async () => {
+    receiver = await OtlpReceiver.start();
+    github = await GitHub.start();
+    testStore = await createStore(store);
+    service = await Service.start({
+      ...testStore.environment,
+      ...github.settings,
+      PUBLIC_URL,
+      WRITE_ACCESS: 'authenticated',
+      OTEL_EXPORTER_OTLP_ENDPOINT: `${receiver.url}/`,
+      OTEL_SERVICE_NAME: 'tested',
+    });
+    await post('/auth/register/', { email: 'ada@example.com', name: 'Ada', password: PASSWORD });
+    const login = await post('/auth/login/', { email: 'ada@example.com', password: PASSWORD });
+    const { access } = (await login.json()) as { access: string };
+    const authorization = `Bearer ${access}`;
+    await post('/v1/posts', { title: SECRET, content: SECRET }, { ...creation.headers, authorization });
+    const document = 'query Ours { users(limit: 2) { id posts { title author { name } } } }';
+    await post('/graphql', { query: document }, query.headers);
+    await service.fetch(`/v1/posts/${SECRET}?q=${SECRET}`, { headers: failure.headers });
+    const emails = [{ email: 'octo@example.com', primary: true, verified: true }];
+    github.person = { id: 1, login: 'octo', name: null, emails };
+    await new Visitor(site).logIn('github', '1');
+    // What is recorded is sent before the process ends.
+    await service.end();
+  });
+  afterAll(async () => {
+    await testStore.remove();
+    await Promise.all([receiver.stop(), github.stop()]);
+  });
+
+  it('show a request over REST whole: guard, handler, and every statement', () => {
+    expect(receiver.tree(creation.id)).toEqual([
+      'POST /v1/posts',
+      ['AccessGuard', 'SELECT accounts'],
+      // The audit log, before the response leaves.
+      'INSERT audit_entries',
+      store === 'SQLite'
+        ? ['PostsController.create', 'BEGIN', 'COMMIT', 'INSERT events', 'INSERT posts']
+        : ['PostsController.create', 'INSERT posts'],
+    ]);
+  });
+
+  it('show an operation of GraphQL whole: guards, resolvers, and a statement for each level', () => {
+    expect(receiver.tree(query.id)).toEqual([
+      'POST /graphql',
+      [
+        'query',
+        'AccessGuard',
+        'AccessGuard',
+        'AccessGuard',
+        ['PostAuthorResolver.author', 'SELECT users'],
+        ['UserPostsResolver.posts', 'SELECT posts'],
+        ['UsersResolver.users', 'SELECT users'],
+      ],
+    ]);
+    expect(receiver.of(query.id).find(({ name }) => name === 'query')).toMatchObject({
+      attributes: { 'graphql.operation.type': 'query', 'graphql.operation.name': 'Ours' },
+    });
+  });
+
+  it('continue the trace of the client, with the route and the status', () => {
+    const root = receiver.of(creation.id).find(({ kind }) => kind === SERVER);
+
+    expect(root).toMatchObject({
+      parentSpanId: creation.span,
+      name: 'POST /v1/posts',
+      attributes: {
+        'http.request.method': 'POST',
+        'http.route': '/v1/posts',
+        'http.response.status_code': 201,
+        'client.address': '127.0.0.1',
+      },
+    });
+    expect(receiver.resources[0]).toMatchObject({ 'service.name': 'tested' });
+  });
+
+  it('have the text of statements, and neither their values nor anything else that was sent', () => {
+    const statements = receiver.spans.filter(({ attributes }) => 'db.query.text' in attributes);
+
+    expect(statements.find(({ name }) => name === 'INSERT posts')).toMatchObject({
+      kind: CLIENT,
+      attributes: {
+        'db.system.name': system,
+        'db.query.text': expect.stringMatching(/INSERT INTO posts \(title, content, .* VALUES \([$:]/),
+      },
+    });
+    expect(JSON.stringify(receiver.spans)).not.toMatch(new RegExp(`${SECRET}|${PASSWORD}|ada@example`));
+  });
+
+  it('show a request that failed, by its route', () => {
+    expect(receiver.tree(failure.id)).toEqual(['GET /v1/posts/:id', 'AccessGuard', 'PostsController.read']);
+  });
+
+  it('show calls to other services', () => {
+    const callback = receiver.spans.find(({ name }) => name === 'GET /auth/social/:provider/callback')!;
+    const calls = receiver
+      .of(callback.traceId)
+      .filter(
+        ({ attributes }) => attributes['server.address'] === new URL(github.settings['GITHUB_URL']!).host,
+      );
+
+    expect(calls.map(({ name, kind }) => ({ name, kind }))).toContainEqual({ name: 'POST', kind: CLIENT });
+    expect(calls.map(({ attributes }) => attributes['http.response.status_code'])).toEqual(
+      calls.map(() => 200),
+    );
+  });
+
+  it('are named by every line of the log that belongs to one', () => {
+    const lines = service.log.filter(({ requestId }) => requestId !== undefined);
+    const spans = new Set(receiver.spans.map(({ traceId, spanId }) => `${traceId} ${spanId}`));
+
+    expect(lines.length).toBeGreaterThanOrEqual(6);
+    for (const line of lines) expect(spans).toContain(`${line['trace_id']} ${line['span_id']}`);
+    expect(lines.map((line) => line['trace_id'])).toEqual(
+      expect.arrayContaining([creation.id, query.id, failure.id]),
+    );
+  });
+});
+
+describe('a service that traces', () => {
+  it('serves and stops when nobody collects its traces', async () => {
+    const store = await createStore('SQLite');
+    const endpoint = `http://127.0.0.1:${await freePort()}`;
+    const service = await Service.start({ ...store.environment, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint });
+
+    expect((await service.post()).status).toBe(201);
+    expect(await service.end()).toMatchObject({ code: 0 });
+    await store.remove();
+  });
+});

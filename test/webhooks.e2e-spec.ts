@@ -1,0 +1,417 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { createApp } from '../src/app.factory.js';
+import { loadConfig } from '../src/config/load-config.js';
+import { bearer, startApi, TestApi } from './support/api.js';
+import { answer, Receiver } from './support/receiver.js';
+import { createStore, STORES } from './support/stores.js';
+import { until } from './support/until.js';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+async function staffOf(api: TestApi): Promise<Record<string, string>> {
+  await api.accounts.register('staff@example.com');
+  await api.accounts.admin().setStaff('staff@example.com', true);
+  return bearer((await api.accounts.login('staff@example.com')).access);
+}
+
+describe.each(STORES)('Webhooks on %s', (store) => {
+  let api: TestApi;
+  let staff: Record<string, string>;
+  let receiver: Receiver;
+  let paths = 0;
+  beforeAll(async () => {
+    receiver = await Receiver.start();
+    api = await startApi(store);
+    staff = await staffOf(api);
+  });
+  afterAll(async () => {
+    await api.stop();
+    await receiver.stop();
+  });
+
+  /** One with a path of its own at the receiver. */
+  const create = async (fields: object = {}) => {
+    const path = `/${++paths}`;
+    const reply = await api.post(
+      '/v1/webhooks',
+      { url: receiver.url + path, types: ['*'], ...fields },
+      staff,
+    );
+    expect(reply).toHaveStatus(201);
+    return { ...reply.body.data, path } as Record<string, any> & { path: string };
+  };
+  const remove = (webhook: Record<string, any>) => api.delete(`/v1/webhooks/${webhook['id']}`, staff);
+  const deliveries = async (webhook: Record<string, any>): Promise<any[]> =>
+    (await api.get(`/v1/webhooks/${webhook['id']}/deliveries`, staff)).body.data;
+  const delivery = async (webhook: Record<string, any>) => (await deliveries(webhook))[0];
+  const untilStatus = (webhook: Record<string, any>, status: string, attempts: number) =>
+    until(`the delivery is ${status} after ${attempts} attempts`, async () => {
+      const newest = await delivery(webhook);
+      return newest?.status === status && newest.attempts === attempts;
+    });
+
+  it('are for staff', async () => {
+    await api.accounts.register('ada@example.com');
+    const ada = bearer((await api.accounts.login('ada@example.com')).access);
+    for (const path of ['/v1/webhooks', '/v1/webhooks/1', '/v1/webhooks/1/deliveries']) {
+      expect(await api.get(path)).toBeError('UNAUTHENTICATED');
+      expect(await api.get(path, ada)).toBeError('FORBIDDEN');
+    }
+    for (const path of ['', '/1/test', '/1/rotate-secret', '/1/deliveries/1/redeliver']) {
+      expect(await api.post(`/v1/webhooks${path}`, {}, ada)).toBeError('FORBIDDEN');
+    }
+    expect(await api.patch('/v1/webhooks/1', {}, ada)).toBeError('FORBIDDEN');
+    expect(await api.delete('/v1/webhooks/1', ada)).toBeError('FORBIDDEN');
+  });
+
+  it('are created with a secret that is shown once, read, listed, changed and deleted', async () => {
+    const body = { url: `${receiver.url}/x?y=z`, types: ['post.created', 'user.deleted', 'post.created'] };
+    const reply = await api.post('/v1/webhooks', body, staff);
+    expect(reply).toHaveStatus(201);
+    const { secret, ...shown } = reply.body.data;
+    expect(Buffer.from(/^whsec_(.+)$/.exec(secret)![1]!, 'base64')).toHaveLength(32);
+    expect(shown).toEqual({
+      id: expect.any(Number),
+      url: body.url,
+      types: ['post.created', 'user.deleted'],
+      description: '',
+      active: true,
+      created_at: expect.laterThan('2026-01-01T00:00:00.000Z'),
+      updated_at: shown.created_at,
+    });
+    const path = `/v1/webhooks/${shown.id}`;
+    expect(reply.headers['location']).toBe(path);
+    expect((await api.get(path, staff)).body).toEqual({ data: shown });
+    expect((await api.get('/v1/webhooks', staff)).body.data).toContainEqual(shown);
+
+    const changes = { types: ['*'], description: 'ä'.repeat(200), active: false };
+    const changed = await api.patch(path, { ...changes, url: null, secret: 'x' }, staff);
+    expect(changed.body.data).toEqual({ ...shown, ...changes, updated_at: expect.any(String) });
+    expect(await api.delete(path, staff)).toHaveStatus(204);
+    expect(await api.delete(path, staff)).toBeError('NOT_FOUND');
+    expect(await api.get(path, staff)).toBeError('NOT_FOUND');
+    expect(await api.get('/v1/webhooks/abc', staff)).toBeError('INVALID_ID');
+  });
+
+  it.each([
+    ['no fields', {}, ['url', 'types']],
+    ['a relative url', { url: '/x' }, ['url']],
+    ['another scheme', { url: 'ftp://example.com' }, ['url']],
+    ['credentials', { url: 'https://ada:pw@example.com' }, ['url']],
+    ['a fragment', { url: 'https://example.com/#' }, ['url']],
+    ['a long url', { url: `https://example.com/${'x'.repeat(2030)}` }, ['url']],
+    ['a url that is no text', { url: 5 }, ['url']],
+    ['no types', { types: [] }, ['types']],
+    ['an unknown type', { types: ['post.exploded'] }, ['types']],
+    ['* and others', { types: ['*', 'post.created'] }, ['types']],
+    ['types that are no list', { types: '*' }, ['types']],
+    ['types that are no texts', { types: [null] }, ['types']],
+    ['two mistakes', { url: 'x', types: ['x'] }, ['url', 'types']],
+    ['a long description', { description: 'x'.repeat(201) }, ['description']],
+  ])('are refused with %s', async (name, fields, wrong) => {
+    const valid = name === 'no fields' ? {} : { url: 'https://example.com', types: ['*'] };
+    expect(await api.post('/v1/webhooks', { ...valid, ...fields }, staff)).toBeError(
+      'VALIDATION_ERROR',
+      wrong,
+    );
+  });
+
+  it('get events that the official library verifies', async () => {
+    const webhook = await create();
+    const post = await api.posts.create({ title: 'Ünï 😀' });
+    const [delivered] = await receiver.at(webhook.path, 1);
+
+    const verified = new Webhook(webhook['secret']).verify(delivered!.body, delivered!.headers as any);
+    const { data } = (await api.get('/v1/events?types=post.created&limit=100')).body;
+    expect(verified).toEqual(data.at(-1));
+    expect(data.at(-1).data).toEqual(post);
+    expect(delivered!.headers).toMatchObject({
+      'webhook-id': data.at(-1).id,
+      'content-type': 'application/json; charset=utf-8',
+    });
+    await untilStatus(webhook, 'delivered', 1);
+    expect(await delivery(webhook)).toEqual({
+      id: expect.any(Number),
+      event_id: data.at(-1).id,
+      type: 'post.created',
+      status: 'delivered',
+      attempts: 1,
+      next_attempt_at: null,
+      response_status: 204,
+      error: null,
+      created_at: expect.any(String),
+    });
+    await remove(webhook);
+  });
+
+  it('get the types that they ask for, and nothing from before or from while they were inactive', async () => {
+    await api.users.create();
+    const webhook = await create({ types: ['user.created'] });
+    await api.posts.create();
+    const first = await api.users.create();
+    await receiver.at(webhook.path, 1);
+    await api.patch(`/v1/webhooks/${webhook['id']}`, { active: false }, staff);
+    await api.users.create();
+    await api.patch(`/v1/webhooks/${webhook['id']}`, { active: true }, staff);
+    const second = await api.users.create();
+
+    const delivered = await receiver.at(webhook.path, 2);
+    expect(delivered.map(({ body }) => JSON.parse(body).subject)).toEqual([
+      `/v2/users/${first.id}`,
+      `/v2/users/${second.id}`,
+    ]);
+    await remove(webhook);
+  });
+
+  it('get a test event, and any event again under its id', async () => {
+    const webhook = await create({ types: ['user.deleted'] });
+    const reply = await api.post(`/v1/webhooks/${webhook['id']}/test`, {}, staff);
+    expect(reply).toHaveStatus(202);
+    const [test] = await receiver.at(webhook.path, 1);
+    expect(JSON.parse(test!.body)).toMatchObject({
+      type: 'webhook.test',
+      subject: `/v1/webhooks/${webhook['id']}`,
+    });
+    expect(new Webhook(webhook['secret']).verify(test!.body, test!.headers as any)).toBeTruthy();
+    await untilStatus(webhook, 'delivered', 1);
+
+    const { id } = await delivery(webhook);
+    const again = await api.post(`/v1/webhooks/${webhook['id']}/deliveries/${id}/redeliver`, {}, staff);
+    expect(again).toHaveStatus(202);
+    const [, second] = await receiver.at(webhook.path, 2);
+    expect(second!.headers['webhook-id']).toBe(test!.headers['webhook-id']);
+    expect(second!.body).toBe(test!.body);
+    await untilStatus(webhook, 'delivered', 1);
+    expect(await api.post(`/v1/webhooks/${webhook['id']}/deliveries/999999/redeliver`, {}, staff)).toBeError(
+      'NOT_FOUND',
+    );
+    await api.patch(`/v1/webhooks/${webhook['id']}`, { active: false }, staff);
+    expect(await api.post(`/v1/webhooks/${webhook['id']}/test`, {}, staff)).toBeError('CONFLICT');
+    await remove(webhook);
+  });
+
+  it('are signed with both secrets for a day after a rotation', async () => {
+    const webhook = await create({ types: ['user.deleted'] });
+    const rotated = await api.post(`/v1/webhooks/${webhook['id']}/rotate-secret`, {}, staff);
+    expect(rotated).toHaveStatus(200);
+    const secrets = [webhook['secret'], rotated.body.data.secret];
+    expect(secrets[0]).not.toBe(secrets[1]);
+    const verifies = async (count: number) => {
+      await api.post(`/v1/webhooks/${webhook['id']}/test`, {}, staff);
+      const { body, headers } = (await receiver.at(webhook.path, count)).at(-1)!;
+      return secrets.map((secret) => {
+        // The library looks at the time of the signature as well, which the test has moved.
+        const now = new Webhook(secret).sign(
+          headers['webhook-id'] as string,
+          new Date(Number(headers['webhook-timestamp']) * 1000),
+          body,
+        );
+        return (headers['webhook-signature'] as string).split(' ').includes(now);
+      });
+    };
+
+    expect(await verifies(1)).toEqual([true, true]);
+    api.moveClock(DAY + SECOND);
+    staff = bearer((await api.accounts.login('staff@example.com')).access);
+    expect(await verifies(2)).toEqual([false, true]);
+    api.moveClock(0);
+    staff = bearer((await api.accounts.login('staff@example.com')).access);
+    await remove(webhook);
+  });
+
+  it('are attempted again after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h and 20 h, then failed', async () => {
+    const moving = await startApi(store);
+    const own = await staffOf(moving);
+    const path = `/${++paths}`;
+    receiver.behaviour = (response, { path: at }) =>
+      answer(at === path ? 500 : 204)(response, undefined as never);
+    const { body } = await moving.post(
+      '/v1/webhooks',
+      { url: receiver.url + path, types: ['post.created'] },
+      own,
+    );
+    await moving.posts.create();
+    let time = 0;
+    const delays = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR];
+    for (const [n, delay] of [...delays, undefined].entries()) {
+      await receiver.at(path, n + 1);
+      const read = async () => {
+        const headers = bearer((await moving.accounts.login('staff@example.com')).access);
+        return (await moving.get(`/v1/webhooks/${body.data.id}/deliveries`, headers)).body.data[0];
+      };
+      let row: any;
+      const isSettled = (at: any) => at.response_status === 500 && at.attempts === n + 1;
+      const isDue = (at: any) =>
+        delay === undefined
+          ? at.status === 'failed'
+          : Date.parse(at.next_attempt_at) > Date.now() + time + delay / 2;
+      await until(`attempt ${n + 1} is recorded`, async () => isSettled((row = await read())) && isDue(row));
+      expect(row.error).toBe('The receiver answered with 500');
+      expect(row.status).toBe(delay === undefined ? 'failed' : 'pending');
+      if (delay === undefined) break;
+      expect(Date.parse(row.next_attempt_at)).toBeLessThan(Date.now() + time + delay * 1.1 + MINUTE);
+      time = Date.parse(row.next_attempt_at) - Date.now() + 50;
+      moving.moveClock(time);
+    }
+    const attempts = receiver.delivered.filter((each) => each.path === path);
+    expect(new Set(attempts.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    expect(attempts).toHaveLength(9);
+    receiver.behaviour = answer(204);
+    await moving.stop();
+  });
+
+  it('are deactivated by 410', async () => {
+    const webhook = await create({ types: ['post.created'] });
+    receiver.behaviour = answer(410);
+    await api.posts.create();
+    await untilStatus(webhook, 'failed', 1);
+    receiver.behaviour = answer(204);
+
+    expect(await delivery(webhook)).toMatchObject({ response_status: 410, next_attempt_at: null });
+    expect((await api.get(`/v1/webhooks/${webhook['id']}`, staff)).body.data.active).toBe(false);
+    await remove(webhook);
+  });
+
+  it('do not follow redirects', async () => {
+    const webhook = await create({ types: ['post.created'] });
+    receiver.behaviour = answer(307, { location: `${receiver.url}/elsewhere` });
+    await api.posts.create();
+    await until('the attempt is recorded', async () => (await delivery(webhook))?.response_status === 307);
+    receiver.behaviour = answer(204);
+
+    expect(await delivery(webhook)).toMatchObject({
+      status: 'pending',
+      error: 'The receiver answered with 307',
+    });
+    expect(receiver.delivered.filter(({ path }) => path === '/elsewhere')).toEqual([]);
+    await api.patch(`/v1/webhooks/${webhook['id']}`, { active: false }, staff);
+    expect(await delivery(webhook)).toMatchObject({ status: 'failed', next_attempt_at: null });
+    await remove(webhook);
+  });
+
+  it('fail when the receiver switches protocols', async () => {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () =>
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
+      );
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const webhook = await create({ url: `http://127.0.0.1:${port}/` });
+
+    await api.post(`/v1/webhooks/${webhook['id']}/test`, {}, staff);
+    await until('the attempt has failed', async () => (await delivery(webhook)).response_status === 101);
+
+    expect(await delivery(webhook)).toMatchObject({ status: 'pending', attempts: 1 });
+    await remove(webhook);
+    server.close();
+  });
+
+  it('succeed with any 2xx, however long the response goes on', async () => {
+    const webhook = await create({ types: ['post.created'] });
+    let isCut = false;
+    receiver.behaviour = (response) => {
+      response.writeHead(299);
+      response.once('close', () => (isCut = true));
+      const send = (): void => {
+        if (!isCut) response.write('x'.repeat(16_384), () => setImmediate(send));
+      };
+      send();
+    };
+    await api.posts.create();
+    await untilStatus(webhook, 'delivered', 1);
+    await until('the response is cut off', () => isCut);
+    expect(await delivery(webhook)).toMatchObject({ response_status: 299, error: null });
+    receiver.behaviour = answer(204);
+    await remove(webhook);
+  });
+
+  it('that are dead delay no others', async () => {
+    const dead: Record<string, any>[] = [];
+    for (let n = 0; n < 50; n++)
+      dead.push(await create({ types: ['user.created'], url: `${receiver.url}/dead` }));
+    const alive = await create({ types: ['user.created'] });
+    receiver.behaviour = (response, { path }) => {
+      // Those that are dead hang.
+      if (path !== '/dead') answer(204)(response, undefined as never);
+    };
+    for (let n = 0; n < 20; n++) await api.users.create();
+
+    await receiver.at(alive.path, 20);
+    const states = await deliveries(dead[0]!);
+    expect(states.filter(({ status }) => status === 'delivered')).toEqual([]);
+    receiver.behaviour = answer(204);
+    for (const webhook of [...dead, alive]) await remove(webhook);
+  });
+
+  it('are at most 100', async () => {
+    const { total } = (await api.get('/v1/webhooks', staff)).body.meta;
+    const made = await Promise.all(
+      Array.from({ length: 105 - total }, () =>
+        api.post('/v1/webhooks', { url: receiver.url, types: ['*'] }, staff),
+      ),
+    );
+    expect(made.filter(({ status }) => status === 201)).toHaveLength(100 - total);
+    for (const reply of made.filter(({ status }) => status !== 201)) expect(reply).toBeError('CONFLICT');
+    for (const { body, status } of made) if (status === 201) await remove(body.data);
+  });
+});
+
+describe.each(STORES)('Where private addresses are refused on %s', (store) => {
+  it.each([
+    ['a literal address', (port: number) => `http://127.0.0.1:${port}/`],
+    ['a name that resolves to one', (port: number) => `http://localhost:${port}/`],
+    ['IPv4 within IPv6', (port: number) => `http://[::ffff:127.0.0.1]:${port}/`],
+    ['an address in another notation', (port: number) => `http://0x7f.1:${port}/`],
+  ])('nothing is sent to %s', async (_, urlOf) => {
+    const receiver = await Receiver.start();
+    const api = await startApi(store, { WEBHOOKS_ALLOW_PRIVATE: 'off' });
+    const staff = await staffOf(api);
+    const { body } = await api.post('/v1/webhooks', { url: urlOf(receiver.port), types: ['*'] }, staff);
+    await api.posts.create();
+    let newest: any;
+    await until('the attempt is recorded', async () => {
+      [newest] = (await api.get(`/v1/webhooks/${body.data.id}/deliveries`, staff)).body.data;
+      return newest?.error != null;
+    });
+
+    expect(newest).toMatchObject({ response_status: null, error: expect.stringContaining('not public') });
+    expect(receiver.delivered).toEqual([]);
+    await api.stop();
+    await receiver.stop();
+  });
+});
+
+describe('On two replicas', () => {
+  it('each event is delivered once, and what one leaves behind is delivered by the other', async () => {
+    const receiver = await Receiver.start();
+    const store = await createStore('PostgreSQL');
+    const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...store.environment });
+    const apps = [await createApp(config), await createApp(config)];
+    const [first, second] = apps.map((app) => new TestApi(app, config, async () => undefined)) as [
+      TestApi,
+      TestApi,
+    ];
+    const staff = await staffOf(first);
+    await first.post('/v1/webhooks', { url: `${receiver.url}/`, types: ['post.created'] }, staff);
+    await Promise.all(Array.from({ length: 60 }, (_, n) => [first, second][n % 2]!.posts.create()));
+    await receiver.at('/', 60);
+    await first.stop();
+    await Promise.all(Array.from({ length: 20 }, () => second.posts.create()));
+    const delivered = await receiver.at('/', 80);
+
+    const ids = delivered.map(({ headers }) => headers['webhook-id']);
+    expect(new Set(ids).size).toBe(80);
+    expect(ids).toHaveLength(80);
+    await second.stop();
+    await store.remove();
+    await receiver.stop();
+  });
+});

@@ -1,0 +1,68 @@
+/**
+ * `npm run build`: compiles `src` in a folder of its own and swaps it in as `dist`, so that what runs from the old one
+ * never finds half of the new one; and puts what browsers load under `public/`.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseCommandLine } from '../src/commands/support/command-line.ts';
+import { CHECKSUMS_FILE, checksumsOfSources } from '../src/database/migrations/checksums.ts';
+import { renderGuides } from './render-guides.ts';
+
+/** Files of other packages, served from here: pages ask nobody else. */
+const VENDOR = {
+  'graphiql/graphiql.min.js': 'playground/vendor/graphiql.js',
+  'graphiql/graphiql.min.css': 'playground/vendor/graphiql.css',
+  'react/umd/react.production.min.js': 'playground/vendor/react.js',
+  'react-dom/umd/react-dom.production.min.js': 'playground/vendor/react-dom.js',
+  'swagger-ui-dist/swagger-ui-bundle.js': 'docs/vendor/swagger-ui.js',
+  'swagger-ui-dist/swagger-ui.css': 'docs/vendor/swagger-ui.css',
+};
+
+parseCommandLine('Usage: npm run build');
+
+for (const [from, to] of Object.entries(VENDOR)) put(`public/${to}`, readFileSync(`node_modules/${from}`));
+for (const [file, html] of renderGuides()) put(`public/guides/${file}`, Buffer.from(html));
+
+const made = `.build-${process.pid}`;
+const old = `${made}-old`;
+try {
+  const options = ['--outDir', made, '--tsBuildInfoFile', `${made}/.tsbuildinfo`];
+  execFileSync(
+    process.execPath,
+    ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', ...options],
+    {
+      stdio: 'inherit',
+    },
+  );
+  const checksums = checksumsOfSources(pathToFileURL(`${resolve('src/database/migrations')}/`));
+  writeFileSync(`${made}/database/migrations/${CHECKSUMS_FILE}`, JSON.stringify(checksums));
+  swapIn();
+} catch (error) {
+  if (!(error as { status?: number }).status) throw error;
+  // The compiler has said why.
+  process.exitCode = 1;
+} finally {
+  for (const folder of [made, old]) rmSync(folder, { recursive: true, force: true });
+}
+
+/** Tries again when another build swaps at the same moment. */
+function swapIn(attempts = 10): void {
+  try {
+    rmSync(old, { recursive: true, force: true });
+    if (existsSync('dist')) renameSync('dist', old);
+    renameSync(made, 'dist');
+  } catch (error) {
+    if (attempts === 0) throw error;
+    swapIn(attempts - 1);
+  }
+}
+
+/** Writes a file whole, and only where it differs: a running service may be sending it. */
+function put(file: string, content: Buffer): void {
+  if (existsSync(file) && readFileSync(file).equals(content)) return;
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(`${file}.${process.pid}`, content);
+  renameSync(`${file}.${process.pid}`, file);
+}
