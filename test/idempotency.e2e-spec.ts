@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Purger } from '../src/common/purge/purger.js';
 import { Queries } from '../src/database/queries.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Database } from '../src/database/database.js';
 import { Transactions } from '../src/database/transactions.js';
 import { insertPosts } from '../src/posts/post-batch.js';
@@ -58,7 +58,7 @@ describe.each(STORES)('large responses on %s', (store) => {
   });
 
   it('keep little in memory, leave other requests alone, and wait for their clients', async () => {
-    const loaded = jest.spyOn(api.app.get(PostLists), 'contentsOf');
+    const loaded = vi.spyOn(api.app.get(PostLists), 'contentsOf');
     const readers = Array.from({ length: 12 }, () => {
       const socket = connect(port, '127.0.0.1');
       socket.write('GET /v1/posts?limit=100 HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -119,7 +119,7 @@ describe.each(STORES)('large responses on %s', (store) => {
 
   /** A request whose response waits after what fits into the buffers. */
   async function requestAndWait(url: string) {
-    const loaded = jest.spyOn(api.app.get(PostLists), 'contentsOf');
+    const loaded = vi.spyOn(api.app.get(PostLists), 'contentsOf');
     const socket = connect(port, '127.0.0.1').pause();
     socket.write(`GET ${url} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
     await waitFor(() => loaded.mock.calls.length > 0);
@@ -150,7 +150,7 @@ describe.each(STORES)('large responses on %s', (store) => {
   });
 
   it('answer HEAD without a body', async () => {
-    const loaded = jest.spyOn(api.app.get(PostLists), 'contentsOf');
+    const loaded = vi.spyOn(api.app.get(PostLists), 'contentsOf');
     const response = await fetch(`${origin}/v1/posts?limit=4&sort_dir=asc`, { method: 'HEAD' });
     expect(loaded).not.toHaveBeenCalled();
     loaded.mockRestore();

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CopyOfProject } from './support/copy-of-project.js';
 import { Service } from './support/service.js';
 import { createStore } from './support/stores.js';
@@ -68,15 +68,10 @@ describe('npm run make:module', () => {
       const { code, output } = await copy.run('npm', 'run', '--silent', `check:${check}`);
       expect([check, code, code === 0 ? '' : output]).toEqual([check, 0, '']);
     }
-    const jest = [
-      '--experimental-vm-modules',
-      '--no-warnings',
-      'node_modules/jest/bin/jest.js',
-      '--forceExit',
-    ];
     const tests = await copy.run(
       process.execPath,
-      ...jest,
+      'node_modules/vitest/vitest.mjs',
+      'run',
       'blog-entries',
       'comments',
       'replies',
@@ -86,7 +81,7 @@ describe('npm run make:module', () => {
     );
     expect([tests.code, tests.code === 0 ? '' : tests.output]).toEqual([0, '']);
     for (const name of ['blog-entries', 'comments', 'replies']) {
-      expect(tests.output).toContain(`PASS test/${name}.e2e-spec.ts`);
+      expect(tests.output).toContain(`✓  app  test/${name}.e2e-spec.ts`);
     }
 
     const store = await createStore('SQLite');

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Transactions } from '../src/database/transactions.js';
 import { MetricsServer } from '../src/metrics/metrics-server.js';
 import { startApi, type TestApi } from './support/api.js';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { Service } from './support/service.js';
 import { createStore } from './support/stores.js';
 import { TcpProxy } from './support/tcp-proxy.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { fold } from '../src/posts/fold.js';
 import { type Post, startApi, type TestApi } from './support/api.js';

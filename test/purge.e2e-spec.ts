@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, vi } from 'vitest';
 import { createApp } from '../src/app.factory.js';
 import { Clock } from '../src/common/clock/clock.js';
 import { Purger } from '../src/common/purge/purger.js';
@@ -6,18 +6,6 @@ import { Queries } from '../src/database/queries.js';
 import { Transactions } from '../src/database/transactions.js';
 import { startApi, TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
-
-const EVERYTHING_BUT_TIMEOUTS = [
-  'Date',
-  'hrtime',
-  'nextTick',
-  'performance',
-  'queueMicrotask',
-  'setImmediate',
-  'clearImmediate',
-  'setInterval',
-  'clearInterval',
-] as const;
 
 /** More than go into one transaction. */
 const EXPIRED = 1200;
@@ -84,13 +72,13 @@ describe.each(STORES)('the schedule of purges on %s', (store) => {
     const purger = new Purger(api.app.get(Transactions), api.app.get(Clock));
     purger.register('login_failures');
 
-    jest.useFakeTimers({ doNotFake: [...EVERYTHING_BUT_TIMEOUTS] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       purger.onApplicationBootstrap();
       // The next timer is the purger's; the database's own go on in real time.
-      jest.advanceTimersToNextTimer();
+      vi.advanceTimersToNextTimer();
     } finally {
-      jest.useRealTimers();
+      vi.useRealTimers();
     }
     // Waits for what is under way.
     await purger.onApplicationShutdown();

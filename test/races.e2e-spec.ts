@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Transactions } from '../src/database/transactions.js';
 import { PostViews } from '../src/posts/post-views.entity.js';
 import { type Post, startApi, type TestApi } from './support/api.js';
@@ -8,19 +8,6 @@ const byText = (a: string, b: string) => (a < b ? -1 : 1);
 
 const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, n) => make(n)));
-
-const EVERYTHING_BUT_DATE = [
-  'hrtime',
-  'nextTick',
-  'performance',
-  'queueMicrotask',
-  'setImmediate',
-  'clearImmediate',
-  'setInterval',
-  'clearInterval',
-  'setTimeout',
-  'clearTimeout',
-] as const;
 
 describe.each(STORES)('races on %s', (store) => {
   let api: TestApi;
@@ -55,14 +42,14 @@ describe.each(STORES)('races on %s', (store) => {
 
   it('updated_at moves forward even when the clock has gone back', async () => {
     const before = await api.posts.create();
-    jest.useFakeTimers({ now: 0, doNotFake: [...EVERYTHING_BUT_DATE] });
+    vi.useFakeTimers({ now: 0, toFake: ['Date'] });
     try {
       for (const step of [1, 2, 3]) {
         const { updated_at } = (await api.patch(`/v1/posts/${before.id}`, {})).body.data;
         expect(Date.parse(updated_at) - Date.parse(before.updated_at)).toBe(step);
       }
     } finally {
-      jest.useRealTimers();
+      vi.useRealTimers();
     }
   });
 

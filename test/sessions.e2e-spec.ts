@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../src/app.factory.js';
 import { DataSource } from 'typeorm';
 import { Login } from '../src/auth/logins/index.js';

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { SocialAccounts } from '../src/auth/social/social-accounts.js';
 import { Purger } from '../src/common/purge/purger.js';
 import { Queries } from '../src/database/queries.js';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Reply } from './support/api.js';
 import { freePort } from './support/free-port.js';
 import { OtlpReceiver } from './support/otlp-receiver.js';

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DataSource, type EntityManager } from 'typeorm';
 import { Queries } from '../src/database/queries.js';
 import { Transactions } from '../src/database/transactions.js';

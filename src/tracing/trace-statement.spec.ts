@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { summaryOf, withoutValues } from './trace-statement.js';
 
 describe('a span of a statement', () => {

@@ -1,5 +1,5 @@
 import { promisify } from 'node:util';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { isPublicAddress, PrivateAddressError, publicLookup } from './public-address.js';
 
 describe('isPublicAddress', () => {

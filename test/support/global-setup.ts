@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdtempSync, statfsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
@@ -12,14 +13,22 @@ const ROOM = 4 * 1024 ** 3;
  * One PostgreSQL server for the whole run; each test file has databases of its own in it. Databases are copies of one
  * of each kind that is migrated here, by the build that is tested.
  */
-export default async function setUp(): Promise<void> {
-  useMemory();
+export default async function setUp(): Promise<() => Promise<void>> {
+  const memory = useMemory();
   const server = await startPostgres({ durable: false });
   process.env['TEST_DATABASE_URL'] = server.url;
-  (globalThis as { postgresServer?: PostgresServer }).postgresServer = server;
-
   // A pooler keeps a connection to the template, which then cannot be copied.
-  if (process.env['TEST_DATABASE_POOLER'] !== undefined) return;
+  const removeTemplate =
+    process.env['TEST_DATABASE_POOLER'] === undefined ? await createTemplate(server) : undefined;
+
+  return async () => {
+    await removeTemplate?.();
+    await server.stop();
+    if (memory !== undefined) await rm(memory, { recursive: true, force: true });
+  };
+}
+
+async function createTemplate(server: PostgresServer): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'posts-api-template-'));
   process.env['TEST_TEMPLATE'] = folder;
   const template = new URL(server.url);
@@ -34,20 +43,25 @@ export default async function setUp(): Promise<void> {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
   }
+  return async () => {
+    await rm(folder, { recursive: true });
+    // The server may be one that goes on.
+    await server.run(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`);
+  };
 }
 
 /** Each write of SQLite waits for the disk, which is all that some tests would do. */
-function useMemory(): void {
-  // That of a run around this one is not ours to remove.
-  delete process.env['TEST_MEMORY'];
+function useMemory(): string | undefined {
   try {
     const { bavail, bsize } = statfsSync('/dev/shm');
-    if (bavail * bsize < ROOM) return;
+    if (bavail * bsize < ROOM) return undefined;
     const folder = mkdtempSync('/dev/shm/posts-api-');
     // PostgreSQL may run as another user.
     chmodSync(folder, 0o711);
-    process.env['TMPDIR'] = process.env['TEST_MEMORY'] = folder;
+    process.env['TMPDIR'] = folder;
+    return folder;
   } catch {
     // Not on every system.
+    return undefined;
   }
 }

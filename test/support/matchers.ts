@@ -1,4 +1,4 @@
-import { afterAll, expect } from '@jest/globals';
+import { afterAll, expect } from 'vitest';
 import { type ErrorCode, ERRORS } from '../../src/common/errors/errors.js';
 import type { Reply } from './api.js';
 import { killServices } from './service.js';
@@ -53,13 +53,10 @@ expect.extend({
   },
 });
 
-declare module '@jest/expect' {
-  interface Matchers<R extends void | Promise<void>> {
+declare module 'vitest' {
+  interface Matchers<R extends void | Promise<void>, T> {
     toHaveStatus(status: number): R;
     toBeError(code: ErrorCode, fields?: readonly string[]): R;
     laterThan(earlier: string): R;
-  }
-  interface AsymmetricMatchers {
-    laterThan(earlier: string): string;
   }
 }

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { jest } from '@jest/globals';
 import Database from 'better-sqlite3';
 import { Client } from 'pg';
+import { vi } from 'vitest';
 
 const work = new AsyncLocalStorage<true>();
 
@@ -14,7 +14,7 @@ export async function statementsOf(action: () => Promise<unknown>): Promise<stri
 
   const { query } = Client.prototype as unknown as { query: (...sent: any[]) => unknown };
   const spies = [
-    jest.spyOn(Client.prototype, 'query').mockImplementation(function (this: unknown, ...sent: any[]) {
+    vi.spyOn(Client.prototype, 'query').mockImplementation(function (this: unknown, ...sent: any[]) {
       note(typeof sent[0] === 'string' ? sent[0] : sent[0].text);
       return query.apply(this, sent) as never;
     }),
@@ -28,7 +28,7 @@ export async function statementsOf(action: () => Promise<unknown>): Promise<stri
   for (const method of ['run', 'all', 'get']) {
     const original = statement[method]!;
     spies.push(
-      jest.spyOn(statement, method).mockImplementation(function (this: { source: string }, ...sent: any[]) {
+      vi.spyOn(statement, method).mockImplementation(function (this: { source: string }, ...sent: any[]) {
         note(this.source);
         return original.apply(this, sent);
       } as never) as never,

@@ -75,14 +75,7 @@ try {
   await until('PgBouncer accepts connections', () => accepts(url.href));
   const tests = spawn(
     process.execPath,
-    [
-      '--experimental-vm-modules',
-      '--no-warnings',
-      'node_modules/jest/bin/jest.js',
-      '-t',
-      'PostgreSQL',
-      ...CORE,
-    ],
+    ['node_modules/vitest/vitest.mjs', 'run', '-t', 'PostgreSQL', ...CORE],
     {
       env: { ...process.env, TEST_DATABASE_URL: url.href, TEST_DATABASE_POOLER: 'transaction' },
       stdio: 'inherit',

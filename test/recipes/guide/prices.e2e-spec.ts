@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeAll, afterAll, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, afterAll, expect, it } from 'vitest';
 import { Test } from '@nestjs/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { appOptions, initApp } from '../../../src/app.factory.js';

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Module } from '@nestjs/common';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   AfterLoad,
   BaseEntity,
@@ -370,7 +370,7 @@ describe.each(STORES)('TypeORM documentation, Entities and queries, on %s', (sto
   });
 
   it('Loggers', async () => {
-    const logQuery = jest.fn<Logger['logQuery']>();
+    const logQuery = vi.fn<Logger['logQuery']>();
     const before = source.logger;
     source.setOptions({
       logger: {

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 import { Test } from '@nestjs/testing';
 import { PricesService } from './prices.service.js';
 import { RatesClient } from './rates.client.js';

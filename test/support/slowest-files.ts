@@ -1,0 +1,16 @@
+import type { Reporter, TestModule } from 'vitest/node';
+
+const COUNT = 10;
+
+/** Lists at the end of a run the files that took longest, with the seconds of their tests and hooks. */
+export default class SlowestFiles implements Reporter {
+  onTestRunEnd(files: readonly TestModule[]): void {
+    if (files.length < COUNT) return;
+    const slowest = files
+      .map((file) => ({ name: file.relativeModuleId, seconds: file.diagnostic().duration / 1000 }))
+      .toSorted((a, b) => b.seconds - a.seconds)
+      .slice(0, COUNT);
+    console.log('\nSlowest files:');
+    for (const { name, seconds } of slowest) console.log(`${seconds.toFixed(1).padStart(7)} s  ${name}`);
+  }
+}

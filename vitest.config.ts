@@ -1,0 +1,24 @@
+import { defineConfig } from 'vitest/config';
+
+/** Tests that change what a process has once, such as the strategies of Passport or the types of GraphQL. */
+const ISOLATED = ['test/recipes/**'];
+const TESTS = ['{src,test}/**/*.{spec,e2e-spec}.ts'];
+
+export default defineConfig({
+  // What Node loads for Nest as well: the other copy of `graphql` does not know the types of a schema of this one.
+  resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
+  test: {
+    globalSetup: 'test/support/global-setup.ts',
+    setupFiles: 'test/support/matchers.ts',
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    maxWorkers: 2,
+    restoreMocks: true,
+    reporters: ['default', './test/support/slowest-files.ts'],
+    projects: [
+      // Loading the application takes longer than most tests do: one process loads it once for all its files.
+      { extends: true, test: { name: 'app', include: TESTS, exclude: ISOLATED, isolate: false } },
+      { extends: true, test: { name: 'recipes', include: ISOLATED.map((folder) => `${folder}/*.e2e-spec.ts`) } },
+    ],
+  },
+});
