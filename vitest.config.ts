@@ -18,7 +18,10 @@ export default defineConfig({
     projects: [
       // Loading the application takes longer than most tests do: one process loads it once for all its files.
       { extends: true, test: { name: 'app', include: TESTS, exclude: ISOLATED, isolate: false } },
-      { extends: true, test: { name: 'recipes', include: ISOLATED.map((folder) => `${folder}/*.e2e-spec.ts`) } },
+      {
+        extends: true,
+        test: { name: 'recipes', include: ISOLATED.map((folder) => `${folder}/*.e2e-spec.ts`) },
+      },
     ],
   },
 });

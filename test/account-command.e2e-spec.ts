@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
+import { environmentOfProcess } from './support/environment.js';
 
 const DAY = 24 * 3_600_000;
 
@@ -10,7 +11,7 @@ async function runCommand(api: TestApi, parameters: string[], { input = '', sett
   const { store } = api.config;
   const environment = store.kind === 'sqlite' ? { DATA_DIR: store.directory } : { DATABASE_URL: store.url };
   const child = spawn(process.execPath, ['dist/commands/account.js', ...parameters], {
-    env: { PATH: process.env['PATH'], ...environment, ...settings },
+    env: { ...environmentOfProcess(), ...environment, ...settings },
   });
   let output = '';
   child.stdout.on('data', (chunk) => (output += chunk));

@@ -9,6 +9,7 @@ import { existingPath, send, validBody } from './support/requests.js';
 import { GitHub } from './support/social/github.js';
 import { Visitor } from './support/social/visitor.js';
 import { STORES } from './support/stores.js';
+import { environmentOfProcess } from './support/environment.js';
 
 const DAY = 24 * 3600_000;
 
@@ -48,7 +49,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
     const { store: where } = api.config;
     const environment = where.kind === 'sqlite' ? { DATA_DIR: where.directory } : { DATABASE_URL: where.url };
     const child = spawn(process.execPath, [`dist/commands/${name}.js`, ...parameters], {
-      env: { PATH: process.env['PATH'], ...environment },
+      env: { ...environmentOfProcess(), ...environment },
     });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));

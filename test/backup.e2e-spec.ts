@@ -16,6 +16,7 @@ import Database from 'better-sqlite3';
 import { Service } from './support/service.js';
 import { createStore, type TestStore } from './support/stores.js';
 import { until } from './support/until.js';
+import { environmentOfProcess } from './support/environment.js';
 
 /** Writers at the same time. */
 const WRITERS = 4;
@@ -35,7 +36,7 @@ describe('a backup of the embedded database', () => {
 
   async function run(name: string, ...parameters: string[]) {
     const child = spawn(process.execPath, [`dist/commands/${name}.js`, ...parameters], {
-      env: { PATH: process.env['PATH'], DATA_DIR: data },
+      env: { ...environmentOfProcess(), DATA_DIR: data },
     });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));

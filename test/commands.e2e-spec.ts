@@ -8,6 +8,7 @@ import { loadStoreConfig } from '../src/config/load-store.js';
 import { commandDataSource } from '../src/database/data-source.js';
 import { Service } from './support/service.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
+import { environmentOfProcess } from './support/environment.js';
 
 describe.each(STORES)('commands on %s', (store) => {
   let testStore: TestStore;
@@ -18,7 +19,7 @@ describe.each(STORES)('commands on %s', (store) => {
 
   async function run(name: string, parameters: string[] = [], { input = '', interrupt = false } = {}) {
     const child = spawn(process.execPath, [`dist/commands/${name}.js`, ...parameters], {
-      env: { PATH: process.env['PATH'], ...testStore.environment },
+      env: { ...environmentOfProcess(), ...testStore.environment },
     });
     let output = '';
     child.stdout.on('data', (chunk) => (output += chunk));

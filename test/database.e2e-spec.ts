@@ -14,6 +14,7 @@ import { User } from '../src/users/user.entity.js';
 import { startApi, type TestApi } from './support/api.js';
 import { createStore, STORES } from './support/stores.js';
 import { loadConfig } from '../src/config/load-config.js';
+import { environmentOfProcess } from './support/environment.js';
 
 describe.each(STORES)('the database on %s', (store) => {
   let api: TestApi;
@@ -76,7 +77,7 @@ describe.each(STORES)('the database on %s', (store) => {
     const { environment, ...testStore } = await createStore(store, { empty: true });
     const command = () =>
       promisify(execFile)(process.execPath, ['dist/commands/migrate.js'], {
-        env: { PATH: process.env['PATH'], ...environment },
+        env: { ...environmentOfProcess(), ...environment },
       });
 
     const outputs = await Promise.all(Array.from({ length: 5 }, command));

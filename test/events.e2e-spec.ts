@@ -10,6 +10,7 @@ import { bearer, startApi, type TestApi } from './support/api.js';
 import { Service } from './support/service.js';
 import { createStore, STORES } from './support/stores.js';
 import { until } from './support/until.js';
+import { environmentOfProcess } from './support/environment.js';
 
 const DAY = 24 * 3600_000;
 
@@ -279,7 +280,7 @@ describe.each(STORES)('npm run import on %s', (store) => {
     const runImport = (...flags: string[]) =>
       promisify(execFile)(process.execPath, ['dist/commands/import.js', ...flags, folder], {
         env: {
-          PATH: process.env['PATH'],
+          ...environmentOfProcess(),
           DATA_DIR: api.config.store.kind === 'sqlite' ? api.config.store.directory : folder,
           ...(api.config.store.kind === 'postgres' && { DATABASE_URL: api.config.store.url }),
         },
@@ -318,7 +319,7 @@ describe.each(STORES)('npm run events on %s', (store) => {
     await service.post('Before');
     const run = (...parameters: string[]) =>
       spawn(process.execPath, ['dist/commands/events.js', ...parameters], {
-        env: { PATH: process.env['PATH'], ...environment },
+        env: { ...environmentOfProcess(), ...environment },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
     const { data } = (await (await service.fetch('/v1/events')).json()) as any;

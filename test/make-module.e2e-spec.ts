@@ -2,10 +2,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CopyOfProject } from './support/copy-of-project.js';
-import { Service } from './support/service.js';
-import { createStore } from './support/stores.js';
 
-/** In a copy of the project, which has a module more afterwards. */
+/** What it makes is tested by `npm run test:system`, which runs the gate with it. */
 describe('npm run make:module', () => {
   let copy: CopyOfProject;
   beforeAll(() => {
@@ -56,39 +54,4 @@ describe('npm run make:module', () => {
       output: expect.stringContaining('--on-delete'),
     });
   });
-
-  it('makes modules, alone and nested, that pass the gate and are served at once', async () => {
-    expect(await makeModule('blog-entries')).toMatchObject({ code: 0 });
-    const nested = await makeModule('comments', '--parent', 'posts', '--owner', 'account');
-    expect(nested).toMatchObject({ code: 0, output: expect.stringContaining('migration:revert') });
-    const restricting = ['--parent', 'blog-entries', '--owner', 'account', '--on-delete', 'restrict'];
-    expect(await makeModule('replies', ...restricting)).toMatchObject({ code: 0 });
-
-    for (const check of ['format', 'lint', 'types', 'boundaries', 'dead-code', 'openapi']) {
-      const { code, output } = await copy.run('npm', 'run', '--silent', `check:${check}`);
-      expect([check, code, code === 0 ? '' : output]).toEqual([check, 0, '']);
-    }
-    const tests = await copy.run(
-      process.execPath,
-      'node_modules/vitest/vitest.mjs',
-      'run',
-      'blog-entries',
-      'comments',
-      'replies',
-      'test/database',
-      'reference',
-      'graphql.e2e',
-    );
-    expect([tests.code, tests.code === 0 ? '' : tests.output]).toEqual([0, '']);
-    for (const name of ['blog-entries', 'comments', 'replies']) {
-      expect(tests.output).toContain(`✓  app  test/${name}.e2e-spec.ts`);
-    }
-
-    const store = await createStore('SQLite');
-    const service = await Service.start(store.environment, join(copy.folder, 'dist/main.js'));
-    const reply = await service.fetch('/v1/blog-entries');
-    await service.end('SIGKILL');
-    await store.remove();
-    expect(await reply.json()).toEqual({ data: [], meta: { total: 0, page: 1, limit: 20, has_next: false } });
-  }, 600_000);
 });

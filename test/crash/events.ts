@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { Receiver } from '../support/receiver.ts';
 import type { Service } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { environmentOfProcess } from '../support/environment.ts';
 
 const STAFF = { email: 'events@example.com', password: 'crash test password' };
 
@@ -97,7 +98,7 @@ function createStaff(environment: Readonly<Record<string, string>>): Promise<voi
     const child = execFile(
       process.execPath,
       ['dist/commands/account.js', 'create-superuser', '--email', STAFF.email, '--name', 'Events'],
-      { env: { PATH: process.env['PATH'], ...environment } },
+      { env: { ...environmentOfProcess(), ...environment } },
       (error) => (error ? reject(error) : resolve()),
     );
     child.stdin!.end(`${STAFF.password}\n`);

@@ -2,9 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdtempSync, statfsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { tmpdir } from 'node:os';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
+import { environmentOfProcess } from './environment.ts';
 
 /** Bytes that a file system in memory must have free before the tests use it. */
 const ROOM = 4 * 1024 ** 3;
@@ -15,6 +16,8 @@ const ROOM = 4 * 1024 ** 3;
  */
 export default async function setUp(): Promise<() => Promise<void>> {
   const memory = useMemory();
+  // Processes load the application from what the first of them has compiled.
+  process.env['NODE_COMPILE_CACHE'] = resolve('node_modules/.cache/compile');
   const server = await startPostgres({ durable: false });
   process.env['TEST_DATABASE_URL'] = server.url;
   // A pooler keeps a connection to the template, which then cannot be copied.
@@ -39,7 +42,7 @@ async function createTemplate(server: PostgresServer): Promise<() => Promise<voi
   process.env['TEST_TEMPLATE_DATABASE'] = database;
   for (const environment of [{ DATA_DIR: folder }, { DATA_DIR: folder, DATABASE_URL: template.href }]) {
     execFileSync(process.execPath, ['dist/commands/migrate.js'], {
-      env: { PATH: process.env['PATH'], ...environment },
+      env: { ...environmentOfProcess(), ...environment },
       stdio: ['ignore', 'ignore', 'inherit'],
     });
   }

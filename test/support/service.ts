@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { environmentOfProcess } from './environment.ts';
 
 const running = new Set<ChildProcess>();
 
@@ -26,7 +27,7 @@ export class Service {
     script = 'dist/main.js',
   ): Promise<Service> {
     const child = spawn(process.execPath, [script], {
-      env: { PATH: process.env['PATH'], PORT: '0', DRAIN_DELAY_MS: '0', ...environment },
+      env: { ...environmentOfProcess(), PORT: '0', DRAIN_DELAY_MS: '0', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     running.add(child);

@@ -11,6 +11,7 @@ import { promisify } from 'node:util';
 import { startOwnPostgres } from '../support/postgres-server.ts';
 import { Service } from '../support/service.ts';
 import { createStore, type TestStore } from '../support/stores.ts';
+import { environmentOfProcess } from '../support/environment.ts';
 
 /** Writers at the same time. */
 const WRITERS = 4;
@@ -77,6 +78,6 @@ async function writeUntilEnd(service: Service, acknowledged: string[]): Promise<
 
 /** @throws Error with the output when it fails */
 async function run(command: string, parameters: readonly string[], store?: TestStore): Promise<string> {
-  const env = { PATH: process.env['PATH'], ...store?.environment };
+  const env = { ...environmentOfProcess(), ...store?.environment };
   return (await promisify(execFile)(command, parameters, { env })).stdout;
 }

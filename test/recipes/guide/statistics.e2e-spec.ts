@@ -2,9 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApi, type TestApi } from '../../support/api.js';
 import { statementsOf } from '../../support/statements.js';
 import { STORES } from '../../support/stores.js';
-
-// Loaded after Nest: Jest cannot load the CommonJS of @nestjs/throttler while the modules that it requires are loading.
-const { StatisticsModule } = await import('./statistics/statistics.module.js');
+import { StatisticsModule } from './statistics/statistics.module.js';
 
 describe.each(STORES)('Statistics on %s', (store) => {
   let api: TestApi;

@@ -1,0 +1,54 @@
+/**
+ * Makes modules, alone and nested, in a copy of the project: they pass the gate, their tests pass, and they are served
+ * at once. Part of `npm run test:system`, because it runs the gate once more.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CopyOfProject } from '../support/copy-of-project.ts';
+import { Service } from '../support/service.ts';
+
+const MODULES = ['blog-entries', 'comments', 'replies'];
+const CHECKS = ['format', 'lint', 'types', 'boundaries', 'dead-code', 'openapi'];
+
+const copy = new CopyOfProject();
+const data = mkdtempSync(join(tmpdir(), 'posts-api-data-'));
+try {
+  await make('blog-entries');
+  await make('comments', '--parent', 'posts', '--owner', 'account');
+  await make('replies', '--parent', 'blog-entries', '--owner', 'account', '--on-delete', 'restrict');
+  for (const check of CHECKS) {
+    await run('npm', 'run', '--silent', `check:${check}`);
+    console.log(`check:${check} passes with the modules`);
+  }
+
+  const tests = ['test/database', 'reference', 'graphql.e2e', ...MODULES];
+  const output = await run(process.execPath, 'node_modules/vitest/vitest.mjs', 'run', ...tests);
+  for (const name of MODULES) {
+    if (!output.includes(`test/${name}.e2e-spec.ts`)) throw new Error(`The tests of ${name} did not run`);
+  }
+  console.log('Their tests pass');
+
+  const service = await Service.start({ DATA_DIR: data }, join(copy.folder, 'dist/main.js'));
+  const list = await (await service.fetch('/v1/blog-entries')).text();
+  await service.end('SIGKILL');
+  if (!list.startsWith('{"data":[],')) throw new Error(`The list of a new module was ${list}`);
+  console.log('They are served');
+} catch (error) {
+  console.log((error as Error).message);
+  process.exitCode = 1;
+} finally {
+  copy.remove();
+  rmSync(data, { recursive: true });
+}
+
+function make(...parameters: string[]): Promise<string> {
+  return run('npm', 'run', '--silent', 'make:module', '--', ...parameters);
+}
+
+/** @throws Error with the output when the command fails */
+async function run(command: string, ...parameters: string[]): Promise<string> {
+  const { code, output } = await copy.run(command, ...parameters);
+  if (code !== 0) throw new Error(`${command} ${parameters.join(' ')} failed:\n${output}`);
+  return output;
+}
