@@ -107,6 +107,40 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
     expect((await fetch(`${url}/health`)).status).toBe(200);
   });
 
+  it('ends with an error for a client that is too slow, not as if there were no more events', async () => {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    const messages: any[] = [];
+    const send = (message: object) => socket.send(JSON.stringify(message));
+    socket.on('message', (data: Buffer) => messages.push(JSON.parse(data.toString())));
+    await once(socket, 'open');
+    send({ type: 'connection_init' });
+    await until('it is acknowledged', () => messages.length > 0);
+    send({ id: '1', type: 'subscribe', payload: { query: 'subscription { events { id data } }' } });
+    await until('it is open', async () => {
+      await createPost('Knock');
+      return messages.some(({ type }) => type === 'next');
+    });
+    socket.pause();
+    const stream = await EventClient.open(`${url}/v1/events/stream`);
+    const content = 'x'.repeat(900_000);
+    // More than all buffers of two sockets.
+    for (let n = 0; n < 30; n++) await api.post('/v1/posts', { title: 'Large', content }, headers());
+    await stream.untilEvents(30);
+    stream.close();
+    socket.resume();
+    await until('it is over', () => ['error', 'complete'].includes(messages.at(-1).type));
+
+    expect(messages.at(-1)).toMatchObject({
+      id: '1',
+      type: 'error',
+      payload: [{ extensions: { code: 'SERVICE_UNAVAILABLE' } }],
+    });
+    expect(
+      messages.filter(({ payload }) => payload?.data?.events.data.title === 'Large').length,
+    ).toBeLessThan(30);
+    socket.close();
+  });
+
   it('is limited like queries', async () => {
     const { results } = await subscribe(
       ` { ${Array.from({ length: 40 }, (_, n) => `a${n}: id`).join(' ')} }`,

@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Purger } from '../src/common/purge/purger.js';
+import { Transactions } from '../src/database/transactions.js';
+import { EventStore } from '../src/events/index.js';
+import { PostsService } from '../src/posts/posts.service.js';
 import { bearer, startApi, type TestApi } from './support/api.js';
 import { Service } from './support/service.js';
 import { createStore, STORES } from './support/stores.js';
@@ -233,6 +236,37 @@ describe.each(STORES)('Private events on %s', (store) => {
 });
 
 describe.each(STORES)('Old events on %s', (store) => {
+  it('have no gap where a transaction was rolled back; an id between two events is refused', async () => {
+    const api = await startApi(store);
+    const transactions = api.app.get(Transactions);
+    for (let n = 0; n < 4; n++) {
+      await api.posts.create();
+      const work = transactions.run(async () => {
+        await api.app.get(PostsService, { strict: false }).create({ title: 'Gone', content: 'x' });
+        throw new Error('rolled back');
+      });
+      await expect(work).rejects.toThrow('rolled back');
+    }
+    const ids: string[] = (await api.get('/v1/events')).body.data.map(({ id }: any) => id);
+    expect(ids.map((id) => Number(id.split('-')[1]))).toEqual([1, 2, 3, 4]);
+
+    // As two processes leave it on PostgreSQL that number at the same moment.
+    await transactions.execute('DELETE FROM events WHERE position = 3');
+    expect(await api.get(`/v1/events?cursor=${ids[2]}`)).toBeError('INVALID_CURSOR');
+    expect(await api.get(`/v1/events/stream?last_event_id=${ids[2]}`)).toBeError('INVALID_CURSOR');
+    expect((await api.get(`/v1/events?cursor=${ids[1]}`)).body.data).toHaveLength(1);
+    // As the purge leaves it.
+    await transactions.execute('DELETE FROM events WHERE position = 1');
+    expect(await api.get(`/v1/events?cursor=${ids[0]}`)).toBeError('EVENTS_EXPIRED');
+
+    // In an earlier epoch as well; but what it has lost to a later one is gone.
+    await api.app.get(EventStore, { strict: false }).renewEpoch();
+    await api.posts.create();
+    expect(await api.get(`/v1/events?cursor=${ids[2]}`)).toBeError('INVALID_CURSOR');
+    expect(await api.get(`/v1/events?cursor=${ids[0]!.replace(/-.+/, '-5')}`)).toBeError('EVENTS_EXPIRED');
+    await api.stop();
+  });
+
   it('are purged after the retention, and cursors to them are 410', async () => {
     const api = await startApi(store, { EVENTS_RETENTION_DAYS: '2' });
     await api.posts.create();

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Browser, Page } from 'playwright-core';
 import { startApi, type TestApi } from './support/api.js';
 import { hasBrowser, launchBrowser } from './support/browser.js';
+import { until } from './support/until.js';
 
 describe('The playground', () => {
   let api: TestApi;
@@ -100,6 +101,25 @@ describe('The playground', () => {
 
       expect(errors).toBeUndefined();
       expect(data[field].id).toEqual(expect.any(String));
+    });
+
+    it('shows the events of a subscription that is typed in', async () => {
+      await page.click('.graphiql-tab-add');
+      await page.click('.graphiql-query-editor .CodeMirror');
+      // In the place of the text of a new tab. The editor closes brackets by itself.
+      await page.keyboard.press('Control+A');
+      await page.keyboard.type('subscription { events { id type');
+      await page.waitForTimeout(500);
+      await page.click('.graphiql-execute-button');
+      const shown = page.locator('.result-window', { hasText: 'post.created' });
+      await until('an event is shown', async () => {
+        await api.posts.create();
+        return (await shown.count()) > 0;
+      });
+
+      expect(await shown.textContent()).toMatch(/"id":\s*"[\da-f]{12}-\d+"/);
+      await page.click('.graphiql-execute-button');
+      await page.click('.graphiql-tab-close >> nth=-1');
     });
 
     it('has examples for every root field, and for an account', async () => {

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Webhook } from 'standardwebhooks';
 import { createApp } from '../src/app.factory.js';
 import { loadConfig } from '../src/config/load-config.js';
+import { Transactions } from '../src/database/transactions.js';
 import { bearer, startApi, TestApi } from './support/api.js';
 import { answer, Receiver } from './support/receiver.js';
 import { createStore, STORES } from './support/stores.js';
@@ -225,6 +227,101 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     await remove(webhook);
   });
 
+  it('get a secret of their own by each of two rotations at once, and both sign', async () => {
+    const webhook = await create({ types: ['user.deleted'] });
+    const rotate = () => api.post(`/v1/webhooks/${webhook['id']}/rotate-secret`, {}, staff);
+    for (let round = 1; round <= 10; round++) {
+      const secrets = (await Promise.all([rotate(), rotate()])).map(({ body }) => body.data.secret);
+      expect(new Set(secrets).size).toBe(2);
+      await api.post(`/v1/webhooks/${webhook['id']}/test`, {}, staff);
+      const { body, headers } = (await receiver.at(webhook.path, round)).at(-1)!;
+      for (const secret of secrets) expect(new Webhook(secret).verify(body, headers as any)).toBeTruthy();
+    }
+    await remove(webhook);
+  });
+
+  it('take the redelivery, not the attempt that was under way when it began', async () => {
+    const webhook = await create({ types: ['post.created'] });
+    const late: ServerResponse[] = [];
+    receiver.behaviour = (response, { path }) => {
+      if (path === webhook.path && late.length === 0) late.push(response);
+      else answer(204)(response, undefined as never);
+    };
+    await api.posts.create();
+    await receiver.at(webhook.path, 1);
+    const { id } = await delivery(webhook);
+    const path = `/v1/webhooks/${webhook['id']}/deliveries/${id}/redeliver`;
+    expect(await api.post(path, {}, staff)).toHaveStatus(202);
+    await receiver.at(webhook.path, 2);
+    await untilStatus(webhook, 'delivered', 1);
+
+    late[0]!.writeHead(500).end();
+    await until('what came of the late attempt is recorded', async () => {
+      const [row] = await api.app
+        .get(Transactions)
+        .execute<{ failing_since: unknown }>('SELECT failing_since FROM webhooks WHERE id = :id', {
+          id: webhook['id'],
+        });
+      return row!.failing_since !== null;
+    });
+    expect(await delivery(webhook)).toMatchObject({
+      id,
+      status: 'delivered',
+      attempts: 1,
+      response_status: 204,
+      error: null,
+    });
+    expect(await receiver.at(webhook.path, 2)).toHaveLength(2);
+    receiver.behaviour = answer(204);
+    await remove(webhook);
+  });
+
+  it('are deactivated after 5 days in which every attempt failed, and no sooner after a success', async () => {
+    const moving = await startApi(store);
+    const own = await staffOf(moving);
+    const path = `/${++paths}`;
+    const { body } = await moving.post(
+      '/v1/webhooks',
+      { url: receiver.url + path, types: ['post.created'] },
+      own,
+    );
+    const read = async (of = '') => {
+      const headers = bearer((await moving.accounts.login('staff@example.com')).access);
+      return (await moving.get(`/v1/webhooks/${body.data.id}${of}`, headers)).body.data;
+    };
+    /** Moves to a day; an event happens, and its first attempt comes to an end. */
+    const attempt = async (day: number, status: number) => {
+      moving.moveClock(day * DAY);
+      receiver.behaviour = (response, { path: at }) =>
+        answer(at === path ? status : 204)(response, undefined as never);
+      await moving.posts.create();
+      await until(`the attempt of day ${day} is recorded`, async () => {
+        const [newest] = await read('/deliveries');
+        return (
+          newest?.response_status === status &&
+          Date.parse(newest.created_at) > Date.now() + (day - 0.01) * DAY
+        );
+      });
+    };
+
+    await attempt(0, 500);
+    await attempt(3, 204);
+    await attempt(4, 500);
+    await attempt(6, 500);
+    await attempt(8.9, 500);
+    expect((await read()).active).toBe(true);
+    // The next attempt is one of an earlier delivery.
+    moving.moveClock(9.1 * DAY);
+    await until('it is inactive', async () => !(await read()).active);
+
+    const all: any[] = await read('/deliveries');
+    expect(all.filter(({ status }) => status === 'pending')).toEqual([]);
+    expect(all.filter(({ status }) => status === 'failed').length).toBeGreaterThanOrEqual(3);
+    expect(all[0]).toMatchObject({ next_attempt_at: null, error: 'The webhook was deactivated' });
+    receiver.behaviour = answer(204);
+    await moving.stop();
+  });
+
   it('are attempted again after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h and 20 h, then failed', async () => {
     const moving = await startApi(store);
     const own = await staffOf(moving);
@@ -385,6 +482,36 @@ describe.each(STORES)('Where private addresses are refused on %s', (store) => {
     expect(newest).toMatchObject({ response_status: null, error: expect.stringContaining('not public') });
     expect(receiver.delivered).toEqual([]);
     await api.stop();
+    await receiver.stop();
+  });
+});
+
+describe('A receiver that never responds', () => {
+  it('has 10 seconds for an attempt', async () => {
+    const receiver = await Receiver.start();
+    receiver.behaviour = () => undefined;
+    const attempts = STORES.map(async (store) => {
+      const api = await startApi(store);
+      const staff = await staffOf(api);
+      const { body } = await api.post('/v1/webhooks', { url: receiver.url, types: ['*'] }, staff);
+      await api.posts.create();
+      let newest: any;
+      await until('the attempt has failed', async () => {
+        [newest] = (await api.get(`/v1/webhooks/${body.data.id}/deliveries`, staff)).body.data;
+        return newest?.error != null;
+      });
+      await api.stop();
+      return newest;
+    });
+
+    for (const attempt of await Promise.all(attempts)) {
+      expect(attempt).toMatchObject({
+        status: 'pending',
+        attempts: 1,
+        response_status: null,
+        error: 'There was no response within 10 seconds',
+      });
+    }
     await receiver.stop();
   });
 });

@@ -1,14 +1,22 @@
 import { Global, Module } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { Clock } from './clock/clock.js';
+import { Upgrades } from './http/upgrades.js';
 import { Metrics, NO_METRICS } from './metrics/metrics.js';
 import { Purger } from './purge/purger.js';
+import { RateLimiter } from './rate-limit/rate-limiter.js';
 
 /** What every module may ask for. */
 @Global()
 @Module({
-  providers: [Clock, Purger, { provide: Metrics, inject: [Config], useFactory: createMetrics }],
-  exports: [Clock, Purger, Metrics],
+  providers: [
+    Clock,
+    Purger,
+    RateLimiter,
+    Upgrades,
+    { provide: Metrics, inject: [Config], useFactory: createMetrics },
+  ],
+  exports: [Clock, Purger, Metrics, RateLimiter, Upgrades],
 })
 export class CommonModule {}
 

@@ -1,43 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../common/errors/errors.js';
-import { networkOf } from '../common/request/client.js';
-
-/** Consumers that are connected at the same time. */
-const LIMITS = { process: 1000, client: 50 };
+import { ConnectionLimit } from '../common/request/connection-limit.js';
 
 /** How many consumers may be connected: streams, and subscriptions over GraphQL. */
 @Injectable()
-export class ConsumerLimits {
-  private count = 0;
-  private readonly byClient = new Map<string, number>();
-
-  /**
-   * Takes a place.
-   *
-   * @param address of the client; an IPv6 client is its /64
-   * @returns what gives the place back
-   * @throws AppError `SERVICE_UNAVAILABLE`
-   */
-  enter(address: string): () => void {
-    const client = networkOf(address);
-    const own = this.byClient.get(client) ?? 0;
-    if (own >= LIMITS.client) throw new AppError('SERVICE_UNAVAILABLE', TOO_MANY.client);
-    if (this.count >= LIMITS.process) throw new AppError('SERVICE_UNAVAILABLE', TOO_MANY.process);
-    this.count++;
-    this.byClient.set(client, own + 1);
-    let isInside = true;
-    return () => {
-      if (!isInside) return;
-      isInside = false;
-      this.count--;
-      const rest = this.byClient.get(client)! - 1;
-      if (rest === 0) this.byClient.delete(client);
-      else this.byClient.set(client, rest);
-    };
+export class ConsumerLimits extends ConnectionLimit {
+  constructor() {
+    super('streams of events');
   }
 }
-
-const TOO_MANY = {
-  client: `A client may have ${LIMITS.client} streams of events; close one before you open another`,
-  process: `This process has ${LIMITS.process} streams of events, which is all it takes; retry later`,
-};

@@ -5,6 +5,7 @@ import { MESSAGES } from '../common/openapi/messages.js';
 import type { Parameters } from '../database/parameters.js';
 import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
+import { type EpochRange, wasNeverGiven } from './epoch-range.js';
 import type { EventFilter } from './event-filter.js';
 import { EventTypes } from './event-types.js';
 import type { EventRow } from './stored-event.js';
@@ -118,14 +119,14 @@ export class EventStore {
       },
     );
     if (found) return position;
-    const log = await this.queries.one<{ epoch: string; last: number; first: number | null }>(
-      `SELECT epoch, ${this.last} AS last,
-         (SELECT first_position FROM event_epochs WHERE event_epochs.epoch = :epoch) AS first
-       FROM event_log WHERE id = 1`,
+    const range = await this.queries.one<EpochRange>(
+      `SELECT given.first_position AS first, event_log.epoch = given.epoch AS "isCurrent", ${this.last} AS last,
+         (SELECT min(position) FROM events) AS oldest,
+         (SELECT min(first_position) FROM event_epochs WHERE first_position > given.first_position) AS next
+       FROM event_epochs AS given, event_log WHERE given.epoch = :epoch AND event_log.id = 1`,
       { epoch },
     );
-    const { first, last, epoch: current } = log!;
-    if (first === null || position < first || (epoch === current && position > last)) throw invalidCursor();
+    if (!range || wasNeverGiven(position, range)) throw invalidCursor();
     throw new AppError('EVENTS_EXPIRED', MESSAGES.EVENTS_EXPIRED);
   }
 

@@ -6,6 +6,7 @@ import {
   StreamableFile,
 } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { CredentialWatch } from '../auth/access/index.js';
 import { clientOf } from '../common/request/client.js';
 import { ConsumerLimits } from './consumer-limits.js';
 import type { ReadEvents } from './event-feed.js';
@@ -27,6 +28,7 @@ export class EventStreams implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly store: EventStore,
     private readonly log: EventLog,
     private readonly limits: ConsumerLimits,
+    private readonly credentials: CredentialWatch,
   ) {}
 
   /** How many there are. */
@@ -62,6 +64,8 @@ export class EventStreams implements OnApplicationBootstrap, OnModuleDestroy {
     const leave = this.limits.enter(clientOf(request).address);
     const stream = new EventStream(position, filter, this.store, this.log);
     const unfollow = this.log.follow((batch) => stream.accept(batch));
+    // The client connects again, and is refused or sees less.
+    const unwatch = this.credentials.watch(request, () => stream.end());
     this.streams.add(stream);
     // A client that has gone before the stream is sent is noticed by nobody else.
     const { socket } = request.raw;
@@ -73,6 +77,7 @@ export class EventStreams implements OnApplicationBootstrap, OnModuleDestroy {
       if (!stream.readableEnded) socket.destroy();
       this.streams.delete(stream);
       unfollow();
+      unwatch();
       leave();
     });
     if (socket.destroyed) stream.destroy();

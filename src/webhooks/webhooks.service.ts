@@ -111,15 +111,17 @@ export class WebhooksService {
   /** Gives it a new secret; the one before still signs for a day. @throws AppError `NOT_FOUND` */
   async rotateSecret(id: number): Promise<Webhook> {
     const now = this.clock.now();
-    await this.findOne(id);
-    await this.webhooks.update(id, {
-      secret: newSecret(),
-      // In the statement: of two rotations at once, the second keeps the secret of the first.
-      previousSecret: () => 'secret',
-      previousSecretUntil: new Date(now.getTime() + ROTATION),
-      updatedAt: now,
+    return this.transactions.run(async () => {
+      await this.webhooks.update(id, {
+        secret: newSecret(),
+        // In the statement: of two rotations at once, the second keeps the secret of the first.
+        previousSecret: () => 'secret',
+        previousSecretUntil: new Date(now.getTime() + ROTATION),
+        updatedAt: now,
+      });
+      // Before the row is free again, for the next rotation.
+      return this.findOne(id);
     });
-    return this.findOne(id);
   }
 
   /** @throws AppError `NOT_FOUND`, `CONFLICT` for one that is inactive */

@@ -9,6 +9,7 @@ import { inSpan } from '../../common/tracing/spans.js';
 import { Config } from '../../config/config.js';
 import { type Access, ACCESS } from './access.js';
 import { Authenticator } from './authenticator.js';
+import type { Principal } from './principal.js';
 
 /**
  * The one guard, over REST and GraphQL alike: lets through whom the handler is for, by {@link Access}. It
@@ -45,15 +46,19 @@ export class AccessGuard implements CanActivate {
   }
 
   private async lookAt(context: ExecutionContext): Promise<boolean> {
-    await this.authenticator.authenticate(requestOf(context));
+    await this.principalOf(context);
     return true;
   }
 
-  private async admit(context: ExecutionContext, staffOnly: boolean): Promise<boolean> {
+  private principalOf(context: ExecutionContext): Promise<Principal | null> {
     const request = requestOf(context);
     // A connection outlives its credential, which each message needs.
     if (isWebSocket(context)) this.authenticator.forget(request);
-    const principal = await this.authenticator.authenticate(request);
+    return this.authenticator.authenticate(request);
+  }
+
+  private async admit(context: ExecutionContext, staffOnly: boolean): Promise<boolean> {
+    const principal = await this.principalOf(context);
     if (!principal) throw new AppError('UNAUTHENTICATED', 'This takes an account; please authenticate');
     if (staffOnly && !principal.account.isStaff)
       throw new AppError('FORBIDDEN', 'This takes a staff account');

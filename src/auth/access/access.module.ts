@@ -2,12 +2,13 @@ import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { AccessGuard } from './access.guard.js';
 import { Authenticator } from './authenticator.js';
+import { CredentialWatch } from './credential-watch.js';
 
 /** The guard that `AppModule` makes global. It depends on no kind of credential: those are strategies of other modules. */
 @Global()
 @Module({
   imports: [DiscoveryModule],
-  providers: [Authenticator, AccessGuard],
-  exports: [Authenticator, AccessGuard],
+  providers: [Authenticator, AccessGuard, CredentialWatch],
+  exports: [Authenticator, AccessGuard, CredentialWatch],
 })
 export class AccessModule {}

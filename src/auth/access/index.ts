@@ -11,6 +11,7 @@ export {
 export { AccessGuard } from './access.guard.js';
 export { AccessModule } from './access.module.js';
 export { Authenticator } from './authenticator.js';
+export { CredentialWatch } from './credential-watch.js';
 export { Credential, RequestStrategy } from './credential.js';
 export { CurrentAccount, CurrentPrincipal } from './current-account.js';
 export { type LoginInfo, type LoginKind, type Principal } from './principal.js';

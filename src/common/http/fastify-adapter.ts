@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { Config } from '../../config/config.js';
-import { DrainingServer } from './draining-server.js';
+import { GuardedServer } from './guarded-server.js';
 import { parseQuery } from './query.js';
 import { answerUnreadableRequest } from './unreadable-request.js';
 
@@ -55,7 +55,7 @@ export function createFastifyAdapter({ trustedProxies }: Config): FastifyAdapter
     // A process that stops serves what still arrives on open connections.
     return503OnClosing: false,
     serverFactory: (handler: RequestListener) =>
-      new DrainingServer(SERVER_OPTIONS, handler).setTimeout(CONNECTION_TIMEOUT),
+      new GuardedServer(SERVER_OPTIONS, handler).setTimeout(CONNECTION_TIMEOUT),
     routerOptions: {
       ignoreTrailingSlash: true,
       maxParamLength: MAX_PARAM_LENGTH,

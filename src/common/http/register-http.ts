@@ -7,16 +7,18 @@ import { sendNotModified } from '../conditional/entity-tag.js';
 import { AppError } from '../errors/errors.js';
 import { Drain } from '../lifecycle/drain.js';
 import { Metrics } from '../metrics/metrics.js';
-import { limitRequests } from '../rate-limit/limit-requests.js';
+import { RateLimiter } from '../rate-limit/rate-limiter.js';
 import { ambiguityOf } from './ambiguous-request.js';
 import { rootLogger } from '../logging/create-logger.js';
 import { boundResponses } from './bound-responses.js';
+import { GuardedServer } from './guarded-server.js';
 import { readJsonBodies, setUpBody } from './json-body.js';
 import { serializeJsonText } from './json-text.js';
 import { logRequests } from './request-log.js';
 import { refuseUnrouted } from './route-methods.js';
 import { API_HEADERS } from './security-headers.js';
 import { answerOddRequests } from './unreadable-request.js';
+import { Upgrades } from './upgrades.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -39,6 +41,7 @@ export function registerHttp(app: NestFastifyApplication): void {
   answerOddRequests(fastify);
   sendNotModified(fastify);
   boundResponses(fastify, app.get(Metrics));
+  if (fastify.server instanceof GuardedServer) fastify.server.upgrades = app.get(Upgrades);
 
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.headers(constant);
@@ -71,7 +74,7 @@ export function registerHttp(app: NestFastifyApplication): void {
   }
   void fastify.register(
     fastifyPlugin(async (instance) => {
-      await limitRequests(instance, config);
+      await app.get(RateLimiter).register(instance);
       instance.addHook('onRequest', refuse);
       readJsonBodies(instance);
     }),

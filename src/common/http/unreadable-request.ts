@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { toEnvelope } from '../errors/envelope.js';
-import { AppError, ERRORS } from '../errors/errors.js';
-import { rootLogger } from '../logging/create-logger.js';
+import { AppError } from '../errors/errors.js';
+import { refuseConnection } from './refuse-connection.js';
 
 /** Why Node could not read a request, in words for the client; keyed by Node's error code. */
 const REASONS: Record<string, string> = {
@@ -52,20 +50,5 @@ export function answerOddRequests({ server }: FastifyInstance): void {
   });
 }
 
-function refuse(socket: Socket, reason: string): void {
-  const requestId = randomUUID();
-  const { status } = ERRORS.MALFORMED_REQUEST;
-  const body = JSON.stringify(toEnvelope(new AppError('MALFORMED_REQUEST', reason)));
-  rootLogger().info({ requestId, status, reason });
-  socket.end(
-    [
-      `HTTP/1.1 ${status} Bad Request`,
-      'Content-Type: application/json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      `X-Request-ID: ${requestId}`,
-      'Connection: close',
-      '',
-      body,
-    ].join('\r\n'),
-  );
-}
+const refuse = (socket: Socket, reason: string): void =>
+  refuseConnection(socket, new AppError('MALFORMED_REQUEST', reason));

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { ExecutionContext } from '@nestjs/common';
 import { type GqlContextType, GqlExecutionContext } from '@nestjs/graphql';
 import type { FastifyRequest } from 'fastify';
+import { upgradeAddress } from './upgrade-address.js';
 
 /** The request behind a call, over REST and GraphQL; over WebSocket, the one that opened the connection. */
 export function requestOf(context: ExecutionContext): FastifyRequest {
@@ -45,7 +46,8 @@ export function toRequest(
     method: 'POST',
     url: upgrade?.url ?? '',
     headers: { ...upgrade?.headers, ...headers },
-    ip: upgrade?.socket.remoteAddress ?? '',
+    ip: upgrade ? upgradeAddress(upgrade) : '',
     raw: upgrade,
+    routeOptions: {},
   } as unknown as FastifyRequest;
 }

@@ -1,3 +1,4 @@
+import { AppError } from '../../common/errors/errors.js';
 import type { EventFilter } from '../event-filter.js';
 import type { EventBatch } from '../event-log.js';
 import type { StoredEvent } from '../stored-event.js';
@@ -5,14 +6,18 @@ import type { StoredEvent } from '../stored-event.js';
 /** 1 MiB: what may wait for a slow consumer, in bytes. */
 const MAX_WAITING = 1024 * 1024;
 
+const TOO_SLOW =
+  'More than 1 MiB of events was waiting for you; read the feed from the last event that you have, and subscribe again';
+
 const OVER = { done: true, value: undefined } as const;
 
-/** New events for one consumer. One that is too slow is ended, and may continue by the feed or the stream. */
+/** New events for one consumer. One that is too slow gets an error, and may continue by the feed or the stream. */
 export class EventIterator implements AsyncIterableIterator<StoredEvent> {
   private readonly waiting: StoredEvent[] = [];
   private bytes = 0;
   private taker: ((result: IteratorResult<StoredEvent>) => void) | undefined;
   private isOver = false;
+  private failure: AppError | undefined;
 
   /** @param position of the last event that does not count */
   constructor(
@@ -32,6 +37,11 @@ export class EventIterator implements AsyncIterableIterator<StoredEvent> {
     if (event) {
       this.bytes -= event.json.length;
       return Promise.resolve({ done: false, value: event });
+    }
+    const { failure } = this;
+    if (failure) {
+      this.failure = undefined;
+      return Promise.reject(failure);
     }
     if (this.isOver) return Promise.resolve(OVER);
     return new Promise((resolve) => (this.taker = resolve));
@@ -64,6 +74,9 @@ export class EventIterator implements AsyncIterableIterator<StoredEvent> {
     }
     this.waiting.push(event);
     this.bytes += event.json.length;
-    if (this.bytes > MAX_WAITING) this.end();
+    if (this.bytes <= MAX_WAITING) return;
+    // An end without it would look as if there were no more events.
+    this.failure = new AppError('SERVICE_UNAVAILABLE', TOO_SLOW);
+    this.end();
   }
 }

@@ -13,10 +13,12 @@ import {
   specifiedRules,
   validate,
 } from 'graphql';
-import type { Context, ServerOptions, SubscribePayload } from 'graphql-ws';
+import { CloseCode, type Context, type ServerOptions, type SubscribePayload } from 'graphql-ws';
 import type { Extra } from 'graphql-ws/use/ws';
-import type { Authenticator } from '../../auth/access/index.js';
+import { WebSocket } from 'ws';
+import type { Authenticator, CredentialWatch } from '../../auth/access/index.js';
 import { AppError } from '../../common/errors/errors.js';
+import type { RateLimiter } from '../../common/rate-limit/rate-limiter.js';
 import { toRequest } from '../../common/request/request-of.js';
 import { runWithRequestId } from '../../common/logging/request-context.js';
 import type { GraphqlSettings } from '../../config/config.js';
@@ -31,11 +33,17 @@ type Connection = Context<Record<string, unknown>, Extra>;
 /** Subscriptions of one connection at a time. */
 const MAX_SUBSCRIPTIONS = 50;
 
-/** Authenticates connections, and limits and reports as Apollo does for requests over HTTP. */
+interface Services {
+  readonly authenticator: Authenticator;
+  readonly credentials: CredentialWatch;
+  readonly limiter: RateLimiter;
+}
+
+/** Authenticates connections as long as they last, and limits and reports as Apollo does for requests over HTTP. */
 export function subscriptionOptions(
   schema: GraphQLSchema,
   { limits, introspection, suggestions, ...settings }: GraphqlSettings,
-  authenticator: Authenticator,
+  { authenticator, credentials, limiter }: Services,
 ): ServerOptions<Record<string, unknown>, Extra> {
   const formatError = createFormatError({ limits, introspection, suggestions, ...settings });
   const rules = [
@@ -70,7 +78,13 @@ export function subscriptionOptions(
   return {
     onConnect: async (connection) => {
       try {
-        await authenticator.authenticate(requestOf(connection));
+        const request = requestOf(connection);
+        await authenticator.authenticate(request);
+        const { socket } = connection.extra;
+        if (socket.readyState !== WebSocket.OPEN) return false;
+        // The client may connect again, with another credential.
+        const unwatch = credentials.watch(request, () => socket.close(CloseCode.Forbidden, 'Forbidden'));
+        socket.once('close', unwatch);
         return true;
       } catch (error) {
         const failure = toClientError(error);
@@ -81,9 +95,10 @@ export function subscriptionOptions(
     },
     onSubscribe: async (connection, _id, payload): Promise<ExecutionArgs | readonly GraphQLError[]> => {
       try {
+        const req = requestOf(connection);
+        await limiter.check(req);
         const document = check(connection, payload);
         if (!('kind' in document)) return document;
-        const req = requestOf(connection);
         const principal = await authenticator.authenticate(req);
         return {
           schema,

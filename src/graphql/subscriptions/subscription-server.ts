@@ -7,7 +7,11 @@ import type { FastifyInstance } from 'fastify';
 import type { Disposable } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
-import { Authenticator } from '../../auth/access/index.js';
+import { Authenticator, CredentialWatch } from '../../auth/access/index.js';
+import { AppError } from '../../common/errors/errors.js';
+import { refuseConnection } from '../../common/http/refuse-connection.js';
+import { Upgrades } from '../../common/http/upgrades.js';
+import { RateLimiter } from '../../common/rate-limit/rate-limiter.js';
 import { Config } from '../../config/config.js';
 import { subscriptionOptions } from './subscription-options.js';
 
@@ -27,6 +31,9 @@ export class SubscriptionServer implements OnApplicationBootstrap, OnModuleDestr
   constructor(
     private readonly config: Config,
     private readonly authenticator: Authenticator,
+    private readonly credentials: CredentialWatch,
+    private readonly limiter: RateLimiter,
+    private readonly upgrades: Upgrades,
     private readonly schema: GraphQLSchemaHost,
     private readonly host: HttpAdapterHost,
   ) {}
@@ -36,22 +43,26 @@ export class SubscriptionServer implements OnApplicationBootstrap, OnModuleDestr
     const fastify = this.host.httpAdapter?.getInstance<FastifyInstance>();
     if (!fastify) return;
     const http = fastify.server;
+    const { authenticator, credentials, limiter } = this;
     const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE });
     this.server = useServer(
       {
-        ...subscriptionOptions(this.schema.schema, this.config.graphql, this.authenticator),
+        ...subscriptionOptions(this.schema.schema, this.config.graphql, {
+          authenticator,
+          credentials,
+          limiter,
+        }),
         isProd: true,
       },
       sockets,
     );
-    http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      // Node has let go of it: the error of a client that has left would end the process.
-      socket.on('error', () => undefined);
-      if (PATH.test(request.url ?? '')) {
-        sockets.handleUpgrade(request, socket, head, (client) => sockets.emit('connection', client, request));
-      } else if (http.listenerCount('upgrade') === 1) {
-        socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
-      }
+    this.upgrades.handle(PATH, (request, socket, head) => {
+      sockets.handleUpgrade(request, socket, head, (client) => sockets.emit('connection', client, request));
+    });
+    // Node reports upgrades only where someone listens.
+    http.on('upgrade', (_request: IncomingMessage, socket: Duplex) => {
+      if (http.listenerCount('upgrade') > 1) return;
+      refuseConnection(socket, new AppError('NOT_FOUND', 'There is no WebSocket at this path'));
     });
   }
 

@@ -1,0 +1,70 @@
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { toAppError } from '../../common/errors/to-app-error.js';
+import type { Account } from '../accounts/index.js';
+import { Authenticator } from './authenticator.js';
+
+/** Between two looks, in milliseconds. */
+const INTERVAL = 10_000;
+
+interface Watched {
+  readonly request: FastifyRequest;
+  readonly account: Account;
+  readonly end: () => void;
+}
+
+/** Ends what outlives its credential: streams and WebSockets, seconds after a token, a session or an account has ended. */
+@Injectable()
+export class CredentialWatch implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly watched = new Set<Watched>();
+  private timer: NodeJS.Timeout | undefined;
+  private isLooking = false;
+
+  constructor(private readonly authenticator: Authenticator) {}
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => void this.look(), INTERVAL).unref();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+  }
+
+  /**
+   * Calls `end` once, when the request would not be accepted any more, or with other rights. A request without an
+   * account has nothing to lose.
+   *
+   * @param request after its credentials were looked at
+   * @returns what ends the watch
+   */
+  watch(request: FastifyRequest, end: () => void): () => void {
+    const { user: account } = request;
+    if (!account) return () => undefined;
+    const watched = { request, account, end };
+    this.watched.add(watched);
+    return () => void this.watched.delete(watched);
+  }
+
+  /** One after the other: a thousand at once would keep requests waiting. */
+  private async look(): Promise<void> {
+    if (this.isLooking) return;
+    this.isLooking = true;
+    const known = [...this.watched];
+    for (const watched of known) {
+      if (await this.isGood(watched)) continue;
+      if (this.watched.delete(watched)) watched.end();
+    }
+    this.isLooking = false;
+  }
+
+  private async isGood({ request, account }: Watched): Promise<boolean> {
+    try {
+      // A copy: the request keeps the account that it was accepted with.
+      const principal = await this.authenticator.authenticate(Object.create(request) as FastifyRequest);
+      return principal?.account.id === account.id && principal.account.isStaff === account.isStaff;
+    } catch (error) {
+      // A database that is away says nothing of the credential.
+      return toAppError(error).status >= 500;
+    }
+  }
+}

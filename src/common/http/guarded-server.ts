@@ -1,0 +1,29 @@
+import type { IncomingMessage, RequestListener, ServerOptions } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { DrainingServer } from './draining-server.js';
+import type { Upgrades } from './upgrades.js';
+
+/** A server whose upgrade requests are checked before any listener gets them, whoever has added it. */
+export class GuardedServer extends DrainingServer {
+  /** What they pass. */
+  upgrades: Upgrades | undefined;
+
+  constructor(options: ServerOptions, handler: RequestListener) {
+    super(
+      {
+        ...options,
+        // Clients offer HTTP/2 (`Upgrade: h2c`) with any request, which then is one like any other (RFC 9110, section 7.8).
+        shouldUpgradeCallback: ({ headers }) =>
+          this.listenerCount('upgrade') > 0 && headers.upgrade?.toLowerCase() === 'websocket',
+      },
+      handler,
+    );
+  }
+
+  override emit(event: string, ...values: unknown[]): boolean {
+    if (event !== 'upgrade' || !this.upgrades) return super.emit(event, ...values);
+    const [request, socket, head] = values as [IncomingMessage, Duplex, Buffer];
+    void this.upgrades.pass(request, socket, head, (...upgrade) => super.emit(event, ...upgrade));
+    return true;
+  }
+}

@@ -1,0 +1,59 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../config/config.js';
+import { toAppError } from '../errors/to-app-error.js';
+import { RateLimiter } from '../rate-limit/rate-limiter.js';
+import { ConnectionLimit } from '../request/connection-limit.js';
+import { toRequest } from '../request/request-of.js';
+import { addressBehind, rememberAddress } from '../request/upgrade-address.js';
+import { refuseConnection } from './refuse-connection.js';
+
+type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+/**
+ * What each upgrade request passes, of whichever WebSocket server, as it passes no hook of Fastify: it counts in
+ * the rate limit, and a client may have so many connections.
+ */
+@Injectable()
+export class Upgrades {
+  private readonly connections = new ConnectionLimit('WebSockets');
+  private readonly handlers = new Map<RegExp, UpgradeHandler>();
+  private readonly addressOf: (request: IncomingMessage) => string;
+
+  constructor(
+    { trustedProxies }: Config,
+    private readonly limiter: RateLimiter,
+  ) {
+    this.addressOf = addressBehind(trustedProxies);
+  }
+
+  /** Takes the requests to a path past all listeners: an adapter of Nest ends those to paths that it does not serve. */
+  handle(path: RegExp, handler: UpgradeHandler): void {
+    this.handlers.set(path, handler);
+  }
+
+  /** Refuses the request, hands it to the handler of its path, or passes it on. */
+  async pass(request: IncomingMessage, socket: Duplex, head: Buffer, passOn: UpgradeHandler): Promise<void> {
+    // Node has let go of it: the error of a client that has left would end the process.
+    socket.on('error', () => undefined);
+    const headers: Record<string, string> = {};
+    try {
+      const address = this.addressOf(request);
+      rememberAddress(request, address);
+      await this.limiter.check(toRequest(request), (limit) => Object.assign(headers, limit));
+      const leave = this.connections.enter(address);
+      socket.once('close', leave);
+      if (socket.destroyed) {
+        leave();
+        return;
+      }
+    } catch (error) {
+      refuseConnection(socket, toAppError(error), headers);
+      return;
+    }
+    const path = request.url ?? '';
+    const [, handler] = [...this.handlers].find(([served]) => served.test(path)) ?? [];
+    (handler ?? passOn)(request, socket, head);
+  }
+}

@@ -1,0 +1,107 @@
+import rateLimit, { type RateLimitPluginOptions } from '@fastify/rate-limit';
+import { Injectable, Logger } from '@nestjs/common';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Config } from '../../config/config.js';
+import { AppError } from '../errors/errors.js';
+import { clientOf, networkOf } from '../request/client.js';
+import { connectRedis } from './connect-redis.js';
+
+/** Clients that a process remembers; beyond that it forgets those that it has not seen for longest. */
+const MAX_CLIENTS = 50_000;
+
+type Counter = (
+  request: FastifyRequest,
+) => Promise<{ remaining: number; seconds: number; isExceeded: boolean }>;
+
+/**
+ * Limits how many requests a client may send, an IPv4 address or an IPv6 /64, also those that no route serves; the
+ * health checks are exempt. Every response says what is left (IETF draft `ratelimit-headers`). With Redis the limit
+ * is that of all replicas together; while Redis is away, each process limits by itself.
+ */
+@Injectable()
+export class RateLimiter {
+  private counter: Counter | undefined;
+
+  constructor(private readonly config: Config) {}
+
+  /** Limits the requests that pass the hooks of the server. */
+  async register(fastify: FastifyInstance): Promise<void> {
+    if (this.config.rateLimit === undefined) return;
+    this.counter = await createCounter(fastify, this.config.rateLimit, this.config.redisUrl);
+    fastify.addHook('onRequest', async (request, reply) => {
+      if (request.routeOptions.url?.startsWith('/health')) return;
+      await this.check(request, (headers) => void reply.headers(headers));
+    });
+  }
+
+  /**
+   * Counts a request, or a message that is one.
+   *
+   * @param setHeaders gets what the response says of the limit, whether it is accepted or not
+   * @throws AppError `RATE_LIMITED`
+   */
+  async check(
+    request: FastifyRequest,
+    setHeaders: (headers: Record<string, string>) => void = () => undefined,
+  ): Promise<void> {
+    const { rateLimit: limit } = this.config;
+    if (!this.counter || !limit) return;
+    const { max, window } = limit;
+    const { remaining, seconds, isExceeded } = await this.counter(request);
+    setHeaders({
+      'ratelimit-policy': `"default";q=${max};w=${window}`,
+      ratelimit: `"default";r=${remaining};t=${seconds}`,
+    });
+    if (!isExceeded) return;
+    const message = `At most ${max} requests are accepted in ${window} seconds; please wait`;
+    throw new AppError('RATE_LIMITED', message, {
+      headers: { 'retry-after': String(Math.max(1, seconds)) },
+    });
+  }
+}
+
+async function createCounter(
+  fastify: FastifyInstance,
+  { max, window }: NonNullable<Config['rateLimit']>,
+  redisUrl: string | undefined,
+): Promise<Counter> {
+  const keyGenerator = (request: FastifyRequest) => networkOf(clientOf(request).address);
+  const options = { global: false, max, timeWindow: window * 1000, keyGenerator };
+  const alone = oneByOne(await createOne(fastify, { ...options, cache: MAX_CLIENTS }));
+  if (redisUrl === undefined) return alone;
+  const redis = connectRedis(redisUrl, new Logger('RateLimit'));
+  fastify.addHook('onClose', async () => redis.disconnect());
+  const shared = await createOne(fastify, { ...options, redis, nameSpace: 'posts-api:rate-limit:' });
+  return async (request) => {
+    if (redis.status !== 'ready') return alone(request);
+    return shared(request).catch(() => alone(request));
+  };
+}
+
+/**
+ * The store in memory passes on the object that it counts in: of requests that come at once, such as messages in one
+ * packet, each would see the count of the last.
+ */
+function oneByOne(count: Counter): Counter {
+  let last: Promise<unknown> = Promise.resolve();
+  return (request) => {
+    const next = last.then(() => count(request));
+    last = next.catch(() => undefined);
+    return next;
+  };
+}
+
+/** Each has a scope of its own, because the plugin decorates the instance that it is registered with. */
+async function createOne(fastify: FastifyInstance, options: RateLimitPluginOptions): Promise<Counter> {
+  const { promise, resolve } = Promise.withResolvers<Counter>();
+  await fastify.register(async (scope) => {
+    await scope.register(rateLimit, options);
+    const limit = scope.createRateLimit();
+    resolve(async (request) => {
+      const result = await limit(request);
+      if (result.isAllowed) throw new Error('Nobody is exempt from the rate limit');
+      return { remaining: result.remaining, seconds: result.ttlInSeconds, isExceeded: result.isExceeded };
+    });
+  });
+  return promise;
+}

@@ -1,0 +1,53 @@
+import { createServer } from 'node:http';
+import type { LookupAddress } from 'node:dns';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+
+/** What the resolver answers with, in turn; the last one again and again. */
+let answers: LookupAddress[][] = [];
+let asked = 0;
+jest.unstable_mockModule('node:dns', () => ({
+  lookup: (_hostname: string, _options: object, done: (error: null, found: LookupAddress[]) => void) => {
+    const found = answers[Math.min(asked++, answers.length - 1)]!;
+    process.nextTick(() => done(null, found));
+  },
+}));
+const { post } = await import('./webhook-request.js');
+
+const PRIVATE = { address: '127.0.0.1', family: 4 };
+/** Of a network that was given back, and leads nowhere (3ffe::/16, RFC 3701). */
+const PUBLIC = { address: '3ffe::1', family: 6 };
+
+describe('A webhook to a name', () => {
+  let requests = 0;
+  const receiver = createServer((_, response) => {
+    requests++;
+    response.end();
+  });
+  beforeAll(() => new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve)));
+  afterAll(() => new Promise((resolve) => receiver.close(resolve)));
+
+  const attempt = (...found: LookupAddress[][]): Promise<unknown> => {
+    [answers, asked, requests] = [found, 0, 0];
+    const { port } = receiver.address() as AddressInfo;
+    return post(new URL(`http://receiver.example.com:${port}/`), '{}', {}, false).catch(
+      (error: Error) => error.message,
+    );
+  };
+
+  it('is sent to what the name was looked up as, not to what it is a moment later', async () => {
+    const outcome = await attempt([PUBLIC], [PRIVATE]);
+
+    expect(outcome).toEqual(expect.stringMatching(/3ffe::1|no response/));
+    expect(asked).toBe(1);
+    expect(requests).toBe(0);
+  });
+
+  it.each([
+    ['a private address', [PRIVATE]],
+    ['a private one beside a public one', [PUBLIC, PRIVATE]],
+  ])('is refused where it is looked up as %s', async (_, found) => {
+    expect(await attempt(found)).toContain('not public');
+    expect(requests).toBe(0);
+  });
+});

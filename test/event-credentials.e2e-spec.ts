@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import { bearer, startApi, type TestApi } from './support/api.js';
+import { EventClient } from './support/event-client.js';
+import { STORES } from './support/stores.js';
+import { until } from './support/until.js';
+
+/** Longer than an access token is valid, in milliseconds. */
+const LATER = 31 * 60_000;
+
+describe.each(STORES)('What is open when a credential ends on %s', (store) => {
+  let api: TestApi;
+  let url: string;
+  beforeAll(async () => {
+    api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
+    await api.app.listen(0, '127.0.0.1');
+    url = await api.app.getUrl();
+    for (const name of ['ada', 'bob', 'carl', 'dora']) await api.accounts.register(`${name}@example.com`);
+    await api.accounts.admin().setStaff('dora@example.com', true);
+  });
+  afterAll(() => api.stop());
+
+  const login = async (name: string) => bearer((await api.accounts.login(`${name}@example.com`)).access);
+  const follow = (headers: Record<string, string> = {}) =>
+    EventClient.open(`${url}/v1/events/stream`, { headers });
+
+  it('is a stream: it ends with the token, the session, the account or its rights; others go on', async () => {
+    const session = await api.accounts.session('bob@example.com');
+    const [ada, carl, dora] = [await login('ada'), await login('carl'), await login('dora')];
+    const anonymous = await follow();
+    const ofAda = await follow(ada);
+    const ofBob = await follow(session.cookie);
+    const ofCarl = await follow(carl);
+    const ofDora = await follow(dora);
+
+    expect(await api.delete('/auth/session/', session.headers)).toHaveStatus(204);
+    await api.accounts.admin().setActive('carl@example.com', false);
+    await api.accounts.admin().setStaff('dora@example.com', false);
+    await until('three are over', () => ofBob.isOver && ofCarl.isOver && ofDora.isOver);
+    await api.post('/v1/orders', {}, { ...ada, 'idempotency-key': 'one' });
+    await api.post('/v1/posts', { title: 'A', content: 'B' }, ada);
+    await ofAda.untilEvents(2);
+    expect([ofAda, anonymous, ofBob, ofCarl, ofDora].map(({ isOver }) => isOver)).toEqual([
+      false,
+      false,
+      true,
+      true,
+      true,
+    ]);
+
+    api.moveClock(LATER);
+    await until('it is over', () => ofAda.isOver);
+    const again = await login('ada');
+    await api.post('/v1/posts', { title: 'C', content: 'D' }, again);
+    await anonymous.untilEvents(2);
+    expect(await api.get('/v1/events/stream', ada)).toBeError('TOKEN_NOT_VALID');
+    api.moveClock(0);
+    anonymous.close();
+  });
+
+  it('is a WebSocket: it takes no operation after that, and is closed with 4403', async () => {
+    let closed: any;
+    const client = createClient({
+      url: `${url.replace('http', 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      retryAttempts: 0,
+      connectionParams: { Authorization: (await login('ada'))['authorization'] },
+      on: { closed: (event) => (closed = event) },
+    });
+    const subscribe = (): { results: any[]; errors: any[] } => {
+      const seen = { results: [] as any[], errors: [] as any[] };
+      client.subscribe(
+        { query: 'subscription { events { id } }' },
+        {
+          next: (result) => seen.results.push(result),
+          error: (error) => seen.errors.push(error),
+          complete: () => undefined,
+        },
+      );
+      return seen;
+    };
+    const first = subscribe();
+    const ada = await login('ada');
+    await until('it is open', async () => {
+      await api.post('/v1/posts', { title: 'A', content: 'B' }, ada);
+      return first.results.length > 0;
+    });
+
+    api.moveClock(LATER);
+    const second = subscribe();
+    await until('it is refused', () => second.errors.length > 0);
+    await until('the connection is closed', () => closed !== undefined);
+
+    // The connection may be closed at that very moment.
+    const [error] = second.errors;
+    expect(['UNAUTHENTICATED', 4403]).toContain(error.code ?? error[0].extensions.code);
+    expect(closed.code).toBe(4403);
+    expect(first.errors).toEqual([expect.objectContaining({ code: 4403 })]);
+    api.moveClock(0);
+    await client.dispose();
+  });
+});

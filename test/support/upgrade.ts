@@ -1,0 +1,42 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { WebSocket } from 'ws';
+import type { Reply } from './api.js';
+
+/** What comes of an upgrade request: an open WebSocket, or the response that refuses it. */
+export async function upgrade(
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<{ socket: WebSocket } | { socket: undefined; reply: Reply }> {
+  const socket = new WebSocket(url.replace(/^http/, 'ws'), 'graphql-transport-ws', { headers });
+  const refused = new Promise<IncomingMessage>((resolve) => {
+    socket.once('unexpected-response', (_, response) => resolve(response));
+  });
+  const response = await Promise.race([once(socket, 'open'), refused]);
+  if (Array.isArray(response)) return { socket };
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  const text = Buffer.concat(chunks).toString();
+  return {
+    socket: undefined,
+    reply: {
+      status: response.statusCode!,
+      headers: response.headers as Reply['headers'],
+      body: JSON.parse(text),
+      text,
+    },
+  };
+}
+
+/** Opens one and closes it. @returns the response where it was refused */
+export async function tryUpgrade(
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<Reply | undefined> {
+  const result = await upgrade(url, headers);
+  if (!result.socket) return result.reply;
+  const closed = once(result.socket, 'close');
+  result.socket.close();
+  await closed;
+  return undefined;
+}

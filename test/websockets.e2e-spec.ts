@@ -1,0 +1,200 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { WsAdapter } from '@nestjs/platform-ws';
+import { createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import { createApp } from '../src/app.factory.js';
+import { loadConfig } from '../src/config/load-config.js';
+import { RoomsModule } from './recipes/guide/rooms/rooms.module.js';
+import { bearer, TestApi } from './support/api.js';
+import { hasRedis, RedisServer } from './support/redis.js';
+import { createStore } from './support/stores.js';
+import { until } from './support/until.js';
+import { tryUpgrade, upgrade } from './support/upgrade.js';
+
+const from = (address: string) => ({ 'x-forwarded-for': address });
+
+/** An application that listens, with subscriptions and a gateway. */
+async function start(settings: Record<string, string> = {}): Promise<{ api: TestApi; url: string }> {
+  const { environment, ...store } = await createStore('SQLite');
+  const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment, ...settings });
+  const app = await createApp(config, {
+    modules: [RoomsModule],
+    configure: (created) => void created.useWebSocketAdapter(new WsAdapter(created)),
+  });
+  await app.listen(0, '127.0.0.1');
+  return { api: new TestApi(app, config, () => store.remove()), url: await app.getUrl() };
+}
+
+const subscribe = (client: ReturnType<typeof createClient>): any[] => {
+  const errors: any[] = [];
+  client.subscribe(
+    { query: 'subscription { events { id } }' },
+    { next: () => undefined, error: (error) => errors.push(error), complete: () => undefined },
+  );
+  return errors;
+};
+
+describe('An upgrade to WebSocket', () => {
+  let api: TestApi;
+  let url: string;
+  beforeAll(async () => {
+    ({ api, url } = await start({ RATE_LIMIT: '3/3600', TRUST_PROXY: '127.0.0.1' }));
+  });
+  afterAll(() => api.stop());
+
+  it.each([
+    ['subscriptions', '/graphql', '203.0.113.1'],
+    ['a gateway', '/rooms', '203.0.113.2'],
+  ])('counts as a request of the client that a trusted proxy names: %s', async (_, path, address) => {
+    for (let n = 0; n < 3; n++) expect(await tryUpgrade(url + path, from(address))).toBeUndefined();
+
+    const refused = await tryUpgrade(url + path, from(address));
+    expect(refused).toBeError('RATE_LIMITED');
+    expect(refused!.headers).toMatchObject({
+      'retry-after': expect.stringMatching(/^\d+$/),
+      'ratelimit-policy': '"default";q=3;w=3600',
+      ratelimit: expect.stringMatching(/^"default";r=0;t=\d+$/),
+    });
+    expect(await api.get('/v1/posts', from(address))).toBeError('RATE_LIMITED');
+    // The client nearest to a proxy that is trusted, whatever else it has sent.
+    expect(await tryUpgrade(url + path, from(`198.51.100.1, ${address}`))).toBeError('RATE_LIMITED');
+    expect(await tryUpgrade(url + path, from(`198.51.100.${path.length}`))).toBeUndefined();
+  });
+
+  it('counts an IPv6 client by its /64', async () => {
+    for (const n of [1, 2, 3]) {
+      expect(await tryUpgrade(`${url}/graphql`, from(`2001:db8:7:7::${n}`))).toBeUndefined();
+    }
+    expect(await tryUpgrade(`${url}/graphql`, from('2001:db8:7:7::9'))).toBeError('RATE_LIMITED');
+  });
+});
+
+describe('An upgrade to WebSocket from a client that is no trusted proxy', () => {
+  it('counts for who has connected, whatever it says', async () => {
+    const { api, url } = await start({ RATE_LIMIT: '3/3600', TRUST_PROXY: '192.0.2.1' });
+    for (const n of [1, 2, 3]) {
+      expect(await tryUpgrade(`${url}/graphql`, from(`203.0.113.${n}`))).toBeUndefined();
+    }
+    expect(await tryUpgrade(`${url}/graphql`, from('203.0.113.4'))).toBeError('RATE_LIMITED');
+    await api.stop();
+  });
+});
+
+describe('An operation on a WebSocket', () => {
+  it('counts as a request, and is refused alone', async () => {
+    const { api, url } = await start({ RATE_LIMIT: '4/3600' });
+    const client = createClient({
+      url: `${url.replace('http', 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      retryAttempts: 0,
+    });
+    // One is the connection itself.
+    const accepted = [1, 2, 3].map(() => subscribe(client));
+    const refused = subscribe(client);
+    await until('it is refused', () => refused.length > 0);
+
+    expect(refused).toEqual([
+      [expect.objectContaining({ extensions: expect.objectContaining({ code: 'RATE_LIMITED' }) })],
+    ]);
+    expect(accepted).toEqual([[], [], []]);
+    expect(await api.get('/v1/posts')).toBeError('RATE_LIMITED');
+    await client.dispose();
+    await api.stop();
+  });
+});
+
+(hasRedis ? describe : describe.skip)('WebSockets with Redis', () => {
+  it('count in the limit that all replicas share', async () => {
+    const redis = await RedisServer.start();
+    const settings = { RATE_LIMIT: '6/3600', TRUST_PROXY: '127.0.0.1', REDIS_URL: redis.url };
+    const replicas = [await start(settings), await start(settings)] as const;
+    let clients = 0;
+    const accepted = async () => {
+      const address = `203.0.113.${++clients}`;
+      const refusals = [];
+      for (let n = 0; n < 10; n++) {
+        refusals.push(await tryUpgrade(`${replicas[n % 2]!.url}/graphql`, from(address)));
+      }
+      return refusals.filter((refusal) => refusal === undefined).length;
+    };
+
+    await until('both are connected', async () => (await accepted()) === 6);
+    expect(await accepted()).toBe(6);
+    for (const { api } of replicas) await api.stop();
+    await redis.stop();
+  });
+});
+
+describe('WebSockets', () => {
+  let api: TestApi;
+  let url: string;
+  beforeAll(async () => {
+    ({ api, url } = await start({ TRUST_PROXY: '127.0.0.1' }));
+  });
+  afterAll(() => api.stop());
+
+  it('are refused to a client that has 50, of whichever kind, until it closes one', async () => {
+    const address = '203.0.113.9';
+    const sockets: WebSocket[] = [];
+    for (let n = 0; n < 50; n++) {
+      const { socket } = await upgrade(url + (n % 2 ? '/graphql' : '/rooms'), from(address));
+      sockets.push(socket!);
+    }
+
+    expect(await tryUpgrade(`${url}/graphql`, from(address))).toBeError('SERVICE_UNAVAILABLE');
+    expect(await tryUpgrade(`${url}/rooms`, from(address))).toBeError('SERVICE_UNAVAILABLE');
+    expect(await tryUpgrade(`${url}/graphql`, from('203.0.113.10'))).toBeUndefined();
+    sockets[0]!.terminate();
+    await until(
+      'a place is free',
+      async () => (await tryUpgrade(`${url}/rooms`, from(address))) === undefined,
+    );
+    for (const socket of sockets) socket.terminate();
+  });
+
+  it('of subscriptions and of a gateway are served side by side', async () => {
+    const { socket } = await upgrade(`${url}/rooms`);
+    socket!.send(JSON.stringify({ event: 'echo', data: 'hello' }));
+    const [message] = await once(socket!, 'message');
+    expect(JSON.parse(String(message))).toEqual({ event: 'echo', data: 'hello' });
+    socket!.terminate();
+
+    const client = createClient({
+      url: `${url.replace('http', 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      retryAttempts: 0,
+    });
+    const results = client.iterate({ query: 'subscription { nope }' });
+    await expect(results.next()).rejects.toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+    await client.dispose();
+  });
+
+  it('are the only upgrade: a client that offers HTTP/2 has its request answered', async () => {
+    const request = get(`${url}/v1/posts`, { headers: { connection: 'Upgrade', upgrade: 'h2c' } });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    response.resume();
+
+    expect(response.statusCode).toBe(200);
+  });
+
+  it('of a gateway accept no message after the token has expired', async () => {
+    await api.accounts.register('ada@example.com');
+    const { socket } = await upgrade(
+      `${url}/rooms`,
+      bearer((await api.accounts.login('ada@example.com')).access),
+    );
+    const ask = async () => {
+      socket!.send(JSON.stringify({ event: 'whoami' }));
+      const [message] = await once(socket!, 'message');
+      return JSON.parse(String(message));
+    };
+
+    expect(await ask()).toEqual({ event: 'whoami', data: 'ada@example.com' });
+    api.moveClock(31 * 60_000);
+    expect(await ask()).toMatchObject({ event: 'exception' });
+    api.moveClock(0);
+    socket!.terminate();
+  });
+});
