@@ -33,12 +33,13 @@ export function registerHttp(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance();
   const config = app.get(Config);
   const drain = app.get(Drain);
+  const metrics = app.get(Metrics);
   const constant = { ...API_HEADERS, ...corsHeaders(config) };
 
   logRequests(fastify, rootLogger());
   answerOddRequests(fastify);
   sendNotModified(fastify);
-  boundResponses(fastify, app.get(Metrics));
+  boundResponses(fastify, metrics);
 
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.headers(constant);
@@ -73,7 +74,7 @@ export function registerHttp(app: NestFastifyApplication): void {
     fastifyPlugin(async (instance) => {
       await limitRequests(instance, config);
       instance.addHook('onRequest', refuse);
-      readJsonBodies(instance);
+      readJsonBodies(instance, metrics);
     }),
   );
 }
