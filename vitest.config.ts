@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
-/** Tests that change what a process has once, such as the strategies of Passport or the types of GraphQL. */
-const ISOLATED = ['test/recipes/**'];
+/** Tests that change what a process has once, such as strategies, types and modules. */
+const ISOLATED = ['test/recipes/**/*.e2e-spec.ts', 'src/webhooks/webhook-request.spec.ts'];
 const TESTS = ['{src,test}/**/*.{spec,e2e-spec}.ts'];
 
 export default defineConfig({
@@ -20,7 +20,7 @@ export default defineConfig({
       { extends: true, test: { name: 'app', include: TESTS, exclude: ISOLATED, isolate: false } },
       {
         extends: true,
-        test: { name: 'recipes', include: ISOLATED.map((folder) => `${folder}/*.e2e-spec.ts`) },
+        test: { name: 'isolated', include: ISOLATED },
       },
     ],
   },

@@ -145,6 +145,13 @@ describe('a backup of the embedded database', () => {
     const restored = await start();
     expect((await restored.fetch('/v1/posts/2')).status).toBe(404);
     await restored.end();
+    const { output: audited } = await run('audit');
+    expect(JSON.parse(audited)).toMatchObject({
+      account_id: null,
+      action: 'command restore',
+      subject: 'database',
+      agent: expect.stringMatching(/^user \S+$/),
+    });
     await run('restore', kept);
     const undone = await start();
     expect((await undone.fetch('/v1/posts/2')).status).toBe(200);

@@ -94,6 +94,18 @@ describe.each(STORES)('commands on %s', (store) => {
     expect(updated).toContain('0 posts stored');
     expect(updated).toContain('1 posts changed');
     expect(updated).toContain('3 posts were there already\n');
+    const { output: audited } = await run('audit', ['--subject', '/v1/posts']);
+    const entries = audited.trimEnd().split('\n');
+    // One for each import, however many posts it has stored.
+    expect(entries.map((line) => JSON.parse(line))).toEqual(
+      Array.from({ length: 3 }, () =>
+        expect.objectContaining({
+          account_id: null,
+          action: 'command import',
+          agent: expect.stringMatching(/^user \S+$/),
+        }),
+      ),
+    );
     const { data, meta } = await list(service);
     expect(meta.total).toBe(4);
     expect(data.map(({ title, status }: any) => [title, status])).toEqual([

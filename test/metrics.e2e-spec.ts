@@ -1,8 +1,19 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Controller, Get, Injectable, Module, Post } from '@nestjs/common';
+import { createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import { Public } from '../src/auth/access/index.js';
+import { Database } from '../src/database/database.js';
+import { Queries } from '../src/database/queries.js';
 import { Transactions } from '../src/database/transactions.js';
+import { OnDurableEvent } from '../src/events/index.js';
 import { MetricsServer } from '../src/metrics/metrics-server.js';
-import { startApi, type TestApi } from './support/api.js';
+import { bearer, startApi, type TestApi } from './support/api.js';
+import { EventClient } from './support/event-client.js';
+import { answer, Receiver } from './support/receiver.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
@@ -17,11 +28,46 @@ async function scrape(api: TestApi): Promise<Map<string, number>> {
   );
 }
 
+let isFailing = false;
+let held = Promise.withResolvers<void>();
+
+@Injectable()
+class Watcher {
+  @OnDurableEvent({ name: 'watcher', types: ['user.created', 'user.deleted'] })
+  watch(): void {
+    if (isFailing) throw new Error('Not now');
+  }
+}
+
+@Controller()
+@Public()
+class SlowController {
+  constructor(private readonly queries: Queries) {}
+
+  @Get('slow')
+  read() {
+    return this.queries.search(
+      this.queries.dialect.name === 'sqlite'
+        ? 'WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE within_deadline()) SELECT max(n) FROM n'
+        : 'SELECT pg_sleep(60)',
+    );
+  }
+
+  @Post('held')
+  async hold() {
+    await held.promise;
+    return {};
+  }
+}
+
+@Module({ controllers: [SlowController], providers: [Watcher] })
+class MeasuredModule {}
+
 describe.each(STORES)('metrics on %s', (store) => {
   let api: TestApi;
   let url: string;
   beforeAll(async () => {
-    api = await startApi(store, { METRICS_PORT: '0' });
+    api = await startApi(store, { METRICS_PORT: '0', GRAPHQL_SUBSCRIPTIONS: 'on' }, [MeasuredModule]);
     // A request that is injected has no connection whose end could be seen.
     await api.app.listen(0, '127.0.0.1');
     url = await api.app.getUrl();
@@ -123,6 +169,181 @@ describe.each(STORES)('metrics on %s', (store) => {
     expect(samples.get('mail_outbox_mails')).toBe(1);
     expect(samples.get('mail_outbox_oldest_age_seconds')).toBeGreaterThanOrEqual(600);
     expect(samples.get('mail_outbox_oldest_age_seconds')).toBeLessThan(3600);
+  });
+
+  it('show the deliveries that wait, for how long, and what came of attempts', async () => {
+    const receiver = await Receiver.start();
+    await api.accounts.register('staff@example.com');
+    await api.accounts.admin().setStaff('staff@example.com', true);
+    const staff = bearer((await api.accounts.login('staff@example.com')).access);
+    const webhook = async (address: string) =>
+      (await api.post('/v1/webhooks', { url: address, types: ['post.created'] }, staff)).body.data
+        .id as number;
+    const attempts = async (result: string) =>
+      (await scrape(api)).get(`webhook_attempts_total{result="${result}"}`) ?? 0;
+
+    const id = await webhook(receiver.url);
+    await api.post(`/v1/webhooks/${id}/test`, {}, staff);
+    await until('it is accepted', async () => (await attempts('accepted')) === 1);
+    receiver.behaviour = answer(500);
+    await api.post(`/v1/webhooks/${id}/test`, {}, staff);
+    await until('it is refused', async () => (await attempts('refused')) === 1);
+    await receiver.stop();
+    await api.post(`/v1/webhooks/${id}/test`, {}, staff);
+    await until('it is unreachable', async () => (await attempts('unreachable')) >= 1);
+
+    expect((await scrape(api)).get('webhook_deliveries_pending')).toBe(2);
+    await api.app
+      .get(Transactions)
+      .execute(`UPDATE webhook_deliveries SET created_at = :then WHERE status = 'pending'`, {
+        then: new Date(Date.now() - 600_000).toISOString(),
+      });
+    const age = (await scrape(api)).get('webhook_deliveries_oldest_age_seconds');
+    expect(age).toBeGreaterThanOrEqual(600);
+    expect(age).toBeLessThan(3600);
+
+    await api.delete(`/v1/webhooks/${id}`, staff);
+    const samples = await scrape(api);
+    expect(samples.get('webhook_deliveries_pending')).toBe(0);
+    expect(samples.get('webhook_deliveries_oldest_age_seconds')).toBe(0);
+  });
+
+  it('show how far a subscriber is behind, by the events that it wants, and how often it has failed', async () => {
+    const sample = async (name: string) =>
+      (await scrape(api)).get(`event_subscriber_${name}{subscriber="watcher"}`);
+    await api.posts.create();
+    expect(await sample('lag_seconds')).toBe(0);
+
+    isFailing = true;
+    await api.users.create();
+    await until('it has failed', async () => (await sample('failed_attempts'))! >= 1);
+    api.moveClock(600_000);
+    expect(await sample('lag_seconds')).toBeGreaterThanOrEqual(500);
+
+    isFailing = false;
+    await until('it has caught up', async () => (await sample('lag_seconds')) === 0);
+    expect(await sample('failed_attempts')).toBe(0);
+    api.moveClock(0);
+    expect([...(await scrape(api)).keys()].filter((name) => name.includes('subscriber="'))).toHaveLength(4);
+  });
+
+  it('show open streams and subscriptions, and whether signals of other replicas arrive', async () => {
+    const consumers = async (kind: string) => (await scrape(api)).get(`event_consumers{kind="${kind}"}`);
+    const stream = await EventClient.open(`${url}/v1/events/stream`);
+    const client = createClient({ url: `${url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket });
+    client.subscribe(
+      { query: 'subscription { events { id } }' },
+      { next: () => undefined, error: () => undefined, complete: () => undefined },
+    );
+
+    await until('both are open', async () => (await consumers('subscription')) === 1);
+    expect(await consumers('stream')).toBe(1);
+    expect((await scrape(api)).get('event_consumers_max')).toBe(1000);
+    stream.close();
+    await client.dispose();
+    await until('both have ended', async () => {
+      return (await consumers('subscription')) === 0 && (await consumers('stream')) === 0;
+    });
+
+    if (store === 'SQLite') expect((await scrape(api)).has('event_listener_connected')).toBe(false);
+    else await until('it listens', async () => (await scrape(api)).get('event_listener_connected') === 1);
+  });
+
+  it('show for how long an event has waited for its position', async () => {
+    const age = async () => (await scrape(api)).get('event_log_unnumbered_age_seconds');
+    expect(await age()).toBe(0);
+    if (store === 'SQLite') return;
+
+    const release = Promise.withResolvers<void>();
+    const transactions = api.app.get(Transactions);
+    const locked = Promise.withResolvers<void>();
+    const lock = transactions.run(async () => {
+      await transactions.execute('SELECT 1 FROM event_log FOR UPDATE');
+      locked.resolve();
+      await release.promise;
+    });
+    await locked.promise;
+    await api.posts.create();
+    api.moveClock(600_000);
+    expect(await age()).toBeGreaterThanOrEqual(500);
+    api.moveClock(0);
+    release.resolve();
+    await lock;
+    await until('it has its position', async () => (await age()) === 0);
+  });
+
+  it('show the slow reads that wait', async () => {
+    const search = async (name: string, state = '') =>
+      (await scrape(api)).get(`db_client_connections${name}{pool_name="search"${state}}`)!;
+    const max = await search('_max');
+    const reads = Array.from({ length: max + 2 }, () => api.get('/slow'));
+
+    await until('all are taken, and two wait', async () => {
+      return (await search('', ',state="used"')) === max && (await search('_pending_requests')) === 2;
+    });
+    await Promise.all(reads);
+    expect(await search('_pending_requests')).toBe(0);
+    expect(await search('', ',state="used"')).toBe(0);
+  });
+
+  it('show the large bodies that are handled, and those that wait', async () => {
+    const bodies = async (state: string) => (await scrape(api)).get(`http_server_large_bodies_${state}`)!;
+    const body = JSON.stringify({ text: 'x'.repeat(70_000) });
+    const requests = Array.from({ length: 5 }, async () => {
+      const request = httpRequest(`${url}/held`, {
+        method: 'POST',
+        agent: false,
+        headers: { 'content-type': 'application/json', 'content-length': body.length },
+      });
+      request.end(body);
+      const [response] = await once(request, 'response');
+      response.resume();
+    });
+
+    await until('some run and some wait', async () => {
+      return (await bodies('running')) >= 2 && (await bodies('running')) + (await bodies('waiting')) === 5;
+    });
+    expect(await bodies('waiting')).toBeGreaterThan(0);
+    expect(await bodies('capacity')).toBe(64);
+    held.resolve();
+    await Promise.all(requests);
+    held = Promise.withResolvers();
+    expect(await bodies('running')).toBe(0);
+    expect(await bodies('waiting')).toBe(0);
+  });
+
+  it('read few entries of an index, however long a queue is', async () => {
+    const plan = async (sql: string) =>
+      JSON.stringify(
+        await api.app
+          .get(Database)
+          .source.query(`EXPLAIN ${store === 'SQLite' ? 'QUERY PLAN ' : '(COSTS OFF) '}${sql}`),
+      );
+    const transactions = api.app.get(Transactions);
+    const { id } = (
+      await transactions.execute<{ id: number }>(
+        `INSERT INTO webhooks (url, types, description, active, secret, after_position, created_at, updated_at)
+       VALUES ('http://127.0.0.1:9/', '[]', '', FALSE, '', 0, :now, :now) RETURNING id`,
+        { now: new Date().toISOString() },
+      )
+    )[0]!;
+    const numbers =
+      store === 'SQLite'
+        ? 'WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 20000) SELECT n FROM n'
+        : 'SELECT n FROM generate_series(1, 20000) AS g (n)';
+    await transactions.execute(
+      `INSERT INTO webhook_deliveries (webhook_id, event_id, type, status, attempts, created_at, expires_at)
+       SELECT ${id}, n, 'x', CASE n % 10 WHEN 0 THEN 'failed' ELSE 'pending' END, 0, :now, :now FROM (${numbers}) AS n`,
+      { now: new Date().toISOString() },
+    );
+    if (store === 'PostgreSQL') await transactions.execute('ANALYZE webhook_deliveries');
+
+    expect((await scrape(api)).get('webhook_deliveries_pending')).toBe(10_000);
+    expect(await plan(`SELECT min(created_at) FROM webhook_deliveries WHERE status = 'pending'`)).toContain(
+      'webhook_deliveries_pending',
+    );
+    expect(await plan('SELECT min(created_at) FROM mails')).toMatch(/mails_created_at|Seq Scan on mails/);
+    await transactions.execute('DELETE FROM webhooks WHERE id = :id', { id });
   });
 
   it('show who waits for a connection, or for a turn to write', async () => {

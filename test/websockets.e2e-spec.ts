@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WsAdapter } from '@nestjs/platform-ws';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';

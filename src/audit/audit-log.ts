@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOptionsWhere, LessThan, Repository } from 'typeorm';
-import { type AuditTrail, currentTrail } from '../common/audit/audit-trail.js';
+import { type AuditTrail, currentTrail, runWithoutTrail } from '../common/audit/audit-trail.js';
 import { Clock } from '../common/clock/clock.js';
+import type { Companion } from '../database/companion.js';
 import { Transactions } from '../database/transactions.js';
 import { AuditEntry } from './audit-entry.entity.js';
 
@@ -18,25 +19,33 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
-/**
- * Writes down who changed what. An entry commits in the transaction of the change where that is a unit of work; else it
- * is written after the change, and before the response.
- */
+/** Writes down who changed what, in the transaction of the change, whichever way that is made. */
 @Injectable()
-export class AuditLog {
+export class AuditLog implements Companion {
   constructor(
     @InjectRepository(AuditEntry) private readonly entries: Repository<AuditEntry>,
     private readonly clock: Clock,
     private readonly transactions: Transactions,
   ) {
-    transactions.beforeCommit(() => this.recordInUnit());
+    transactions.accompany(this);
   }
 
-  /** Records what a trail has left. */
+  isWanted(): boolean {
+    return currentTrail()?.responsible !== undefined;
+  }
+
+  /** What is recorded counts once the transaction has committed: a unit of work may run again instead. */
+  async write(named: readonly string[]): Promise<void> {
+    const trail = currentTrail();
+    if (trail?.responsible === undefined) return;
+    await this.insert(trail, named);
+    this.transactions.onCommit(() => trail.markRecorded());
+  }
+
+  /** Records what has changed nothing in the database, such as a call to another service. */
   async record(trail: AuditTrail): Promise<void> {
-    const subjects = trail.unrecorded();
-    await this.insert(trail, subjects);
-    trail.markRecorded(subjects);
+    await runWithoutTrail(() => this.insert(trail, []));
+    trail.markRecorded();
   }
 
   /** Entries, newest first. */
@@ -49,20 +58,10 @@ export class AuditLog {
     return this.entries.find({ where, order: { id: 'DESC' }, take: limit });
   }
 
-  /** What is recorded counts once the unit of work has committed: it may run again instead. */
-  private async recordInUnit(): Promise<void> {
-    const trail = currentTrail();
-    if (trail?.responsible === undefined) return;
-    const subjects = trail.unrecorded();
-    await this.insert(trail, subjects);
-    this.transactions.onCommit(() => trail.markRecorded(subjects));
-  }
-
-  private async insert(
-    { action, responsible, source }: AuditTrail,
-    subjects: readonly string[],
-  ): Promise<void> {
+  private async insert(trail: AuditTrail, named: readonly string[]): Promise<void> {
+    const subjects = trail.subjectsOf(named);
     if (subjects.length === 0) return;
+    const { action, responsible, source } = trail;
     const createdAt = this.clock.now();
     await this.entries.insert(
       subjects.map((subject) => ({

@@ -17,13 +17,17 @@ declare module 'fastify' {
  */
 export function auditRequests(fastify: FastifyInstance, log: AuditLog): void {
   fastify.decorateRequest('auditTrail', null);
+  const paths = new Set<string>();
 
   fastify.addHook('onRoute', (route: RouteOptions) => {
+    paths.add(withoutName(route.url));
     const isWrite = [route.method].flat().some((method) => WRITES.has(method));
     if (!isWrite && !route.config?.audited) return;
     const { handler, onSend = [] } = route;
     route.handler = function (request, reply) {
-      request.auditTrail = trailOf(request, reply);
+      // Where `/v1/posts/:id` is a path, too, what is inserted by `/v1/posts` is found there.
+      const isCollection = [route.method].flat().includes('POST') && paths.has(`${route.url}/:`);
+      request.auditTrail = trailOf(request, reply, isCollection);
       return runWithTrail(request.auditTrail, () => handler.call(this, request, reply));
     };
     // After the hooks of the application, among them the one that commits idempotent requests.
@@ -43,6 +47,8 @@ export function auditRequests(fastify: FastifyInstance, log: AuditLog): void {
   });
 }
 
+const withoutName = (path: string): string => path.replace(/:[^/]+$/, ':');
+
 async function record(log: AuditLog, trail: AuditTrail, done: (error: null) => void): Promise<void> {
   let failure: unknown = null;
   try {
@@ -55,13 +61,34 @@ async function record(log: AuditLog, trail: AuditTrail, done: (error: null) => v
   done(failure as null);
 }
 
-function trailOf(request: FastifyRequest, reply: FastifyReply): AuditTrail {
-  const { id, method, routeOptions, url } = request;
+function trailOf(request: FastifyRequest, reply: FastifyReply, isCollection: boolean): AuditTrail {
+  const { id, method, routeOptions } = request;
   const source = { ...clientOf(request), requestId: id };
+  const subject = (insertedId: unknown): string => {
+    // Known once the response is being made.
+    if (reply.statusCode === 201 && reply.hasHeader('location')) return String(reply.getHeader('location'));
+    const path = pathOf(request, trail);
+    return isCollection && insertedId != null ? `${path}/${String(insertedId)}` : path;
+  };
+  const trail: AuditTrail = new AuditTrail(
+    source,
+    `${method} ${routeOptions.url}`,
+    subject,
+    () => request.user?.id,
+  );
+  return trail;
+}
+
+const PARAMETER = /^:(\w+)$/;
+
+/** The path without its query, and with ids as they are written elsewhere. */
+function pathOf({ url, routeOptions }: FastifyRequest, trail: AuditTrail): string {
+  const pattern = routeOptions.url?.split('/') ?? [];
   const path = url.replace(/[?#].*/s, '').replace(/(?<=.)\/$/, '');
-  // What was created is known once the response is being made.
-  const subject = () => (reply.statusCode === 201 && (reply.getHeader('location') as string)) || path;
-  return new AuditTrail(source, `${method} ${routeOptions.url}`, subject, () => request.user?.id);
+  return path
+    .split('/')
+    .map((segment, n) => trail.idOf(PARAMETER.exec(pattern[n] ?? '')?.[1] ?? '') ?? segment)
+    .join('/');
 }
 
 /** Neither an error nor a repetition of an earlier response. */

@@ -4,19 +4,18 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { FastifyInstance } from 'fastify';
 import { Purger } from '../common/purge/purger.js';
 import { Config } from '../config/config.js';
-import { AuditEntry } from './audit-entry.entity.js';
+import { AuditEntry, auditExpiry } from './audit-entry.entity.js';
 import { AuditLog } from './audit-log.js';
+import { AuditedInserts } from './audited-inserts.js';
 import { auditRequests } from './audit-requests.js';
 import { AuditController } from './audit.controller.js';
 import { AuditService } from './audit.service.js';
-
-const DAY = 24 * 3600_000;
 
 /** Who changed what. No module calls it: it sees the requests, and the units of work that they run. */
 @Module({
   imports: [TypeOrmModule.forFeature([AuditEntry])],
   controllers: [AuditController],
-  providers: [AuditLog, AuditService],
+  providers: [AuditedInserts, AuditLog, AuditService],
 })
 export class AuditModule {
   constructor(
@@ -25,7 +24,7 @@ export class AuditModule {
     { auditRetentionDays }: Config,
     { httpAdapter }: HttpAdapterHost,
   ) {
-    purger.register('audit_entries', { column: 'created_at', lifetime: auditRetentionDays * DAY });
+    purger.register('audit_entries', auditExpiry(auditRetentionDays));
     // An application context has no server.
     const fastify = httpAdapter?.getInstance<FastifyInstance>();
     if (fastify) auditRequests(fastify, log);

@@ -1,9 +1,10 @@
 import { type Account, RegisterInput } from '../auth/accounts/index.js';
-import { AuditEntry } from '../audit/audit-entry.entity.js';
+import { AuditEntry, auditExpiry } from '../audit/audit-entry.entity.js';
 import { EXPIRING_TABLES } from '../auth/expiring-tables.js';
 import { RECORDS_TABLE } from '../idempotency/idempotency.module.js';
 import { Purger } from '../common/purge/purger.js';
 import { checkInput } from '../common/validation/input.pipe.js';
+import { loadAuditRetention } from '../config/load-config.js';
 import type { CommandDatabase } from '../database/command-database.js';
 import { ACCOUNT_ENTITIES, type AccountServices, accountServices } from './support/account-services.js';
 import { auditCommand } from './support/audit-command.js';
@@ -22,7 +23,7 @@ const USAGE = `Usage: npm run account -- <command>
   verify-email <e-mail>        marks the e-mail as verified: you have seen that it is its owner's
   change-email <e-mail> <new>  moves an account to another address, which counts as verified
   delete <e-mail>              deletes an account for good, with all that is stored of the person
-  purge                        deletes what has expired, as the service does every few minutes
+  purge                        deletes expired logins, tokens, records and entries of the audit log, as the service does
   --help                       this text`;
 
 /** The flags that were given. */
@@ -119,6 +120,7 @@ class AccountCommand {
   private async purge(): Promise<void> {
     const purger = new Purger(this.database.transactions, this.services.clock);
     for (const table of [...EXPIRING_TABLES, RECORDS_TABLE]) purger.register(table);
+    purger.register('audit_entries', auditExpiry(loadAuditRetention(process.env)));
     for (const [table, count] of await purger.purge()) console.log(`${table}: ${count} purged`);
   }
 }

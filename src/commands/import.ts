@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AuditEntry } from '../audit/audit-entry.entity.js';
 import { AppError } from '../common/errors/errors.js';
 import { checkInput } from '../common/validation/input.pipe.js';
 import { Clock } from '../common/clock/clock.js';
@@ -6,6 +7,7 @@ import type { CommandDatabase } from '../database/command-database.js';
 import { CommittedEvents, EventOutbox } from '../events/index.js';
 import { insertPosts, type NewPost, updatePosts } from '../posts/post-batch.js';
 import { CreatePostInput } from '../posts/post.input.js';
+import { auditCommand } from './support/audit-command.js';
 import { parseCommandLine } from './support/command-line.js';
 import { type Candidate, openPostSource } from './support/post-sources.js';
 import { Progress } from './support/progress.js';
@@ -152,8 +154,18 @@ const [name, ...more] = positionals;
 const skip = Number(values.skip);
 const isValid = name !== undefined && more.length === 0 && Number.isSafeInteger(skip) && skip >= 0;
 
-if (isValid) await runDatabaseCommand((database) => new Import(database, skip, values.update).run(name));
-else {
+if (isValid) {
+  await runDatabaseCommand(
+    (database) =>
+      auditCommand(
+        database,
+        'import',
+        () => new Import(database, skip, values.update).run(name),
+        '/v1/posts',
+      ),
+    [AuditEntry],
+  );
+} else {
   console.error(USAGE);
   process.exitCode = 1;
 }

@@ -1,5 +1,6 @@
 import { finishRestore } from '../database/after-restore.js';
 import { restoreDatabase } from '../database/sqlite/restore.js';
+import { operator } from './support/operator.js';
 import { parseCommandLine } from './support/command-line.js';
 import { Progress } from './support/progress.js';
 import { runCommand, UsageError } from './support/run-command.js';
@@ -18,13 +19,13 @@ await runCommand(async (config) => {
   const { store } = config;
   if (positionals.length !== (store.kind === 'sqlite' ? 1 : 0)) throw new UsageError(USAGE);
   if (store.kind === 'postgres') {
-    await finishRestore(config);
+    await finishRestore(config, operator());
     console.log('The restored database is ready for the service');
     return 0;
   }
   const [file = ''] = positionals;
   let progress: Progress | undefined;
-  const kept = await restoreDatabase(store, file, (done, total) => {
+  const kept = await restoreDatabase(store, file, operator(), (done, total) => {
     progress ??= new Progress('pages', total);
     progress.show(done);
   });

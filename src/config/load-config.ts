@@ -44,9 +44,12 @@ const passwordSettings = z.object({
   PASSWORD_POLICY: oneOf(['length', 'strict']).optional(),
 });
 
+const auditSettings = z.object({ AUDIT_RETENTION_DAYS: wholeNumber(1, 36_500).default(365) });
+
 const settings = z.object({
   ...storeSettings.shape,
   ...passwordSettings.shape,
+  ...auditSettings.shape,
   ...mailSettings.shape,
   PUBLIC_URL: text()
     .refine(isBaseUrl, { error: 'must be the address of this service, such as https://api.example.com' })
@@ -73,7 +76,6 @@ const settings = z.object({
     isOrigin,
     'must be a comma-separated list of origins such as https://app.example.com',
   ).optional(),
-  AUDIT_RETENTION_DAYS: wholeNumber(1, 36_500).default(365),
   IDEMPOTENCY_MAX_MB: wholeNumber(1, 1_000_000).default(1024),
   EVENTS_RETENTION_DAYS: wholeNumber(1, 3650).default(7),
   WEBHOOKS_ALLOW_PRIVATE: oneOf(['on', 'off']).optional(),
@@ -217,6 +219,13 @@ function toGraphqlSettings(env: z.infer<typeof settings>): Config['graphql'] {
       cost: env.GRAPHQL_MAX_COST,
     }),
   });
+}
+
+/** Only how long the audit log is kept, in days, for the account command. @throws ConfigError */
+export function loadAuditRetention(environment: NodeJS.ProcessEnv): number {
+  const { data, faults } = parse(auditSettings, environment);
+  if (!data) throw unusable(faults);
+  return data.AUDIT_RETENTION_DAYS;
 }
 
 /** Only what a password has to be, for the account command. @throws ConfigError */

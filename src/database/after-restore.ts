@@ -8,17 +8,26 @@ interface Statement {
 }
 
 /**
- * What must not go on as it was in a backup, such as an epoch that ids carry. It runs in one transaction, before the
- * service sees the restored data.
+ * What is written into a restored database, in one transaction, before the service sees it: an entry in the audit log.
+ *
+ * @param operator who has restored it
  */
-export const AFTER_RESTORE: readonly Statement[] = [];
+export const afterRestore = (operator: string): readonly Statement[] => [
+  {
+    table: 'audit_entries',
+    sql: `INSERT INTO audit_entries (created_at, actor_id, action, subject, address, agent, request_id)
+      VALUES ('${new Date().toISOString()}', NULL, 'command restore', 'database', '', '${quoted(operator)}', '')`,
+  },
+];
 
-/** Runs {@link AFTER_RESTORE} on PostgreSQL, which other programs have restored. */
-export async function finishRestore(config: Pick<Config, 'store'>): Promise<void> {
+const quoted = (text: string): string => text.replaceAll("'", "''");
+
+/** Runs {@link afterRestore} on PostgreSQL, which other programs have restored. */
+export async function finishRestore(config: Pick<Config, 'store'>, operator: string): Promise<void> {
   const source = await commandDataSource(config).initialize();
   try {
     await source.transaction(async (manager) => {
-      for (const { table, sql } of AFTER_RESTORE) {
+      for (const { table, sql } of afterRestore(operator)) {
         const [found] = await manager.query<{ name: string | null }[]>('SELECT to_regclass($1) AS name', [
           table,
         ]);

@@ -1,4 +1,5 @@
-import type { QueryRunner } from 'typeorm';
+import { QueryResult, type QueryRunner } from 'typeorm';
+import { isWrite } from './companion.js';
 import { traced } from './statement-span.js';
 
 /** A runner whose transactions end as their statements went. */
@@ -7,6 +8,20 @@ export interface CheckedRunner extends QueryRunner {
   check(): void;
   /** Runs statements that go past `query`, as those that do not. */
   track<T>(statements: () => Promise<T>): Promise<T>;
+  /** Whether the current transaction has changed rows; what a savepoint took back counts as well. */
+  hasChanged(): boolean;
+  /** Counts a statement that goes past `query`. */
+  noteRows(sql: string, count: number): void;
+}
+
+/** What happens beside the statements of a runner. */
+interface RunnerHooks {
+  /** Sees the error of each statement. */
+  readonly onError: (error: unknown) => void;
+  /** Whether a write outside of a transaction is to be in one. */
+  readonly isAccompanied?: () => boolean;
+  /** Writes with each transaction that has changed rows, before its commit. @returns what to call after it */
+  readonly beforeCommit?: (runner: CheckedRunner) => Promise<() => void>;
 }
 
 /**
@@ -15,9 +30,11 @@ export interface CheckedRunner extends QueryRunner {
  * into which the next user of the connection would write.
  *
  * @param runner a new one, that nobody else has
- * @param onError sees the error of each statement
  */
-export function checkedRunner(runner: QueryRunner, onError: (error: unknown) => void): CheckedRunner {
+export function checkedRunner(
+  runner: QueryRunner,
+  { onError, isAccompanied, beforeCommit }: RunnerHooks,
+): CheckedRunner {
   const system = runner.dataSource.options.type === 'postgres' ? 'postgresql' : 'sqlite';
   const query = runner.query.bind(runner) as (...parameters: unknown[]) => Promise<unknown>;
   const startTransaction = runner.startTransaction.bind(runner);
@@ -25,7 +42,11 @@ export function checkedRunner(runner: QueryRunner, onError: (error: unknown) => 
   const rollbackTransaction = runner.rollbackTransaction.bind(runner);
   const release = runner.release.bind(runner);
   let depth = 0;
+  let hasChanged = false;
   let failure: { readonly error: unknown; readonly depth: number } | undefined;
+  /** By a statement; `startTransaction` sends one, too. */
+  let isOpen = false;
+  let alone: Promise<unknown> = Promise.resolve();
   const leave = (): void => {
     depth = Math.max(0, depth - 1);
     if (failure && failure.depth > depth) failure = undefined;
@@ -43,15 +64,48 @@ export function checkedRunner(runner: QueryRunner, onError: (error: unknown) => 
     if (failure) throw failure.error;
   };
 
-  return Object.assign(runner, {
+  const noteRows = (sql: string, count: number): void => {
+    hasChanged ||= depth > 0 && count > 0 && isWrite(sql);
+  };
+  const run = (parameters: unknown[]): Promise<unknown> => {
+    const sql = String(parameters[0]);
+    return track(() => traced(system, sql, () => query(...parameters))).then((result) => {
+      noteRows(sql, rowsOf(result));
+      if (BEGIN.test(sql)) isOpen = true;
+      else if (END.test(sql)) isOpen = false;
+      return result;
+    });
+  };
+  /** A transaction for one statement, and one after the other where several are sent at once. */
+  const runInTransaction = (parameters: unknown[]): Promise<unknown> => {
+    const turn = alone.then(async () => {
+      await checked.startTransaction();
+      try {
+        const result = await run(parameters);
+        await checked.commitTransaction();
+        return result;
+      } catch (error) {
+        if (checked.isTransactionActive) await checked.rollbackTransaction().catch(() => undefined);
+        throw error;
+      }
+    });
+    alone = turn.catch(() => undefined);
+    return turn;
+  };
+
+  const checked: CheckedRunner = Object.assign(runner, {
     check,
     track,
-    query: (...parameters: unknown[]) =>
-      track(() => traced(system, String(parameters[0]), () => query(...parameters))),
+    noteRows,
+    hasChanged: () => hasChanged,
+    query: (...parameters: unknown[]) => {
+      const isAlone = isAccompanied && !isOpen && isWrite(String(parameters[0])) && isAccompanied();
+      return isAlone ? runInTransaction(parameters) : run(parameters);
+    },
     startTransaction: async (...parameters: Parameters<QueryRunner['startTransaction']>) => {
       try {
         await startTransaction(...parameters);
-        depth++;
+        if (depth++ === 0) hasChanged = false;
       } catch (error) {
         // TypeORM counts one that could not begin as active, and would end it.
         if (depth === 0) Object.assign(runner, { isTransactionActive: false });
@@ -60,8 +114,10 @@ export function checkedRunner(runner: QueryRunner, onError: (error: unknown) => 
     },
     commitTransaction: async () => {
       check();
+      const onCommitted = depth === 1 && hasChanged ? await beforeCommit?.(checked) : undefined;
       await commitTransaction();
       leave();
+      onCommitted?.();
     },
     rollbackTransaction: async () => {
       await rollbackTransaction();
@@ -74,4 +130,12 @@ export function checkedRunner(runner: QueryRunner, onError: (error: unknown) => 
       await release();
     },
   });
+  return checked;
 }
+
+const BEGIN = /^\s*(?:BEGIN|START\s+TRANSACTION)\b/i;
+const END = /^\s*(?:COMMIT|END|ROLLBACK(?!\s+TO))\b/i;
+
+/** How many rows a result is about; more than none where it does not tell. */
+const rowsOf = (result: unknown): number =>
+  result instanceof QueryResult ? (result.affected ?? result.records.length) : 1;

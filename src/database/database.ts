@@ -90,7 +90,7 @@ export abstract class Database {
   /** Writes something that takes room, and leaves nothing behind. */
   protected abstract probeStorage(): Promise<unknown>;
 
-  /** How busy the connections are. On SQLite, the one that writes is a pool of one, which takes turns. */
+  /** How busy the connections are. On SQLite, the one that writes is a pool of one, and the threads that read another. */
   abstract pools(): readonly PoolLoad[];
 
   /** Has someone see how long each write on SQLite waits for its turn, in seconds. */

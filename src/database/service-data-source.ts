@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { DataSource, EntityManager, type QueryRunner, type ReplicationMode } from 'typeorm';
 import { type CheckedRunner, checkedRunner } from './checked-runner.js';
+import type { Companion } from './companion.js';
 import { Storage } from './storage.js';
-import type { UnitOfWork } from './unit-of-work.js';
+import { UnitOfWork } from './unit-of-work.js';
 
 type Isolation = NonNullable<Parameters<QueryRunner['startTransaction']>[0]>;
 
@@ -15,6 +16,14 @@ export abstract class ServiceDataSource extends DataSource {
 
   /** Whether the database can be written to. */
   readonly storage = new Storage();
+
+  /** What is written with each change. */
+  readonly companions: Companion[] = [];
+
+  /** Whether something is to be written with a change that is made here. */
+  get isAccompanied(): boolean {
+    return this.companions.some((companion) => companion.isWanted());
+  }
 
   /** The unit of work that calls take part in. */
   get unit(): UnitOfWork | undefined {
@@ -29,14 +38,39 @@ export abstract class ServiceDataSource extends DataSource {
 
   override createQueryRunner(mode: ReplicationMode = 'master'): QueryRunner {
     const { unit } = this;
-    if (!unit || (mode === 'slave' && !unit.hasWritten)) return this.createOwnQueryRunner(mode);
+    if (!unit || (mode === 'slave' && !unit.hasWritten)) return this.createAccompaniedRunner(mode);
     const runner = unit.lend();
     return Object.assign(runner, { manager: this.createEntityManager(runner) });
   }
 
-  /** A runner that is no part of any unit of work. */
+  /** A runner that is no part of any unit of work, and whose changes nothing is written with. */
   createOwnQueryRunner(mode: ReplicationMode = 'master'): CheckedRunner {
-    const runner = checkedRunner(this.newRunner(mode), (error) => this.storage.note(error));
+    const runner = checkedRunner(this.newRunner(mode), { onError: (error) => this.storage.note(error) });
+    return Object.assign(runner, { manager: this.createEntityManager(runner) });
+  }
+
+  /**
+   * Writes what goes with the changes of a transaction, if there are any, before its commit.
+   *
+   * @returns what to call after the commit
+   */
+  async accompany(runner: CheckedRunner, subjects: Iterable<string> = []): Promise<() => void> {
+    const unit = new UnitOfWork(runner);
+    if (runner.hasChanged()) {
+      const companions = this.companions.filter((companion) => companion.isWanted());
+      await this.within(unit, async () => {
+        for (const companion of companions) await companion.write([...subjects]);
+      });
+    }
+    return () => unit.reportCommit();
+  }
+
+  private createAccompaniedRunner(mode: ReplicationMode): CheckedRunner {
+    const runner = checkedRunner(this.newRunner(mode), {
+      onError: (error) => this.storage.note(error),
+      isAccompanied: () => this.isAccompanied,
+      beforeCommit: (checked) => this.accompany(checked),
+    });
     return Object.assign(runner, { manager: this.createEntityManager(runner) });
   }
 

@@ -1,5 +1,6 @@
-import type { EntityManager, QueryRunner } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import type { CheckedRunner } from './checked-runner.js';
+import { type Companion, isWrite } from './companion.js';
 import type { Parameters } from './parameters.js';
 import { retryCollisions } from './retry.js';
 import type { ServiceDataSource } from './service-data-source.js';
@@ -21,18 +22,23 @@ interface Ends<T> {
 
 const NOTHING: Ends<unknown> = { atBegin: async () => undefined, atEnd: async () => undefined };
 
-/** Writes something in every unit of work, right before its commit. It may run again after a collision. */
-type BeforeCommit = () => Promise<void>;
-
 /** Transactions that run again after a collision, and that repositories, managers and `Queries` take part in. */
 export abstract class Transactions {
-  private readonly beforeCommits: BeforeCommit[] = [];
-
   constructor(protected readonly source: ServiceDataSource) {}
 
-  /** Has something written in every unit of work, with it or not at all. Called where the work was begun. */
-  beforeCommit(hook: BeforeCommit): void {
-    this.beforeCommits.push(hook);
+  /** Has something written with every change, in whatever way that is made, or not at all. */
+  accompany(companion: Companion): void {
+    this.source.companions.push(companion);
+  }
+
+  /** Names what the unit of work under way changes, by the path of the resource: `/v1/posts/7`. */
+  about(subject: string): void {
+    this.source.unit?.about(subject);
+  }
+
+  /** Whether something is to be written with a change that is made here, so that it takes a unit of work. */
+  get isAccompanied(): boolean {
+    return this.source.isAccompanied;
   }
 
   /**
@@ -56,6 +62,7 @@ export abstract class Transactions {
   execute<Row>(sql: string, parameters: Parameters = {}): Promise<Row[]> {
     const { unit } = this.source;
     if (!unit) {
+      if (this.isAccompanied && isWrite(sql)) return this.run(() => this.execute<Row>(sql, parameters));
       return this.executeAlone<Row>(sql, parameters).catch((error: unknown) => {
         this.source.storage.note(error);
         throw error;
@@ -74,7 +81,8 @@ export abstract class Transactions {
     statement: Statement,
     following: (rows: readonly Row[]) => Statement | undefined,
   ): Promise<Row[]> {
-    if (this.source.unit) return this.run(() => this.executeInOrder(statement, following));
+    if (this.isUnderWay || this.isAccompanied)
+      return this.run(() => this.executeInOrder(statement, following));
     return this.executeBothAlone(statement, following);
   }
 
@@ -109,13 +117,12 @@ export abstract class Transactions {
       const value = await this.source.within(unit, () => work(() => unit.open()));
       await begin();
       const end = new UnitOfWork(runner);
-      await this.source.within(end, async () => {
-        await ends.atEnd(value);
-        for (const hook of this.beforeCommits) await hook();
-      });
+      await this.source.within(end, () => ends.atEnd(value));
+      const onCommitted = await this.source.accompany(runner, unit.subjects);
       await runner.commitTransaction();
       unit.reportCommit();
       end.reportCommit();
+      onCommitted();
       return value;
     } catch (error) {
       // One that is still beginning would hold the connection.
@@ -160,7 +167,7 @@ export abstract class Transactions {
   protected abstract executeAlone<Row>(sql: string, parameters: Parameters): Promise<Row[]>;
 
   protected abstract executeWithin<Row>(
-    runner: QueryRunner,
+    runner: CheckedRunner,
     sql: string,
     parameters: Parameters,
   ): Promise<Row[]>;

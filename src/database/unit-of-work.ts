@@ -9,6 +9,7 @@ export class UnitOfWork {
   private readonly borrowed = new WeakSet<QueryRunner>();
   private readonly parts = new Set<Promise<unknown>>();
   private readonly callbacks: (() => void)[] = [];
+  private readonly named = new Set<string>();
   private queue: Promise<unknown> = Promise.resolve();
   private failure: { readonly error: unknown } | undefined;
   private hasBegun: boolean;
@@ -30,6 +31,16 @@ export class UnitOfWork {
   /** Whether a read has to take part in it to see what was written. */
   get hasWritten(): boolean {
     return this.hasBegun && !this.isOver;
+  }
+
+  /** What has been named as changed by it, in this order. */
+  get subjects(): Iterable<string> {
+    return this.named;
+  }
+
+  /** Names what it changes; a savepoint that is rolled back takes its names with it. */
+  about(subject: string): void {
+    this.named.add(subject);
   }
 
   /** Does the work, and ends with it and with all that has joined it by then. */
@@ -60,7 +71,7 @@ export class UnitOfWork {
   }
 
   /** Runs statements on the connection of the transaction. If they fail, all of it fails. */
-  execute<T>(statements: (runner: QueryRunner) => Promise<T>): Promise<T> {
+  execute<T>(statements: (runner: CheckedRunner) => Promise<T>): Promise<T> {
     return this.join(() => this.inTurn(() => this.runner.track(() => statements(this.runner))));
   }
 
@@ -75,6 +86,7 @@ export class UnitOfWork {
         .then(() => this.inTurn(() => work(unit, runner)))
         .then((value) => {
           this.callbacks.push(...unit.callbacks);
+          for (const subject of unit.named) this.named.add(subject);
           return value;
         }),
     );

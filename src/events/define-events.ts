@@ -57,6 +57,11 @@ export class EventsOf<Change extends string = string> {
     return `${this.resource}.${change}`;
   }
 
+  /** The path of a resource, by its id. */
+  subjectOf(id: unknown, collection = this.collection): string {
+    return `${collection}/${String(id)}`;
+  }
+
   /** @param data the view after the change; of a deleted resource its id alone, as the view shows it */
   of(
     change: Change,
@@ -65,7 +70,7 @@ export class EventsOf<Change extends string = string> {
   ): NewEvent {
     return {
       type: this.typeOf(change),
-      subject: `${collection}/${String(data.id)}`,
+      subject: this.subjectOf(data.id, collection),
       data,
       isPrivate: this.isPrivate,
       ownerId,

@@ -85,11 +85,18 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
     await this.round;
   }
 
+  /** Whether signals of other processes arrive; `undefined` where none can. */
+  get listens(): boolean | undefined {
+    const { store } = this.config;
+    return store.kind === 'postgres' && !store.pooled ? (this.listening?.works ?? false) : undefined;
+  }
+
   /** Gives positions to all events that have committed by now. @returns the last position */
   async catchUp(): Promise<number> {
     const { last, hasUnnumbered } = await this.store.state();
     if (!hasUnnumbered) return last;
-    await this.store.number();
+    // Whoever asks for it has not changed anything by it.
+    await this.outside(() => this.store.number());
     return (await this.store.state()).last;
   }
 

@@ -29,6 +29,7 @@ export class EventOutbox {
     }
     const { sql, parameters } = this.insertion(events);
     await this.transactions.execute(sql, parameters);
+    for (const { subject } of events) this.transactions.about(subject);
     this.transactions.onCommit(() => this.committed.report(() => events));
   }
 
@@ -44,6 +45,10 @@ export class EventOutbox {
     statement: Statement,
     toView: (row: Row) => { readonly id: unknown },
   ): Promise<Row[]> {
+    // What is written with the change takes a transaction, and has to know what was changed.
+    if (!this.transactions.isUnderWay && this.transactions.isAccompanied) {
+      return this.transactions.run(() => this.change(definition, change, statement, toView));
+    }
     const eventsOf = (rows: readonly Row[]) => rows.map((row) => definition.of(change, toView(row)));
     const rows =
       this.queries.dialect.name === 'postgres'
@@ -51,6 +56,7 @@ export class EventOutbox {
         : await this.transactions.executeBoth<Row>(statement, (changed) =>
             changed.length === 0 ? undefined : this.insertion(eventsOf(changed)),
           );
+    for (const { id } of rows) this.transactions.about(definition.subjectOf(id));
     if (rows.length > 0) this.transactions.onCommit(() => this.committed.report(() => eventsOf(rows)));
     return rows;
   }

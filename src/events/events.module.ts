@@ -1,6 +1,9 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { EventEmitterModule } from '@nestjs/event-emitter';
+import { Clock } from '../common/clock/clock.js';
+import { Metrics } from '../common/metrics/metrics.js';
+import { Database } from '../database/database.js';
 import { CommittedEvents } from './committed-events.js';
 import { ConsumerLimits } from './consumer-limits.js';
 import type { EventsOf } from './define-events.js';
@@ -18,6 +21,7 @@ import { SubscriberPositions } from './subscribers/subscriber-positions.js';
 import { EventsResolver } from './graphql/events.resolver.js';
 import { JsonScalar } from './graphql/json.scalar.js';
 import { InProcessEvents } from './in-process-events.js';
+import { measureEvents } from './measure-events.js';
 
 @Module({})
 class FeatureEventsModule {}
@@ -47,6 +51,19 @@ class FeatureEventsModule {}
   exports: [EventOutbox, EventLog, EventStore, EventTypes, Subscribers],
 })
 export class EventsModule {
+  constructor(
+    metrics: Metrics,
+    database: Database,
+    clock: Clock,
+    limits: ConsumerLimits,
+    streams: EventStreams,
+    log: EventLog,
+    subscribers: Subscribers,
+  ) {
+    if (!metrics.enabled) return;
+    measureEvents({ metrics, database, clock, limits, streams, log, subscribers });
+  }
+
   /** Registers the events of a module. */
   static forFeature(...definitions: readonly EventsOf[]): DynamicModule {
     return {

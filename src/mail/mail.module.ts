@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Clock } from '../common/clock/clock.js';
+import { measureQueue } from '../common/metrics/measure-queue.js';
 import { Metrics } from '../common/metrics/metrics.js';
 import { Database } from '../database/database.js';
 import { MailOutbox } from './mail-outbox.js';
@@ -17,18 +18,13 @@ import { OutboxMail } from './outbox-mail.entity.js';
 })
 export class MailModule {
   constructor(database: Database, metrics: Metrics, clock: Clock) {
-    const read = async (column: string) =>
-      (await database.peek<{ value: string | number | null }>(`SELECT ${column} AS value FROM mails`))[0]!
-        .value;
-    metrics.gauge('mail_outbox_mails', 'Mails that wait to be sent', async () =>
-      Number(await read('count(*)')),
-    );
-    metrics.gauge(
-      'mail_outbox_oldest_age_seconds',
-      'How long the oldest of them has waited, 0 where there is none',
-      async () => {
-        const oldest = await read('min(created_at)');
-        return oldest === null ? 0 : Math.max(0, (clock.now().getTime() - Date.parse(String(oldest))) / 1000);
+    measureQueue(
+      { database, metrics, clock },
+      {
+        count: 'mail_outbox_mails',
+        age: 'mail_outbox_oldest_age_seconds',
+        what: 'Mails that wait to be sent',
+        rows: 'mails',
       },
     );
   }

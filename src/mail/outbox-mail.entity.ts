@@ -5,6 +5,7 @@ import { IntegerColumn, TextColumn, TimestampColumn } from '../database/columns.
 @Entity('mails')
 @Index('mails_next_attempt_at', ['nextAttemptAt'])
 @Index('mails_owner', ['owner'])
+@Index('mails_created_at', ['createdAt'])
 export class OutboxMail {
   /** A UUID, which becomes part of the `Message-ID`. */
   @TextColumn('id', { primary: true })

@@ -1,10 +1,8 @@
 import { Args, ID, Int, Mutation, Query, Resolver } from '@nestjs/graphql';
 import { WriteAccess } from '../auth/access/index.js';
-import { auditSubject } from '../common/audit/audit-trail.js';
 import { listCost, toRange } from '../common/pagination/page-args.js';
 import { NO_ROW, toId } from '../common/validation/id.js';
 import { CreateUserInput, UpdateUserInput } from './user.input.js';
-import type { UserRow } from './user.view.js';
 import { toUserType, UserType } from './user.type.js';
 import { UsersService } from './users.service.js';
 
@@ -35,7 +33,7 @@ export class UsersResolver {
 
   @Mutation(() => UserType, { description: 'Makes a user.' })
   async createUser(@Args('input') input: CreateUserInput): Promise<UserType> {
-    return changed(await this.service.create(input));
+    return toUserType(await this.service.create(input));
   }
 
   @Mutation(() => UserType, { description: 'Changes the fields that are there; null leaves one as it is.' })
@@ -43,12 +41,6 @@ export class UsersResolver {
     @Args('id', { type: () => ID }) id: string,
     @Args('input') input: UpdateUserInput,
   ): Promise<UserType> {
-    return changed(await this.service.update(toId(id) ?? NO_ROW, input));
+    return toUserType(await this.service.update(toId(id) ?? NO_ROW, input));
   }
-}
-
-/** A mutation has no path that the audit log could name. */
-function changed(user: UserRow): UserType {
-  auditSubject(`/v2/users/${user.id}`);
-  return toUserType(user);
 }

@@ -10,6 +10,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 @Index('webhook_deliveries_event', ['webhookId', 'eventId'], { unique: true })
 @Index('webhook_deliveries_list', ['webhookId', 'id'])
 @Index('webhook_deliveries_due', ['webhookId', 'status', 'nextAttemptAt'])
+@Index('webhook_deliveries_pending', ['createdAt'], { where: `status = 'pending'` })
 @Index('webhook_deliveries_expires_at', ['expiresAt'])
 export class WebhookDelivery {
   @IdColumn()

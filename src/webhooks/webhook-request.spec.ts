@@ -1,12 +1,12 @@
 import { createServer } from 'node:http';
 import type { LookupAddress } from 'node:dns';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 /** What the resolver answers with, in turn; the last one again and again. */
 let answers: LookupAddress[][] = [];
 let asked = 0;
-jest.unstable_mockModule('node:dns', () => ({
+vi.doMock('node:dns', () => ({
   lookup: (_hostname: string, _options: object, done: (error: null, found: LookupAddress[]) => void) => {
     const found = answers[Math.min(asked++, answers.length - 1)]!;
     process.nextTick(() => done(null, found));

@@ -33,6 +33,9 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
   private isAwake = false;
   private stopped = true;
 
+  /** Sees what came of each attempt. */
+  onAttempt: ((outcome: Outcome) => void) | undefined;
+
   constructor(
     private readonly queue: DeliveryQueue,
     private readonly clock: Clock,
@@ -108,6 +111,7 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
     // Deleted since, and its deliveries with it.
     if (!webhook) return;
     const outcome = await this.send(delivery, webhook);
+    this.onAttempt?.(outcome);
     if (outcome.error !== null) {
       const { id, webhookId, attempts } = delivery;
       this.logger.log({ msg: 'A delivery failed', id, webhookId, attempts, cause: outcome.error });

@@ -1,7 +1,11 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { Clock } from '../common/clock/clock.js';
+import { Metrics } from '../common/metrics/metrics.js';
 import { Purger } from '../common/purge/purger.js';
+import { Database } from '../database/database.js';
 import { DeliveryQueue } from './delivery-queue.js';
+import { measureDeliveries } from './measure-deliveries.js';
 import { Webhook } from './webhook.entity.js';
 import { WebhookDelivery } from './webhook-delivery.entity.js';
 import { WebhookFanOut } from './webhook-fan-out.js';
@@ -16,7 +20,8 @@ import { WebhooksService } from './webhooks.service.js';
   providers: [WebhooksService, DeliveryQueue, WebhookSender, WebhookFanOut],
 })
 export class WebhooksModule {
-  constructor(purger: Purger) {
+  constructor(purger: Purger, sender: WebhookSender, database: Database, metrics: Metrics, clock: Clock) {
     purger.register('webhook_deliveries');
+    measureDeliveries({ database, metrics, clock }, sender);
   }
 }

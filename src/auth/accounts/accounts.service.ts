@@ -161,6 +161,7 @@ export class AccountsService {
     });
     await this.accounts.insert(account);
     auditAccount(account.id);
+    this.transactions.about(`account ${account.id}`);
     return account;
   }
 }

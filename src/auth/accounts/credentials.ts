@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { runWithoutTrail } from '../../common/audit/audit-trail.js';
 import { AppError } from '../../common/errors/errors.js';
 import type { ClientInfo } from '../../common/request/client.js';
 import { Config } from '../../config/config.js';
@@ -65,9 +66,9 @@ export class Credentials {
     const attempt = { emailKey: emailKey(email), address };
     await this.throttle.refuseWhileBlocked(attempt);
     const matches = await this.passwords.matches(password, account?.passwordHash, address, () =>
-      this.throttle.count(attempt),
+      runWithoutTrail(() => this.throttle.count(attempt)),
     );
-    if (matches && account?.isActive) await this.throttle.clear(attempt);
+    if (matches && account?.isActive) await runWithoutTrail(() => this.throttle.clear(attempt));
     return matches;
   }
 }

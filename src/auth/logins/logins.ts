@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { LessThan, MoreThan, MoreThanOrEqual, Not, Repository } from 'typeorm';
-import { auditAccount } from '../../common/audit/audit-trail.js';
+import { auditAccount, runWithoutTrail } from '../../common/audit/audit-trail.js';
 import { Clock } from '../../common/clock/clock.js';
 import type { ClientInfo } from '../../common/request/client.js';
 import { Queries } from '../../database/queries.js';
@@ -54,6 +54,7 @@ export class Logins {
    * @returns whether it came about: not when the account or its password has changed meanwhile
    */
   async open(account: Account, login: NewLogin, { address, agent }: ClientInfo): Promise<boolean> {
+    auditAccount(account.id);
     // SQL, because TypeORM has no `INSERT … SELECT`: the account must not change between the two.
     const opened = await this.transactions.execute(
       `INSERT INTO logins (id, account_id, kind, refresh_jti, secret_hash, address, agent,
@@ -74,9 +75,7 @@ export class Logins {
         passwordChangedAt: account.passwordChangedAt.toISOString(),
       },
     );
-    if (opened.length === 0) return false;
-    auditAccount(account.id);
-    return true;
+    return opened.length > 0;
   }
 
   /**
@@ -160,7 +159,8 @@ export class Logins {
 
   /** Records a use of a login, unless a later one is recorded, and until when the login is valid for that. */
   async touch(id: string, use: LoginUse, { address, agent }: ClientInfo): Promise<void> {
-    await this.logins.update({ id, lastUsedAt: LessThan(use.lastUsedAt) }, { ...use, address, agent });
+    const isEarlier = { id, lastUsedAt: LessThan(use.lastUsedAt) };
+    await runWithoutTrail(() => this.logins.update(isEarlier, { ...use, address, agent }));
   }
 
   private current({ sid, user_id, jti }: PresentedToken) {

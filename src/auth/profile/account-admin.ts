@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { auditSubject } from '../../common/audit/audit-trail.js';
+import { auditAccount } from '../../common/audit/audit-trail.js';
 import { AppError } from '../../common/errors/errors.js';
 import { isDuplicate } from '../../database/failures.js';
 import { Transactions } from '../../database/transactions.js';
@@ -9,7 +9,6 @@ import { AccountTokens } from '../account-mails/index.js';
 import {
   Account,
   AccountsService,
-  emailKey,
   normalizeEmail,
   PasswordPolicy,
   Passwords,
@@ -65,7 +64,7 @@ export class AccountAdmin {
   async find(email: string): Promise<Account> {
     const account = await this.accounts.findByEmail(email);
     if (!account) throw notFound(email);
-    auditSubject(`account ${account.id}`);
+    auditAccount(account.id);
     return account;
   }
 
@@ -133,7 +132,8 @@ export class AccountAdmin {
     email: string,
     flags: Partial<Pick<Account, 'isActive' | 'isStaff' | 'isEmailVerified'>>,
   ): Promise<Account> {
-    await this.repository.update({ emailKey: emailKey(email) }, flags);
+    const { id } = await this.find(email);
+    await this.repository.update({ id }, flags);
     return this.find(email);
   }
 }

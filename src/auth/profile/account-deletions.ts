@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { auditAnonymously } from '../../common/audit/audit-trail.js';
 import { Clock } from '../../common/clock/clock.js';
 import { AppError } from '../../common/errors/errors.js';
 import type { ClientInfo } from '../../common/request/client.js';
@@ -42,6 +43,7 @@ export class AccountDeletions {
       if (password == null) throw missingPassword();
       await this.credentials.confirm(account, password, client);
     }
+    auditAnonymously();
     await this.removal.remove(account);
   }
 }

@@ -35,6 +35,13 @@ export class AccountRemoval {
           .where('account_id = :id', { id: account.id })
           .execute();
       }
+      // Entries of the audit log stay, by the number of an account that is gone, without where they came from.
+      await manager
+        .createQueryBuilder()
+        .update('audit_entries')
+        .set({ address: '', agent: '' })
+        .where('actor_id = :id', { id: account.id })
+        .execute();
       await this.mails.discard(mailOwnersOf(account));
       await this.accounts.remove(account.id);
     });

@@ -73,8 +73,8 @@ export class TokensService {
   /** Ends the login of a refresh token. @throws AppError `TOKEN_NOT_VALID` when the login has already ended */
   async logout(token: string): Promise<void> {
     const claims = this.codec.read(token, 'refresh');
-    if (!(await this.logins.end(claims))) throw tokenNotValid();
     auditAccount(claims.user_id);
+    if (!(await this.logins.end(claims))) throw tokenNotValid();
   }
 
   private async owner({ user_id }: Claims): Promise<Account> {

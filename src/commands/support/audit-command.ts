@@ -1,37 +1,35 @@
-import { userInfo } from 'node:os';
 import { AuditEntry } from '../../audit/audit-entry.entity.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import { AuditTrail, runWithTrail } from '../../common/audit/audit-trail.js';
 import { Clock } from '../../common/clock/clock.js';
 import type { CommandDatabase } from '../../database/command-database.js';
+import { operator } from './operator.js';
 
 /** The audit log, for a command; its database has to know `AuditEntry`. */
 export const auditLog = ({ source, transactions }: CommandDatabase): AuditLog =>
   new AuditLog(source.getRepository(AuditEntry), new Clock(), transactions);
 
-/** Runs what changes accounts, and writes into the audit log who has done it: the user of the system. */
-export async function auditCommand(
+/**
+ * Runs what changes something, and writes into the audit log who has done it: the user of the system.
+ *
+ * @param subject of the one entry of the command; without one, its changes name themselves, or it is an account
+ */
+export async function auditCommand<T>(
   database: CommandDatabase,
   name: string,
-  work: () => Promise<void>,
-): Promise<void> {
+  work: () => Promise<T>,
+  subject?: string,
+): Promise<T> {
   const log = auditLog(database);
-  const source = { address: '', agent: `user ${userName()}`, requestId: '' };
+  const source = { address: '', agent: operator(), requestId: '' };
   const trail: AuditTrail = new AuditTrail(
     source,
     `command ${name}`,
-    () => `account ${trail.accountId ?? ''}`.trim(),
+    () => subject ?? `account ${trail.accountId ?? ''}`.trim(),
     () => null,
+    subject !== undefined,
   );
-  await runWithTrail(trail, work);
+  const result = await runWithTrail(trail, work);
   await log.record(trail);
-}
-
-/** In a container, the user may have no name. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return String(process.getuid?.() ?? 'unknown');
-  }
+  return result;
 }

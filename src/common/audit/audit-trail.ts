@@ -11,23 +11,28 @@ export interface AuditSource {
 export class AuditTrail {
   /** Who does it, where no caller is authenticated: someone who logs in, or comes by a token of a mail. */
   accountId: number | undefined;
-  /** Whether a change that nobody has named with {@link auditSubject} gets an entry of its own. */
+  /** Whether a change whose subject nobody has named gets an entry, by the path of the request. */
   recordsUnnamed = true;
-  private readonly named = new Set<string>();
-  private readonly recorded = new Set<string>();
+  /** The only row that was inserted, by table and id; `undefined` where it is not the only one. */
+  private inserted: { readonly table: string; readonly id: unknown } | undefined;
+  private hasInserted = false;
+  /** The ids in the path, by the names of their parameters. */
+  private readonly ids = new Map<string, number>();
   private hasRecorded = false;
   private isClosed = false;
 
   /**
    * @param action what is done, such as `PATCH /v1/posts/:id`
-   * @param subject what is changed, as far as is known by now, unless someone names it
+   * @param subject what is changed, where nobody has named it, by the id of the only row that was inserted
    * @param caller who is authenticated; null for whoever runs a command
+   * @param isSummary whether all that is changed together is one entry
    */
   constructor(
-    readonly source: AuditSource,
+    public source: AuditSource,
     public action: string,
-    private readonly subject: () => string,
+    private readonly subject: (insertedId: unknown) => string,
     private readonly caller: () => number | null | undefined,
+    private readonly isSummary = false,
   ) {}
 
   /** The request is over: what it has started in the background is not its doing. */
@@ -42,36 +47,53 @@ export class AuditTrail {
     return caller === undefined ? this.accountId : caller;
   }
 
-  about(subject: string): void {
-    this.named.add(subject);
+  /** The id that a parameter of the path stands for: `/v1/posts/007` is about `/v1/posts/7`. */
+  noteId(parameter: string, id: number): void {
+    this.ids.set(parameter, id);
   }
 
-  /** What was changed, and is not in the log yet. */
-  unrecorded(): string[] {
-    const named = [...this.named].filter((subject) => !this.recorded.has(subject));
-    return named.length > 0 || this.hasRecorded || !this.recordsUnnamed ? named : [this.subject()];
+  idOf(parameter: string): number | undefined {
+    return this.ids.get(parameter);
   }
 
-  markRecorded(subjects: readonly string[]): void {
-    for (const subject of subjects) this.recorded.add(subject);
-    this.hasRecorded ||= subjects.length > 0;
+  /** A row was inserted. An attempt that is repeated inserts another one into the same table. */
+  noteInsert(table: string, id: unknown): void {
+    const isOnly = !this.hasInserted || this.inserted?.table === table;
+    this.inserted = isOnly ? { table, id } : undefined;
+    this.hasInserted = true;
+  }
+
+  /** The subjects of the entries of a change, by those that it has named. */
+  subjectsOf(named: readonly string[]): readonly string[] {
+    if (named.length > 0 && !this.isSummary) return named;
+    return this.hasRecorded || !this.recordsUnnamed ? [] : [this.subject(this.inserted?.id)];
+  }
+
+  /** A change is in the log, with all that was inserted until then. */
+  markRecorded(): void {
+    this.hasRecorded = true;
+    this.hasInserted = false;
+    this.inserted = undefined;
   }
 }
 
-const trails = new AsyncLocalStorage<AuditTrail>();
+const trails = new AsyncLocalStorage<AuditTrail | undefined>();
 
 export const runWithTrail = <T>(trail: AuditTrail, work: () => T): T => trails.run(trail, work);
 
-export const currentTrail = (): AuditTrail | undefined => trails.getStore();
+/** Does what is not the doing of the caller, such as counting how often they were wrong. */
+export const runWithoutTrail = <T>(work: () => T): T => trails.run(undefined, work);
 
-/**
- * Names what the request under way changes, by the path of the resource: `/v1/posts/7`. Only where the path of the
- * request or its `Location` does not say it, and best in the unit of work of the change. Each subject is one entry.
- */
-export const auditSubject = (path: string): void => currentTrail()?.about(path);
+export const currentTrail = (): AuditTrail | undefined => trails.getStore();
 
 /** Says which account acts, where no caller is authenticated. */
 export function auditAccount(id: number): void {
   const trail = currentTrail();
   if (trail) trail.accountId = id;
+}
+
+/** Leaves the address and the client of whoever acts out of the log. */
+export function auditAnonymously(): void {
+  const trail = currentTrail();
+  if (trail) trail.source = { ...trail.source, address: '', agent: '' };
 }

@@ -3,6 +3,7 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { AppError } from '../errors/errors.js';
 import { runWithRequestId } from '../logging/request-context.js';
+import type { Metrics } from '../metrics/metrics.js';
 import { parseIJson } from './i-json.js';
 import { LargeBodies } from './large-bodies.js';
 
@@ -74,9 +75,9 @@ export const isUnreadable = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && unreadableBodies.has(body);
 
 /** JSON is the only thing that is ever read from a body; Fastify answers every other type with 415. */
-export function readJsonBodies(fastify: FastifyInstance): void {
+export function readJsonBodies(fastify: FastifyInstance, metrics: Metrics): void {
   fastify.removeAllContentTypeParsers();
-  const large = new LargeBodies(fastify);
+  const large = new LargeBodies(fastify, metrics);
 
   fastify.addHook('onRequest', ({ headers }, _reply, done) => {
     const { 'content-encoding': encoding = 'identity' } = headers;

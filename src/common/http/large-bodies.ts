@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors/errors.js';
+import type { Metrics } from '../metrics/metrics.js';
 
 /** In bytes. Parsing, checking and storing a larger body takes milliseconds in which nothing else is served. */
 const LARGE = 64 * 1024;
@@ -21,7 +22,22 @@ export class LargeBodies {
   private readonly departures = new Map<FastifyRequest, () => void>();
   private isScheduled = false;
 
-  constructor(fastify: FastifyInstance) {
+  constructor(fastify: FastifyInstance, metrics: Metrics) {
+    metrics.gauge(
+      'http_server_large_bodies_running',
+      'Requests with a large body that are being handled',
+      () => this.running.size,
+    );
+    metrics.gauge(
+      'http_server_large_bodies_waiting',
+      'Requests with a large body that wait for others',
+      () => this.waiting.length,
+    );
+    metrics.gauge(
+      'http_server_large_bodies_capacity',
+      'Requests with a large body that may wait',
+      () => CAPACITY,
+    );
     // Not when the client has read the response, which may be late or never: it may ask behind a stream of events.
     fastify.addHook('onSend', (request, _reply, payload, done) => {
       this.end(request);

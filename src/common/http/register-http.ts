@@ -35,12 +35,13 @@ export function registerHttp(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance();
   const config = app.get(Config);
   const drain = app.get(Drain);
+  const metrics = app.get(Metrics);
   const constant = { ...API_HEADERS, ...corsHeaders(config) };
 
   logRequests(fastify, rootLogger());
   answerOddRequests(fastify);
   sendNotModified(fastify);
-  boundResponses(fastify, app.get(Metrics));
+  boundResponses(fastify, metrics);
   if (fastify.server instanceof GuardedServer) fastify.server.upgrades = app.get(Upgrades);
 
   fastify.addHook('onRequest', (request, reply, done) => {
@@ -76,7 +77,7 @@ export function registerHttp(app: NestFastifyApplication): void {
     fastifyPlugin(async (instance) => {
       await app.get(RateLimiter).register(instance);
       instance.addHook('onRequest', refuse);
-      readJsonBodies(instance);
+      readJsonBodies(instance, metrics);
     }),
   );
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { ConnectionLimit } from './connection-limit.js';
 
 const refused = expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' });

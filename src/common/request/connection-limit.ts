@@ -2,7 +2,7 @@ import { AppError } from '../errors/errors.js';
 import { networkOf } from './client.js';
 
 /** Connections of a kind at the same time. */
-const LIMITS = { process: 1000, client: 50 };
+export const CONNECTION_LIMITS = { process: 1000, client: 50 };
 
 /** How many connections of a kind may be open. */
 export class ConnectionLimit {
@@ -11,6 +11,11 @@ export class ConnectionLimit {
 
   /** @param kind what there may be so many of, in words for the client */
   constructor(private readonly kind: string) {}
+
+  /** Places that are taken. */
+  get size(): number {
+    return this.count;
+  }
 
   /**
    * Takes a place.
@@ -22,11 +27,15 @@ export class ConnectionLimit {
   enter(address: string): () => void {
     const client = networkOf(address);
     const own = this.byClient.get(client) ?? 0;
-    if (own >= LIMITS.client) {
-      throw tooMany(`A client may have ${LIMITS.client} ${this.kind}; close one before you open another`);
+    if (own >= CONNECTION_LIMITS.client) {
+      throw tooMany(
+        `A client may have ${CONNECTION_LIMITS.client} ${this.kind}; close one before you open another`,
+      );
     }
-    if (this.count >= LIMITS.process) {
-      throw tooMany(`This process has ${LIMITS.process} ${this.kind}, which is all it takes; retry later`);
+    if (this.count >= CONNECTION_LIMITS.process) {
+      throw tooMany(
+        `This process has ${CONNECTION_LIMITS.process} ${this.kind}, which is all it takes; retry later`,
+      );
     }
     this.count++;
     this.byClient.set(client, own + 1);

@@ -1,5 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import { currentTrail } from '../audit/audit-trail.js';
 import { AppError } from '../errors/errors.js';
 import { parseInt64 } from './int64.js';
 
@@ -16,8 +17,10 @@ const SAFE_DIGITS = /^\d{1,15}$/;
  */
 export const Id = createParamDecorator((name: string | undefined, context: ExecutionContext): number => {
   const { params } = context.switchToHttp().getRequest<FastifyRequest<{ Params: Record<string, string> }>>();
-  const id = toId(params[name ?? 'id'] ?? '');
+  const parameter = name ?? 'id';
+  const id = toId(params[parameter] ?? '');
   if (id === undefined) throw new AppError('INVALID_ID', 'The id must be a 64-bit decimal integer');
+  currentTrail()?.noteId(parameter, id);
   return id;
 });
 

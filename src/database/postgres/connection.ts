@@ -21,8 +21,16 @@ export class PostgresConnection {
     private readonly prepared: boolean,
   ) {}
 
-  /** @param on the connection of a transaction; else any of the pool */
-  all<Row>(sql: string, parameters: Parameters = {}, on: Pool | PoolClient = this.pool): Promise<Row[]> {
+  async all<Row>(sql: string, parameters: Parameters = {}): Promise<Row[]> {
+    return (await this.run<Row>(sql, parameters, this.pool)).rows;
+  }
+
+  /** @param on the connection of a transaction, or any of the pool */
+  run<Row>(
+    sql: string,
+    parameters: Parameters,
+    on: Pool | PoolClient,
+  ): Promise<{ readonly rows: Row[]; readonly rowCount: number | null }> {
     let statement = this.statements.get(sql);
     if (!statement) {
       statement = { ...compile(sql), ...(this.prepared && { name: `s${this.statements.size}` }) };
@@ -34,7 +42,9 @@ export class PostgresConnection {
       text,
       values: names.map((each) => parameters[each]),
     };
-    return traced('postgresql', text, () => on.query(query).then(({ rows }) => rows as Row[]));
+    return traced('postgresql', text, () =>
+      on.query(query).then(({ rows, rowCount }) => ({ rows: rows as Row[], rowCount })),
+    );
   }
 }
 

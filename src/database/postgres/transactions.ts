@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import type { QueryRunner } from 'typeorm';
+import type { CheckedRunner } from '../checked-runner.js';
 import type { Parameters } from '../parameters.js';
 import { retryCollisions } from '../retry.js';
 import type { ServiceDataSource } from '../service-data-source.js';
@@ -20,10 +20,13 @@ export class PostgresTransactions extends Transactions {
   }
 
   protected async executeWithin<Row>(
-    runner: QueryRunner,
+    runner: CheckedRunner,
     sql: string,
     parameters: Parameters,
   ): Promise<Row[]> {
-    return this.connection.all<Row>(sql, parameters, (await runner.connect()) as PoolClient);
+    const client = (await runner.connect()) as PoolClient;
+    const { rows, rowCount } = await this.connection.run<Row>(sql, parameters, client);
+    runner.noteRows(sql, rowCount ?? 0);
+    return rows;
   }
 }

@@ -63,9 +63,9 @@ export class SqliteDatabase extends Database {
   }
 
   override pools(): readonly PoolLoad[] {
-    const { isTaken, waitingCount } = this.source.turns;
-    const used = isTaken ? 1 : 0;
-    return [{ name: 'writer', max: 1, used, idle: 1 - used, pending: waitingCount }];
+    const { turns, threads } = this.source;
+    const used = turns.isTaken ? 1 : 0;
+    return [{ name: 'writer', max: 1, used, idle: 1 - used, pending: turns.waitingCount }, threads.load];
   }
 
   override onWait(listener: (seconds: number) => void): void {

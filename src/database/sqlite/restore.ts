@@ -2,7 +2,7 @@ import { closeSync, existsSync, linkSync, openSync, readSync, renameSync, rmSync
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { SqliteStore } from '../../config/config.js';
-import { AFTER_RESTORE } from '../after-restore.js';
+import { afterRestore } from '../after-restore.js';
 import { DatabaseError } from '../database.error.js';
 import { databaseFile } from './data-source.js';
 import { FileLock } from './file-lock.js';
@@ -18,12 +18,14 @@ const COMPANIONS = ['-wal', '-shm', '-journal'];
  * Replaces the embedded database by a backup, once that has been verified. Killed at any moment, it leaves the old
  * database or the new one.
  *
+ * @param operator who does it, for the audit log
  * @returns the file that keeps the database that was there before, if there was one
  * @throws DatabaseError when the folder is in use, or the backup is no good
  */
 export async function restoreDatabase(
   store: SqliteStore,
   backup: string,
+  operator: string,
   onProgress: OnProgress,
 ): Promise<string | undefined> {
   if (!existsSync(backup)) throw new DatabaseError(`There is no file ${backup}`);
@@ -34,7 +36,7 @@ export async function restoreDatabase(
     rmSync(draft, { force: true });
     createPrivate(draft);
     await copyDatabase(backup, draft, onProgress, { readonly: true });
-    verifyDatabase(draft, runAfterRestore);
+    verifyDatabase(draft, (database) => runAfterRestore(database, operator));
     return replace(store, draft);
   } finally {
     rmSync(draft, { force: true });
@@ -42,9 +44,9 @@ export async function restoreDatabase(
   }
 }
 
-function runAfterRestore(database: Database.Database): void {
+function runAfterRestore(database: Database.Database, operator: string): void {
   database.transaction(() => {
-    for (const { table, sql } of AFTER_RESTORE) {
+    for (const { table, sql } of afterRestore(operator)) {
       const exists = database.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').get(table);
       if (exists) database.exec(sql);
     }

@@ -1,4 +1,4 @@
-import type { QueryRunner } from 'typeorm';
+import type { CheckedRunner } from '../checked-runner.js';
 import { type Parameters, replacePlaceholders } from '../parameters.js';
 import { retryCollisions } from '../retry.js';
 import { type Statement, Transactions } from '../transactions.js';
@@ -59,7 +59,7 @@ export class SqliteTransactions extends Transactions {
   }
 
   protected async executeWithin<Row>(
-    runner: QueryRunner,
+    runner: CheckedRunner,
     sql: string,
     parameters: Parameters,
   ): Promise<Row[]> {

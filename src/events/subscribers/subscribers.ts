@@ -27,6 +27,9 @@ export class Subscribers implements OnApplicationBootstrap, BeforeApplicationShu
   private readonly logger = new Logger('Events');
   private readonly subscriptions = new Map<string, Subscription>();
   private readonly registered: Registration[] = [];
+
+  /** What each subscriber that has started gets, by its name. */
+  readonly filters = new Map<string, EventFilter>();
   private timer: NodeJS.Timeout | undefined;
   private retrying: Promise<void> | undefined;
 
@@ -83,6 +86,7 @@ export class Subscribers implements OnApplicationBootstrap, BeforeApplicationShu
   ): Promise<void> {
     await this.positions.add(name, from === 'start' ? 0 : last);
     const filter = new EventFilter('everything', types);
+    this.filters.set(name, filter);
     const { log, store, positions, logger } = this;
     this.subscriptions.set(
       name,

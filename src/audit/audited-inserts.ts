@@ -1,0 +1,14 @@
+import { type EntitySubscriberInterface, EventSubscriber, type InsertEvent } from 'typeorm';
+import { currentTrail } from '../common/audit/audit-trail.js';
+import { AuditEntry } from './audit-entry.entity.js';
+
+/** Tells the audit log the id of what a request inserts, so that its entry can name it. */
+@EventSubscriber()
+export class AuditedInserts implements EntitySubscriberInterface<object> {
+  afterInsert({ metadata, entity }: InsertEvent<object>): void {
+    const trail = currentTrail();
+    if (!trail || metadata.target === AuditEntry) return;
+    const [key, ...more] = metadata.primaryColumns;
+    trail.noteInsert(metadata.tableName, more.length === 0 ? key?.getEntityValue(entity) : undefined);
+  }
+}

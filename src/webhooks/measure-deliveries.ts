@@ -1,0 +1,30 @@
+import type { Clock } from '../common/clock/clock.js';
+import { measureQueue } from '../common/metrics/measure-queue.js';
+import type { Metrics } from '../common/metrics/metrics.js';
+import type { Database } from '../database/database.js';
+import type { Outcome } from './delivery-queue.js';
+import type { WebhookSender } from './webhook-sender.js';
+
+/** Measures the deliveries that wait, and what comes of attempts. Which webhooks there are is no label: staff make them. */
+export function measureDeliveries(
+  services: { database: Database; metrics: Metrics; clock: Clock },
+  sender: WebhookSender,
+): void {
+  measureQueue(services, {
+    count: 'webhook_deliveries_pending',
+    age: 'webhook_deliveries_oldest_age_seconds',
+    what: 'Deliveries to webhooks that wait, for a first or a further attempt',
+    rows: `webhook_deliveries WHERE status = 'pending'`,
+  });
+  const attempts = services.metrics.counter(
+    'webhook_attempts_total',
+    'Attempts to deliver, by whether the receiver accepted, responded with another status, or did not respond',
+    ['result'],
+  );
+  sender.onAttempt = (outcome) => attempts.add({ result: resultOf(outcome) });
+}
+
+function resultOf({ status, error }: Outcome): 'accepted' | 'refused' | 'unreachable' {
+  if (error === null) return 'accepted';
+  return status === null ? 'unreachable' : 'refused';
+}

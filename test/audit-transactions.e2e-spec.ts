@@ -1,0 +1,283 @@
+import { Body, Controller, Delete, Injectable, Module, Param, Patch, Post, Put } from '@nestjs/common';
+import { Args, ID, Mutation, Resolver } from '@nestjs/graphql';
+import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Column, DataSource, Entity, PrimaryGeneratedColumn, Repository } from 'typeorm';
+import { AppError } from '../src/common/errors/errors.js';
+import { runWithoutTrail } from '../src/common/audit/audit-trail.js';
+import { Id } from '../src/common/validation/id.js';
+import { Transactions } from '../src/database/transactions.js';
+import { bearer, type Reply, startApi, type TestApi } from './support/api.js';
+import { statementsOf } from './support/statements.js';
+import { STORES, type StoreName } from './support/stores.js';
+
+@Entity('audited_notes')
+class Note {
+  @PrimaryGeneratedColumn()
+  id!: number;
+
+  @Column()
+  text!: string;
+}
+
+/** Every way to write, by someone who has never heard of the audit log, and records no events. */
+@Injectable()
+class NotesService {
+  constructor(
+    @InjectRepository(Note) readonly notes: Repository<Note>,
+    readonly source: DataSource,
+    readonly transactions: Transactions,
+  ) {}
+
+  ways(): Record<string, (id: number, text: string) => Promise<unknown>> {
+    const { notes, source, transactions } = this;
+    return {
+      save: (id, text) => notes.save({ id, text }),
+      update: (id, text) => notes.update(id, { text }),
+      builder: (id, text) => notes.createQueryBuilder().update().set({ text }).where({ id }).execute(),
+      query: (id, text) => source.query(`UPDATE audited_notes SET text = '${text}' WHERE id = ${id}`),
+      execute: (id, text) =>
+        transactions.execute('UPDATE audited_notes SET text = :text WHERE id = :id', { id, text }),
+      run: (id, text) => transactions.run(() => notes.update(id, { text })),
+      transaction: (id, text) => source.transaction((manager) => manager.update(Note, id, { text })),
+      runner: async (id, text) => {
+        const runner = source.createQueryRunner();
+        try {
+          await runner.startTransaction();
+          await runner.manager.update(Note, id, { text });
+          await runner.commitTransaction();
+        } finally {
+          await runner.release();
+        }
+      },
+      twoAtOnceByOneRunner: async (id, text) => {
+        const runner = source.createQueryRunner();
+        const both = [1, 2].map(() => runner.manager.update(Note, id, { text }));
+        await Promise.allSettled(both).then(() => runner.release());
+        await Promise.all(both);
+      },
+    };
+  }
+}
+
+@Controller('notes')
+class NotesController {
+  constructor(private readonly service: NotesService) {}
+
+  @Post()
+  create(@Body() { text }: { text: string }) {
+    return this.service.notes.save({ text });
+  }
+
+  @Post('insert')
+  insert(@Body() { text }: { text: string }) {
+    return this.service.notes.insert({ text });
+  }
+
+  @Put(':id')
+  replace(@Id() id: number, @Body() { text }: { text: string }) {
+    return this.service.notes.update(id, { text });
+  }
+
+  @Patch(':id/:way')
+  async change(@Id() id: number, @Param('way') way: string, @Body() { text }: { text: string }) {
+    await this.service.ways()[way]!(id, text);
+    return {};
+  }
+
+  @Delete(':id')
+  async remove(@Id() id: number) {
+    const { affected } = await this.service.notes.delete(id);
+    if (affected === 0) throw new AppError('NOT_FOUND', 'Note not found');
+    return {};
+  }
+
+  /** A counter, which is not what the caller does. */
+  @Post(':id/refuse')
+  async refuse(@Id() id: number) {
+    await runWithoutTrail(() => this.service.notes.update(id, { text: 'counted' }));
+    throw new AppError('CONFLICT', 'No');
+  }
+
+  @Post('rollback')
+  rollback() {
+    return this.service.transactions.run(async () => {
+      await this.service.notes.insert({ text: 'gone' });
+      throw new AppError('CONFLICT', 'No');
+    });
+  }
+
+  /** Calls something else. */
+  @Post('nothing')
+  nothing() {
+    return {};
+  }
+}
+
+@Resolver()
+class NotesResolver {
+  constructor(private readonly service: NotesService) {}
+
+  @Mutation(() => Boolean)
+  async renameNote(@Args('id', { type: () => ID }) id: string, @Args('text') text: string) {
+    await this.service.notes.update(Number(id), { text });
+    return true;
+  }
+
+  @Mutation(() => Boolean)
+  async nameNote(@Args('id', { type: () => ID }) id: string, @Args('text') text: string) {
+    const { transactions, notes } = this.service;
+    await transactions.run(async () => {
+      transactions.about(`/notes/${id}`);
+      await notes.update(Number(id), { text });
+      if (text === 'bad') throw new AppError('CONFLICT', 'No');
+    });
+    return true;
+  }
+}
+
+@Module({
+  imports: [TypeOrmModule.forFeature([Note])],
+  controllers: [NotesController],
+  providers: [NotesService, NotesResolver],
+})
+class NotesModule {}
+
+const NOTES: Readonly<Record<StoreName, string>> = {
+  SQLite: 'CREATE TABLE audited_notes (id integer PRIMARY KEY AUTOINCREMENT NOT NULL, text varchar NOT NULL)',
+  PostgreSQL: 'CREATE TABLE audited_notes (id serial PRIMARY KEY, text varchar NOT NULL)',
+};
+
+const WAYS = Object.keys(new NotesService({} as never, {} as never, {} as never).ways());
+
+describe.each(STORES)('an entry of the audit log on %s', (store) => {
+  let api: TestApi;
+  let staff: Record<string, string>;
+  let transactions: Transactions;
+  beforeAll(async () => {
+    api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [NotesModule]);
+    transactions = api.app.get(Transactions);
+    await transactions.execute(NOTES[store]);
+    await transactions.execute(`INSERT INTO audited_notes (text) VALUES ('first')`);
+    await api.accounts.register('staff@example.com');
+    await api.accounts.admin().setStaff('staff@example.com', true);
+    staff = bearer((await api.accounts.login('staff@example.com')).access);
+  });
+  afterAll(() => api.stop());
+
+  const entries = async (): Promise<any[]> => (await api.get('/v1/audit?limit=100', staff)).body.data;
+  const subjectsOf = async (reply: Reply): Promise<string[]> =>
+    (await entries())
+      .filter(({ request_id }) => request_id === reply.headers['x-request-id'])
+      .map(({ subject }) => subject)
+      .toReversed();
+  const textOf = async (id: number) => (await api.app.get(NotesService).notes.findOneBy({ id }))?.text;
+
+  it.each(WAYS)('is there once for a change by %s', async (way) => {
+    const reply = await api.patch(`/notes/1/${way}`, { text: `by ${way}` }, staff);
+
+    expect(reply).toHaveStatus(200);
+    expect(await textOf(1)).toBe(`by ${way}`);
+    expect(await subjectsOf(reply)).toEqual([`/notes/1/${way}`]);
+  });
+
+  it.each(WAYS)('commits with a change by %s, or neither does', async (way) => {
+    const before = await textOf(1);
+    await transactions.execute('ALTER TABLE audit_entries RENAME TO gone');
+    const reply = await api.patch(`/notes/1/${way}`, { text: 'lost' }, staff);
+    await transactions.execute('ALTER TABLE gone RENAME TO audit_entries');
+
+    expect(reply).toBeError('SERVICE_UNAVAILABLE');
+    expect(await textOf(1)).toBe(before);
+  });
+
+  it('names what was created, without events and calls, where it has a path', async () => {
+    const saved = await api.post('/notes', { text: 'a' }, staff);
+    expect(await subjectsOf(saved)).toEqual([`/notes/${saved.body.id}`]);
+
+    expect(await subjectsOf(await api.post('/notes/insert', { text: 'b' }, staff))).toEqual([
+      '/notes/insert',
+    ]);
+  });
+
+  it('names a resource by its canonical path', async () => {
+    for (const id of ['1', '001', '+1', '%2B01']) {
+      expect(await subjectsOf(await api.put(`/notes/${id}`, { text: id }, staff))).toEqual(['/notes/1']);
+    }
+    const { id } = (await api.post('/v1/posts', { title: 'T', content: 'C' }, staff)).body.data;
+    for (const path of [`00${id}`, `+${id}/`]) {
+      const reply = await api.patch(`/v1/posts/${path}`, { title: 'U' }, staff);
+      expect(await subjectsOf(reply)).toEqual([`/v1/posts/${id}`]);
+    }
+  });
+
+  it('is not there for what changed nothing, was refused, rolled back, or only counted', async () => {
+    expect(await subjectsOf(await api.delete('/notes/99999', staff))).toEqual([]);
+    expect(await subjectsOf(await api.post('/notes/rollback', {}, staff))).toEqual([]);
+    expect(await subjectsOf(await api.post('/notes/1/refuse', {}, staff))).toEqual([]);
+    expect(await textOf(1)).toBe('counted');
+
+    const { id } = (await api.post('/v1/posts', { title: 'T', content: 'C' }, staff)).body.data;
+    const other = { ...staff, 'if-match': '"other"' };
+    for (const change of [{ title: 'U' }, { status: 'published' }]) {
+      const reply = await api.patch(`/v1/posts/${id}`, change, other);
+      expect(reply).toBeError('PRECONDITION_FAILED');
+      expect(await subjectsOf(reply)).toEqual([]);
+    }
+  });
+
+  it('is there for a request that has succeeded without a change in the database', async () => {
+    expect(await subjectsOf(await api.post('/notes/nothing', {}, staff))).toEqual(['/notes/nothing']);
+  });
+
+  it('is one for each change of a mutation, with the subject that REST has', async () => {
+    const created = await api.graphql(
+      'mutation { createUser(input: { name: "B", email: "" }) { id } }',
+      {},
+      staff,
+    );
+    const user = `/v2/users/${created.body.data.createUser.id}`;
+    expect(await subjectsOf(created)).toEqual([user]);
+    expect(await subjectsOf(await api.patch(user, { name: 'C' }, staff))).toEqual([user]);
+    expect(await subjectsOf(await api.patch(user.replace('v2', 'v1'), { name: 'D' }, staff))).toEqual([user]);
+
+    const several = await api.graphql(
+      `mutation { a: updateUser(id: "001", input: { name: "A" }) { id } b: updateUser(id: "1", input: { name: "B" }) { id }
+        c: createUser(input: { name: "C", email: "" }) { id } }`,
+      {},
+      staff,
+    );
+    expect(await subjectsOf(several)).toEqual([
+      '/v2/users/1',
+      '/v2/users/1',
+      `/v2/users/${several.body.data.c.id}`,
+    ]);
+  });
+
+  it('is one for a mutation without events, and names what the mutation has named and done', async () => {
+    const plain = await api.graphql('mutation { renameNote(id: 1, text: "x") }', {}, staff);
+    expect(await subjectsOf(plain)).toEqual(['/graphql']);
+
+    const named = await api.graphql(
+      'mutation { a: nameNote(id: 1, text: "bad") b: nameNote(id: 1, text: "good") }',
+      {},
+      staff,
+    );
+    expect(named.body.errors ?? []).toHaveLength(1);
+    expect(await subjectsOf(named)).toEqual([]);
+    const both = await api.graphql('mutation { a: nameNote(id: 1, text: "y") }', {}, staff);
+    expect(await subjectsOf(both)).toEqual(['/notes/1']);
+  });
+});
+
+describe.each(STORES)('a write that nobody is responsible for on %s', (store) => {
+  it('takes no transaction more, and no entry', async () => {
+    const api = await startApi(store, {}, []);
+    await api.posts.create();
+    const statements = await statementsOf(() => api.posts.create());
+
+    expect(statements.filter((sql) => sql.includes('audit_entries'))).toEqual([]);
+    if (store === 'PostgreSQL') expect(statements).toHaveLength(1);
+    await api.stop();
+  });
+});
