@@ -1,7 +1,11 @@
 import { defineConfig } from 'vitest/config';
 
-/** Tests that change what a process has once, such as strategies, types and modules. */
-const ISOLATED = ['test/recipes/**/*.e2e-spec.ts', 'src/webhooks/webhook-request.spec.ts'];
+/** Tests with entities, strategies, GraphQL types or mocked modules of their own, which a process never forgets. */
+const ISOLATED = [
+  'test/recipes/**/*.e2e-spec.ts',
+  'test/audit-transactions.e2e-spec.ts',
+  'src/webhooks/webhook-request.spec.ts',
+];
 const TESTS = ['{src,test}/**/*.{spec,e2e-spec}.ts'];
 
 export default defineConfig({
