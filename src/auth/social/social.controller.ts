@@ -79,7 +79,7 @@ export class SocialController {
   )
   @Refuses({
     ...PROVIDER_REFUSALS,
-    MALFORMED_REQUEST: 'This login was not started in this browser, or too long ago; please start again',
+    MALFORMED_REQUEST: 'The login was not started in this browser, or has expired; start again',
     UNAUTHENTICATED: 'The provider rejected the login',
     CONFLICT: 'There is an account with this e-mail, which nobody has verified to be yours',
     FORBIDDEN: EMAIL_NOT_VERIFIED,

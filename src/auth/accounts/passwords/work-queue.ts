@@ -60,7 +60,7 @@ export class WorkQueue<Lane extends string> {
     if (waiting.length >= this.limits.capacity || held >= this.limits.share) {
       throw new AppError(
         'SERVICE_UNAVAILABLE',
-        'Too many requests with a password are waiting, please retry',
+        'Too many requests with a password are waiting; retry later',
       );
     }
     return new Promise((resolve) => waiting.push({ holder, start: resolve }));
