@@ -58,6 +58,28 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
     expect(data.slice(-2)).toEqual([first!.data, second!.data]);
   });
 
+  it('goes on where another consumer fails, which is ended', async () => {
+    const log = api.app.get(EventLog, { strict: false });
+    let calls = 0;
+    const failures: unknown[] = [];
+    const unfollow = log.follow({
+      accept: () => {
+        calls++;
+        throw new Error('It fails');
+      },
+      fail: (error) => failures.push(error),
+    });
+    const client = await follow();
+    await api.posts.create();
+    await client.untilEvents(1);
+    await api.posts.create();
+    await client.untilEvents(2);
+
+    expect(calls).toBe(1);
+    expect(failures).toEqual([new Error('It fails')]);
+    unfollow();
+  });
+
   it('keeps to the types that are asked for', async () => {
     const client = await follow('?types=user.created,unknown');
     await api.posts.create();
@@ -198,6 +220,27 @@ describe.each(STORES)('Streams on %s', (store) => {
 
     await until('the stream has ended', () => client.isOver);
     expect(client.events).toHaveLength(1);
+  });
+
+  it('get no earlier events where the process could not read the log at its start', async () => {
+    const api = await startApi(store);
+    for (let n = 0; n < 3; n++) await api.posts.create();
+    await api.get('/v1/events');
+    await api.app.get(Transactions).execute('ALTER TABLE event_log RENAME TO gone');
+    const again = await api.restart();
+    const positions: number[] = [];
+    again.app.get(EventLog, { strict: false }).follow({
+      accept: ({ events }) => positions.push(...events.map(({ position }) => position)),
+      fail: () => undefined,
+    });
+    await again.app.get(Transactions).execute('ALTER TABLE gone RENAME TO event_log');
+    await until('an event has come', async () => {
+      await again.posts.create();
+      return positions.length > 0;
+    });
+
+    expect(positions[0]).toBeGreaterThan(3);
+    await again.stop();
   });
 
   it('show private events to their owner and staff', async () => {

@@ -101,7 +101,10 @@ export class Subscription {
       await this.skip();
       return;
     }
-    this.unfollow ??= log.follow(() => this.wake());
+    this.unfollow ??= log.follow({
+      accept: () => this.wake(),
+      fail: () => (this.unfollow = undefined),
+    });
     while (this.isAwake && !this.stopped) {
       this.isAwake = false;
       for (let position; (position = await positions.available(name, this.owner)) !== undefined;) {
