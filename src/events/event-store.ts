@@ -122,6 +122,8 @@ export class EventStore {
     const range = await this.queries.one<EpochRange>(
       `SELECT given.first_position AS first, event_log.epoch = given.epoch AS "isCurrent", ${this.last} AS last,
          (SELECT min(position) FROM events) AS oldest,
+         (SELECT epoch FROM events WHERE position >= given.first_position ORDER BY position LIMIT 1)
+           = given.epoch AS "hasFirst",
          (SELECT min(first_position) FROM event_epochs WHERE first_position > given.first_position) AS next
        FROM event_epochs AS given, event_log WHERE given.epoch = :epoch AND event_log.id = 1`,
       { epoch },
