@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, Module } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../src/app.factory.js';
+import { Purger } from '../src/common/purge/purger.js';
 import { loadConfig } from '../src/config/load-config.js';
 import { Transactions } from '../src/database/transactions.js';
 import { EventFilter } from '../src/events/event-filter.js';
@@ -174,6 +175,33 @@ describe.each(STORES)('Subscribers on %s', (store) => {
     expect(await positions.claim('forward', 'one')).toBe(7);
     expect(await positions.advance('forward', 'one', 8)).toBe(true);
     expect(await positions.claim('forward', 'one')).toBe(8);
+  });
+
+  it('are named in a warning when events are purged that they have not handled', async () => {
+    const own = await startApi(store, {}, [WatchModule]);
+    const warn = vi.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    attempts = 0;
+    failing = 'Lost';
+    await own.posts.create({ title: 'Lost' });
+    await own.users.create();
+    await until('it has failed', () => attempts > 0);
+    await until('another one has handled it', async () => {
+      const positions = await own.app.get(SubscriberPositions, { strict: false }).all();
+      const of = (name: string) => positions.find((row) => row.name === name)!.position;
+      return of('healthy') > of('post-watcher');
+    });
+
+    own.moveClock(8 * 24 * 3600_000);
+    await own.app.get(Purger).purge();
+
+    const lost = warn.mock.calls
+      .map(([entry]) => entry as { msg: string; name: string; events: number })
+      .filter(({ msg }) => msg === 'A subscriber has lost events that were purged');
+    warn.mockRestore();
+    failing = undefined;
+    await own.stop();
+    expect(lost.find(({ name }) => name === 'post-watcher')).toMatchObject({ events: 1 });
+    expect(lost.map(({ name }) => name)).not.toContain('healthy');
   });
 
   it('can only be recorded for with a change', async () => {

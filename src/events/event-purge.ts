@@ -1,17 +1,44 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../common/clock/clock.js';
 import { Purger } from '../common/purge/purger.js';
 import { Config } from '../config/config.js';
-import { EventStore } from './event-store.js';
+import { EventStore, type PurgedEvent } from './event-store.js';
+import { SubscriberPositions } from './subscribers/subscriber-positions.js';
+import { Subscribers } from './subscribers/subscribers.js';
 
 const DAY = 24 * 3600_000;
 
 /** Has events deleted that are older than the retention, from the start of the log. */
 @Injectable()
 export class EventPurge {
-  constructor(purger: Purger, store: EventStore, clock: Clock, { eventsRetentionDays }: Config) {
-    purger.registerTask('events', () =>
-      store.purgeBatch(new Date(clock.now().getTime() - eventsRetentionDays * DAY)),
-    );
+  private readonly logger = new Logger('Events');
+
+  constructor(
+    purger: Purger,
+    store: EventStore,
+    clock: Clock,
+    { eventsRetentionDays }: Config,
+    private readonly subscribers: Subscribers,
+    private readonly positions: SubscriberPositions,
+  ) {
+    purger.registerTask('events', async () => {
+      const olderThan = new Date(clock.now().getTime() - eventsRetentionDays * DAY);
+      const { deleted, isMore } = await store.purgeBatch(olderThan);
+      if (deleted.length > 0) await this.reportLosses(deleted);
+      return { deleted: deleted.length, isMore };
+    });
+  }
+
+  /** A subscriber that has failed all the time gets what is left, and nobody else would notice. */
+  private async reportLosses(purged: readonly PurgedEvent[]): Promise<void> {
+    for (const { name, position } of await this.positions.all()) {
+      const filter = this.subscribers.filters.get(name);
+      if (!filter) continue;
+      const lost = purged.filter(
+        (event) => event.position > position && (filter.types?.includes(event.type) ?? true),
+      );
+      if (lost.length === 0) continue;
+      this.logger.warn({ msg: 'A subscriber has lost events that were purged', name, events: lost.length });
+    }
   }
 }

@@ -43,6 +43,9 @@ interface LogRow {
 /** An event without its data where that is large. */
 export type ListedEvent = Omit<EventRow, 'data'> & { readonly data: string | null };
 
+/** What is known of an event after its purge. */
+export type PurgedEvent = Pick<EventRow, 'position' | 'type'>;
+
 /** The log of events: one total order, in which an event is found by its position. */
 @Injectable()
 export class EventStore {
@@ -170,19 +173,19 @@ export class EventStore {
     );
   }
 
-  /** Deletes events up to the first that is younger. @returns how many of at most a batch */
-  async purgeBatch(olderThan: Date): Promise<{ deleted: number; isMore: boolean }> {
-    const oldest = await this.queries.all<{ position: number; time: string }>(
-      `SELECT position, time FROM events WHERE position > 0 ORDER BY position LIMIT ${BATCH}`,
+  /** Deletes events up to the first that is younger, at most a batch. @returns what it has deleted, in order */
+  async purgeBatch(olderThan: Date): Promise<{ deleted: PurgedEvent[]; isMore: boolean }> {
+    const oldest = await this.queries.all<PurgedEvent & { time: string }>(
+      `SELECT position, type, time FROM events WHERE position > 0 ORDER BY position LIMIT ${BATCH}`,
     );
     const limit = olderThan.toISOString();
     const young = oldest.findIndex(({ time }) => time > limit);
     const expired = young === -1 ? oldest : oldest.slice(0, young);
-    if (expired.length === 0) return { deleted: 0, isMore: false };
+    if (expired.length === 0) return { deleted: [], isMore: false };
     await this.transactions.execute('DELETE FROM events WHERE position <= :last', {
       last: expired.at(-1)!.position,
     });
-    return { deleted: expired.length, isMore: expired.length === BATCH };
+    return { deleted: expired, isMore: expired.length === BATCH };
   }
 
   /** An outage says nothing: replicas that disagreed about the server would begin epochs in turn. */

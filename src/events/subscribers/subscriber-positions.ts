@@ -54,6 +54,11 @@ export class SubscriberPositions {
     return isTaken ? undefined : row.position;
   }
 
+  /** The position of each subscriber. */
+  all(): Promise<{ name: string; position: number }[]> {
+    return this.queries.all('SELECT name, position FROM event_subscribers');
+  }
+
   /** Takes or renews the lease. @returns the position; `undefined` where another process was faster */
   async claim(name: string, owner: string): Promise<number | undefined> {
     const now = this.clock.now();
