@@ -125,7 +125,7 @@ describe.each(STORES)('Subscribers on %s', (store) => {
 
   it('get what follows where another process has handled events between the look and the claim', async () => {
     await api.posts.create();
-    const [log, store, positions] = [
+    const [log, events, positions] = [
       api.app.get(EventLog, { strict: false }),
       api.app.get(EventStore, { strict: false }),
       api.app.get(SubscriberPositions, { strict: false }),
@@ -137,7 +137,7 @@ describe.each(STORES)('Subscribers on %s', (store) => {
     const seen: number[] = [];
     let isFirst = true;
     const read: EventStore['read'] = async (...query) => {
-      const rows = await store.read(...query);
+      const rows = await events.read(...query);
       if (!isFirst) return rows;
       isFirst = false;
       await positions.claim('late', 'another');
@@ -149,14 +149,14 @@ describe.each(STORES)('Subscribers on %s', (store) => {
       {
         name: 'late',
         filter: new EventFilter('everything'),
-        process: async (events, advance) => {
-          seen.push(...events.map(({ position }) => position));
-          await advance(events.at(-1)!.position);
+        process: async (batch, advance) => {
+          seen.push(...batch.map(({ position }) => position));
+          await advance(batch.at(-1)!.position);
         },
       },
       {
         log,
-        store: Object.assign(Object.create(store), { read }) as EventStore,
+        store: Object.assign(Object.create(events), { read }) as EventStore,
         positions,
         logger: new Logger(),
       },

@@ -110,12 +110,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
   /** Finds out where the log ends, once; await it before you follow. Where the start has met an error, it asks again. */
   async findHead(): Promise<void> {
     if (this.hasHead) return;
-    this.findingHead ??= this.outside(() => this.store.state())
-      .then(({ last }) => {
-        this.head = last;
-        this.hasHead = true;
-      })
-      .finally(() => (this.findingHead = undefined));
+    this.findingHead ??= this.outside(() => this.readHead()).finally(() => (this.findingHead = undefined));
     await this.findingHead;
   }
 
@@ -162,6 +157,11 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
         this.dueAt = Infinity;
         this.schedule(Math.max(this.pace, delay));
       });
+  }
+
+  private async readHead(): Promise<void> {
+    this.head = (await this.store.state()).last;
+    this.hasHead = true;
   }
 
   /** One that throws does not keep the batch from the others. */

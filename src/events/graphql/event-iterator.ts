@@ -15,7 +15,7 @@ const OVER = { done: true, value: undefined } as const;
 export class EventIterator implements AsyncIterableIterator<StoredEvent> {
   private readonly waiting: StoredEvent[] = [];
   private bytes = 0;
-  private taker: ((result: IteratorResult<StoredEvent> | Promise<never>) => void) | undefined;
+  private taker: PromiseWithResolvers<IteratorResult<StoredEvent>> | undefined;
   private isOver = false;
   private failure: unknown;
 
@@ -44,7 +44,8 @@ export class EventIterator implements AsyncIterableIterator<StoredEvent> {
       return Promise.reject(failure);
     }
     if (this.isOver) return Promise.resolve(OVER);
-    return new Promise((resolve) => (this.taker = resolve));
+    this.taker = Promise.withResolvers();
+    return this.taker.promise;
   }
 
   return(): Promise<IteratorResult<StoredEvent>> {
@@ -61,7 +62,7 @@ export class EventIterator implements AsyncIterableIterator<StoredEvent> {
     if (this.isOver) return;
     const { taker } = this;
     this.taker = undefined;
-    if (taker) taker(Promise.reject(error));
+    if (taker) taker.reject(error);
     else this.failure = error;
     this.end();
   }
@@ -70,7 +71,7 @@ export class EventIterator implements AsyncIterableIterator<StoredEvent> {
     if (this.isOver) return;
     this.isOver = true;
     this.waiting.length = 0;
-    this.taker?.(OVER);
+    this.taker?.resolve(OVER);
     this.onEnd();
   }
 
@@ -79,7 +80,7 @@ export class EventIterator implements AsyncIterableIterator<StoredEvent> {
     const { taker } = this;
     if (taker) {
       this.taker = undefined;
-      taker({ done: false, value: event });
+      taker.resolve({ done: false, value: event });
       return;
     }
     this.waiting.push(event);
