@@ -6,13 +6,7 @@ import { AppError } from '../../common/errors/errors.js';
 import { isDuplicate } from '../../database/failures.js';
 import { Transactions } from '../../database/transactions.js';
 import { AccountTokens } from '../account-mails/index.js';
-import {
-  Account,
-  AccountsService,
-  normalizeEmail,
-  PasswordPolicy,
-  Passwords,
-} from '../accounts/index.js';
+import { Account, AccountsService, normalizeEmail, PasswordPolicy, Passwords } from '../accounts/index.js';
 import { Logins } from '../logins/index.js';
 import { LoginCodes } from '../social/index.js';
 import { AccountRemoval } from './account-removal.js';
