@@ -6,6 +6,7 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { Client } from 'pg';
 import { environmentOfProcess } from '../support/environment.ts';
 import { freePort } from '../support/free-port.ts';
 import { startOwnPostgres } from '../support/postgres-server.ts';
@@ -17,7 +18,7 @@ import { until } from '../support/until.ts';
 const WRITERS = 3;
 const READERS = 3;
 /** So many that a search takes some time. */
-const POSTS = 20_000;
+const POSTS = 6000;
 
 if (standbyBinaries === undefined) {
   console.log('LEFT OUT: read replicas, as PostgreSQL is not installed here');
@@ -31,9 +32,12 @@ const expect = (what: string, isSo: boolean) => {
 const primary = await startOwnPostgres({ bin: standbyBinaries, durable: false });
 process.env['TEST_DATABASE_URL'] = primary.url;
 const store = await createStore('PostgreSQL');
+
 await run('dist/commands/migrate.js');
 await run('dist/commands/seed.js', '--posts', String(POSTS));
+
 const standby = await Standby.of(primary.url, standbyBinaries);
+
 const replicaUrl = new URL(standby.url);
 replicaUrl.pathname = new URL(store.environment['DATABASE_URL']!).pathname;
 const metricsPort = await freePort();
@@ -41,8 +45,8 @@ const service = await Service.start({
   ...store.environment,
   DATABASE_REPLICA_URLS: replicaUrl.href,
   METRICS_PORT: String(metricsPort),
-  LOG_LEVEL: 'warn',
 });
+
 try {
   await until('the replica is used', isUsed);
   await underLoad('A standby that replays', () => sleep(3000));
@@ -99,7 +103,7 @@ async function promote(): Promise<void> {
 
 /** The standby cancels reads that are in the way of what it replays. */
 async function cancelReads(): Promise<void> {
-  await standby.query(`ALTER SYSTEM SET max_standby_streaming_delay = 0`).catch(() => undefined);
+  await standby.query('ALTER SYSTEM SET max_standby_streaming_delay = 0');
   await standby.query('SELECT pg_reload_conf()');
   const database = replicaUrl.pathname.slice(1);
   let searching = true;
@@ -110,10 +114,9 @@ async function cancelReads(): Promise<void> {
       if (reply.status !== 200) faults.push(`A search failed with ${reply.status}`);
     }
   });
-  const client = new URL(store.environment['DATABASE_URL']!).href;
   let conflicts = 0;
   for (let n = 0; n < 100 && conflicts < 5; n++) {
-    await lockTable(client);
+    await lockTable(store.environment['DATABASE_URL']!);
     await sleep(100);
     const [row] = await standby.query<{ count: number }>(
       `SELECT confl_lock::int AS count FROM pg_stat_database_conflicts WHERE datname = '${database}'`,
@@ -127,7 +130,6 @@ async function cancelReads(): Promise<void> {
 }
 
 async function lockTable(url: string): Promise<void> {
-  const { Client } = await import('pg');
   const client = new Client(url);
   await client.connect();
   await client.query('BEGIN; LOCK TABLE posts IN ACCESS EXCLUSIVE MODE; SELECT txid_current(); COMMIT');

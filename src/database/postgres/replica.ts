@@ -17,6 +17,8 @@ const MAX_LAG = 10;
 /** How many samples it may be behind by: an hour. */
 const MAX_SAMPLES = 3600;
 
+const ignore = (): void => undefined;
+
 const POSITION = `SELECT pg_is_in_recovery() AS "isStandby", pg_last_wal_replay_lsn()::text AS position`;
 
 /** A standby that reads may go to, and how far it is. */
@@ -103,9 +105,11 @@ export class Replica {
   private async ask(): Promise<void> {
     const client = await this.watch.connect();
     const { generation } = this;
+    // Raised besides the failure of the query; unheard, it would end the process.
+    client.on('error', ignore);
     try {
       const { rows } = await client.query<{ isStandby: boolean; position: string | null }>(POSITION);
-      client.release();
+      client.off('error', ignore).release();
       const { isStandby, position } = rows[0]!;
       if (!isStandby || position === null) this.lose();
       else if (generation === this.generation) this.note(parsePosition(position));
