@@ -7,6 +7,7 @@ import { Public } from '../src/auth/access/index.js';
 import { loadConfig } from '../src/config/load-config.js';
 import { Database } from '../src/database/database.js';
 import { Queries } from '../src/database/queries.js';
+import { MetricsServer } from '../src/metrics/metrics-server.js';
 import { User } from '../src/users/user.entity.js';
 import { PASSWORD, TestApi } from './support/api.js';
 import { type PostgresServer, startOwnPostgres } from './support/postgres-server.js';
@@ -72,7 +73,7 @@ describe.skipIf(standbyBinaries === undefined)('a read replica', () => {
   beforeAll(async () => {
     primary = await startOwnPostgres({ bin: standbyBinaries!, durable: false });
     standby = await Standby.of(primary.url, standbyBinaries!);
-    api = await start({ DATABASE_URL: primary.url, DATABASE_REPLICA_URLS: standby.url });
+    api = await start({ DATABASE_URL: primary.url, DATABASE_REPLICA_URLS: standby.url, METRICS_PORT: '0' });
     await api.posts.create();
   });
 
@@ -173,6 +174,16 @@ describe.skipIf(standbyBinaries === undefined)('a read replica', () => {
       expect(await statusOf('/v1/posts/1', { cookie: `consistency=${token}` })).toBe(200);
     },
   );
+
+  it('shows in the metrics, by its address and without its password', async () => {
+    await until('the standby is used', isUsed);
+    const text = await (await fetch(api.app.get(MetricsServer).url!)).text();
+    const { host } = new URL(standby.url);
+
+    expect(text).toContain(`\ndb_replica_up{replica="${host}"} 1\n`);
+    expect(text).toMatch(new RegExp(`\\ndb_replica_lag_seconds\\{replica="${host}"\\} [\\d.e-]+\\n`));
+    expect(text).toContain(`db_client_connections_max{pool_name="replica ${host}"} 10`);
+  });
 
   it('leaves a write without a token where nothing has happened', async () => {
     expect((await api.post('/v1/posts', { title: 5 })).headers).not.toHaveProperty(TOKEN);

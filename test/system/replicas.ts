@@ -106,9 +106,9 @@ async function cancelReads(): Promise<void> {
   await standby.query('ALTER SYSTEM SET max_standby_streaming_delay = 0');
   await standby.query('SELECT pg_reload_conf()');
   const database = replicaUrl.pathname.slice(1);
-  let searching = true;
+  const end = new AbortController();
   const searches = Array.from({ length: 4 }, async () => {
-    while (searching) {
+    while (!end.signal.aborted) {
       const reply = await service.fetch('/v1/posts?q=e&limit=1');
       await reply.arrayBuffer();
       if (reply.status !== 200) faults.push(`A search failed with ${reply.status}`);
@@ -123,7 +123,7 @@ async function cancelReads(): Promise<void> {
     );
     conflicts = row!.count;
   }
-  searching = false;
+  end.abort();
   await Promise.all(searches);
   console.log(`  ${conflicts} reads were cancelled by the standby`);
   expect('the standby cancels reads', conflicts > 0);
@@ -138,11 +138,11 @@ async function lockTable(url: string): Promise<void> {
 
 /** Does something while clients read what they have just written, and others read lists. */
 async function underLoad(what: string, disturb: () => Promise<void>): Promise<void> {
-  let isOver = false;
+  const end = new AbortController();
   let served = 0;
   const failures: string[] = [];
   const attempt = async (request: () => Promise<string | undefined>) => {
-    while (!isOver) {
+    while (!end.signal.aborted) {
       const failure = await request().catch(String);
       served++;
       if (failure !== undefined) failures.push(failure);
@@ -156,7 +156,7 @@ async function underLoad(what: string, disturb: () => Promise<void>): Promise<vo
   try {
     await disturb();
   } finally {
-    isOver = true;
+    end.abort();
     await Promise.all(clients);
   }
   console.log(`${what}: ${served} requests served, ${failures.length} failed or stale`);

@@ -48,10 +48,7 @@ export function keepConsistent(fastify: FastifyInstance, database: Database, con
           done(null, payload);
           return;
         }
-        void tokenOf(database).then((token) => {
-          send(token, request, reply, cookie);
-          done(null, payload);
-        });
+        void send(database, request, reply, cookie).finally(() => done(null, payload));
       },
     ];
   });
@@ -80,7 +77,13 @@ async function tokenOf(database: Database): Promise<string> {
 }
 
 /** As a cookie, too, for browsers, which send and get cookies. */
-function send(token: string, request: FastifyRequest, reply: FastifyReply, cookie: Cookie): void {
+async function send(
+  database: Database,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  cookie: Cookie,
+): Promise<void> {
+  const token = await tokenOf(database);
   reply.header(CONSISTENCY_TOKEN, token);
   if (request.headers.cookie !== undefined || reply.hasHeader('set-cookie')) cookie.write(reply, token);
 }
