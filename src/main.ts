@@ -2,7 +2,9 @@ import './require-node.js';
 
 try {
   const { parseCommandLine } = await import('./commands/support/command-line.js');
-  parseCommandLine('Usage: npm start\n\nSettings are environment variables; the README lists them.');
+  parseCommandLine(
+    'Usage: npm start\n\nSettings are environment variables; docs/configuration.md lists them.',
+  );
   // Loaded only after the check: an older Node.js would report a syntax error or a missing export instead.
   const { start } = await import('./start.js');
   await start();

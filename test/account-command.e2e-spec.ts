@@ -62,7 +62,7 @@ describe.each(STORES)('the account command on %s', (store) => {
       output: 'email must be an e-mail address\n',
     });
     expect((await create('a@example.com', '12345')).output).toContain('password must be at least 6');
-    expect((await create('TAKEN@example.com', PASSWORD)).output).toContain('exists already');
+    expect((await create('TAKEN@example.com', PASSWORD)).output).toContain('already exists');
     const production = { NODE_ENV: 'production' };
     expect((await create('a@example.com', 'password1', production)).output).toContain('guessed first');
   });

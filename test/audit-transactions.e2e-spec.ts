@@ -184,7 +184,7 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
   it.each(WAYS)('commits with a change by %s, or neither does', async (way) => {
     const before = await textOf(1);
     await transactions.execute('ALTER TABLE audit_entries RENAME TO gone');
-    const reply = await api.patch(`/notes/1/${way}`, { text: 'lost' }, staff);
+    const reply = await api.patch(`/notes/1/${way}`, { text: `lost by ${way}` }, staff);
     await transactions.execute('ALTER TABLE gone RENAME TO audit_entries');
 
     expect(reply).toBeError('SERVICE_UNAVAILABLE');
@@ -277,7 +277,8 @@ describe.each(STORES)('a write that nobody is responsible for on %s', (store) =>
     const statements = await statementsOf(() => api.posts.create());
 
     expect(statements.filter((sql) => sql.includes('audit_entries'))).toEqual([]);
-    if (store === 'PostgreSQL') expect(statements).toHaveLength(1);
+    // The post and its event are two statements on SQLite, and one on PostgreSQL.
+    expect(statements.filter((sql) => /^(?:BEGIN|START)/.test(sql))).toHaveLength(store === 'SQLite' ? 1 : 0);
     await api.stop();
   });
 });

@@ -57,3 +57,15 @@ describe('docs/recipes.md', () => {
     expect(comparable(file, code)).toBe(comparable(file, readFileSync(file, 'utf8')));
   });
 });
+
+describe('docs/configuration.md', () => {
+  const text = readFileSync('docs/configuration.md', 'utf8');
+  const settings = globSync('src/config/load-*.ts', { exclude: ['**/*.spec.ts'] }).flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/^ {2}([A-Z][A-Z_]+): /gm)].map(([, name]) => name!),
+  );
+
+  it('describes every setting', () => {
+    expect(settings.length).toBeGreaterThan(40);
+    expect(settings.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
+  });
+});

@@ -272,6 +272,7 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
       const token = tokenIn(await server.next('sent@example.com'));
       server.behaviour = 'refuses';
       await change(headers, 'waiting@example.com');
+      await untilTried('waiting@example.com');
       const passwords = { old_password: PASSWORD, new_password: 'another password' };
       expect(await api.post('/auth/change-password/', passwords, headers)).toHaveStatus(200);
       server.behaviour = 'accepts';

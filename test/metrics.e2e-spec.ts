@@ -29,7 +29,7 @@ async function scrape(api: TestApi): Promise<Map<string, number>> {
 }
 
 let isFailing = false;
-let held = Promise.withResolvers<void>();
+let gate = Promise.withResolvers<void>();
 
 @Injectable()
 class Watcher {
@@ -55,7 +55,7 @@ class SlowController {
 
   @Post('held')
   async hold() {
-    await held.promise;
+    await gate.promise;
     return {};
   }
 }
@@ -195,8 +195,8 @@ describe.each(STORES)('metrics on %s', (store) => {
     expect((await scrape(api)).get('webhook_deliveries_pending')).toBe(2);
     await api.app
       .get(Transactions)
-      .execute(`UPDATE webhook_deliveries SET created_at = :then WHERE status = 'pending'`, {
-        then: new Date(Date.now() - 600_000).toISOString(),
+      .execute(`UPDATE webhook_deliveries SET created_at = :recorded WHERE status = 'pending'`, {
+        recorded: new Date(Date.now() - 600_000).toISOString(),
       });
     const age = (await scrape(api)).get('webhook_deliveries_oldest_age_seconds');
     expect(age).toBeGreaterThanOrEqual(600);
@@ -245,8 +245,9 @@ describe.each(STORES)('metrics on %s', (store) => {
       return (await consumers('subscription')) === 0 && (await consumers('stream')) === 0;
     });
 
-    if (store === 'SQLite') expect((await scrape(api)).has('event_listener_connected')).toBe(false);
-    else await until('it listens', async () => (await scrape(api)).get('event_listener_connected') === 1);
+    // There is nobody to hear of on SQLite.
+    const expected = store === 'SQLite' ? undefined : 1;
+    await until('it listens', async () => (await scrape(api)).get('event_listener_connected') === expected);
   });
 
   it('show for how long an event has waited for its position', async () => {
@@ -289,7 +290,7 @@ describe.each(STORES)('metrics on %s', (store) => {
   it('show the large bodies that are handled, and those that wait', async () => {
     const bodies = async (state: string) => (await scrape(api)).get(`http_server_large_bodies_${state}`)!;
     const body = JSON.stringify({ text: 'x'.repeat(70_000) });
-    const requests = Array.from({ length: 5 }, async () => {
+    const replies = Array.from({ length: 5 }, async () => {
       const request = httpRequest(`${url}/held`, {
         method: 'POST',
         agent: false,
@@ -305,9 +306,9 @@ describe.each(STORES)('metrics on %s', (store) => {
     });
     expect(await bodies('waiting')).toBeGreaterThan(0);
     expect(await bodies('capacity')).toBe(64);
-    held.resolve();
-    await Promise.all(requests);
-    held = Promise.withResolvers();
+    gate.resolve();
+    await Promise.all(replies);
+    gate = Promise.withResolvers();
     expect(await bodies('running')).toBe(0);
     expect(await bodies('waiting')).toBe(0);
   });

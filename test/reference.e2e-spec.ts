@@ -236,7 +236,7 @@ const BY_COOKIE = (cookie: () => string): Provocations => ({
   CSRF_FAILED: (api, { method, path }) => send(api, method, one(path), {}, { cookie: cookie() }),
 });
 
-const STAFF_ONLY = 'This takes a staff account';
+const STAFF_ONLY = 'A staff account is required';
 
 const one = (path: string) => path.replaceAll(/\{\w+\}/g, '1');
 

@@ -31,7 +31,7 @@ try {
   const options = ['--outDir', made, '--tsBuildInfoFile', `${made}/.tsbuildinfo`];
   execFileSync(
     process.execPath,
-    ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', ...options],
+    ['node_modules/typescript-7/bin/tsc', '-p', 'tsconfig.build.json', ...options],
     {
       stdio: 'inherit',
     },

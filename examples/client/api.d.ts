@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says whether the process serves */
+        /** Reports whether the process serves requests */
         get: operations["Health_live"];
         put?: never;
         post?: never;
@@ -28,7 +28,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says whether to send requests here */
+        /** Reports whether this process is ready for requests */
         get: operations["Health_ready"];
         put?: never;
         post?: never;
@@ -173,7 +173,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Walks through posts by cursor, in the order of their ids */
+        /** Lists posts by cursor, in the order of their ids */
         get: operations["Posts_walk_v1"];
         put?: never;
         post?: never;
@@ -280,7 +280,7 @@ export interface paths {
         /** Lists orders, the newest first */
         get: operations["Orders_list_v1"];
         put?: never;
-        /** Makes an order, once for each key */
+        /** Creates an order, once for each key */
         post: operations["Orders_create_v1"];
         delete?: never;
         options?: never;
@@ -453,7 +453,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Says whether a token is good */
+        /** Reports whether a token is valid */
         post: operations["Tokens_verify"];
         delete?: never;
         options?: never;
@@ -540,7 +540,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes an account */
+        /** Creates an account */
         post: operations["Accounts_register"];
         delete?: never;
         options?: never;
@@ -561,7 +561,7 @@ export interface paths {
         put: operations["Accounts_replace"];
         post?: never;
         /**
-         * Deletes the calling account for good
+         * Deletes the calling account permanently
          * @description With the password; an account without one sends no body, and needs a login at most 5 minutes old. Its orders stay, without an owner.
          */
         delete: operations["Accounts_delete"];
@@ -680,7 +680,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Leads a browser to a provider */
+        /** Redirects a browser to a provider */
         get: operations["Social_start"];
         put?: never;
         post?: never;
@@ -825,7 +825,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says what this service is, and where its pages are */
+        /** Describes this service and links to its pages */
         get: operations["Home_read"];
         put?: never;
         post?: never;
@@ -842,7 +842,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists who changed what, the newest first */
+        /** Lists changes and who made them, newest first */
         get: operations["Audit_list_v1"];
         put?: never;
         post?: never;
@@ -860,7 +860,7 @@ export interface components {
             /** @enum {string} */
             specversion: "1.0";
             /**
-             * @description Unique for ever; consumers continue after it.
+             * @description Unique; consumers continue after it.
              * @example 5f1d7c8e9a0b-42
              */
             id: string;
@@ -884,7 +884,7 @@ export interface components {
             /** @enum {string} */
             datacontenttype: "application/json";
             /**
-             * @description The resource after the change, as REST shows it; of a deleted one its id.
+             * @description The resource after the change, as REST shows it; for a deleted resource, its id.
              * @example {
              *       "id": 7
              *     }
@@ -1020,7 +1020,7 @@ export interface components {
             /** @enum {string} */
             status: "created";
             /**
-             * @description As it was sent, to the letter.
+             * @description Exactly as it was sent.
              * @example {
              *       "item": "Tea"
              *     }
@@ -1164,12 +1164,12 @@ export interface components {
         };
         TokenPair: {
             /**
-             * @description For half an hour.
+             * @description Valid for 30 minutes.
              * @example eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl
              */
             access: string;
             /**
-             * @description To be exchanged once, within a week.
+             * @description Can be exchanged once, within 7 days.
              * @example eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl
              */
             refresh: string;
@@ -1210,7 +1210,7 @@ export interface components {
              * @example curl/8.5.0
              */
             agent: string;
-            /** @description Whether the request that asks came by this one. */
+            /** @description Whether the request used this login. */
             current: boolean;
         };
         Account: {
@@ -1249,7 +1249,7 @@ export interface components {
         };
         Session: {
             account: components["schemas"]["Account"];
-            /** @description What unsafe calls send as `X-CSRF-Token`. */
+            /** @description Send it as `X-CSRF-Token` with unsafe requests. */
             csrf_token: string;
         };
         RegisterInput: {
@@ -1300,7 +1300,7 @@ export interface components {
             /** @example google */
             name: string;
             /**
-             * @description Where a login starts.
+             * @description The address that starts a login.
              * @example /auth/social/google/
              */
             url: string;
@@ -1367,7 +1367,7 @@ export interface components {
              */
             created_at: string;
             /**
-             * @description Who did it; null for a command. The account may have been deleted since.
+             * @description The account that made the change; null for a command. The account may have been deleted since.
              * @example 1
              */
             account_id: number | null;
@@ -1399,7 +1399,7 @@ export interface components {
                 /** @enum {string} */
                 code: "MALFORMED_REQUEST" | "INVALID_ID" | "INVALID_CURSOR" | "INVALID_CODE" | "MISSING_IDEMPOTENCY_KEY" | "INVALID_IDEMPOTENCY_KEY" | "UNAUTHENTICATED" | "TOKEN_NOT_VALID" | "FORBIDDEN" | "CSRF_FAILED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "IDEMPOTENCY_KEY_IN_USE" | "EVENTS_EXPIRED" | "PRECONDITION_FAILED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "VALIDATION_ERROR" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
                 message: string;
-                /** @description The fields that are to blame; absent where none is. */
+                /** @description The invalid fields; absent when no field is the cause. */
                 details?: {
                     field: string;
                     message: string;
@@ -1422,7 +1422,7 @@ export interface components {
             instance: string;
             /** @enum {string} */
             code: "MALFORMED_REQUEST" | "INVALID_ID" | "INVALID_CURSOR" | "INVALID_CODE" | "MISSING_IDEMPOTENCY_KEY" | "INVALID_IDEMPOTENCY_KEY" | "UNAUTHENTICATED" | "TOKEN_NOT_VALID" | "FORBIDDEN" | "CSRF_FAILED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "IDEMPOTENCY_KEY_IN_USE" | "EVENTS_EXPIRED" | "PRECONDITION_FAILED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "VALIDATION_ERROR" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
-            /** @description The fields that are to blame; absent where none is. */
+            /** @description The invalid fields; absent when no field is the cause. */
             errors?: {
                 field: string;
                 message: string;
@@ -1433,21 +1433,21 @@ export interface components {
     parameters: never;
     requestBodies: never;
     headers: {
-        /** @description Fresh for every answer. */
+        /** @description Unique for each response. */
         "X-Request-ID": string;
-        /** @description The path of what was made. */
+        /** @description The path of the new resource. */
         Location: string;
         /** @description Changes with every change of the resource (RFC 9110, section 8.8.3). */
         ETag: string;
-        /** @description Ask again each time, with `If-None-Match`. */
+        /** @description Revalidate each time with `If-None-Match`. */
         "Cache-Control": "no-cache";
-        /** @description The way to other pages (RFC 8288). */
+        /** @description Links to other pages (RFC 8288). */
         Link: string;
-        /** @description Only on an answer that was given before. */
+        /** @description Only on a repeated response. */
         "Idempotent-Replayed": "true";
         /** @description How to authenticate (RFC 9110). */
         "WWW-Authenticate": "Bearer";
-        /** @description Seconds after which to come back. */
+        /** @description Seconds to wait before the next attempt. */
         "Retry-After": string;
     };
     pathItems: never;
@@ -1575,7 +1575,7 @@ export interface operations {
             query?: {
                 /** @description From 1 to 100; anything else is replaced by 20. */
                 limit?: number;
-                /** @description As `next_cursor` gave it; absent or empty is the start. */
+                /** @description The `next_cursor` of an earlier response; absent or empty starts at the beginning. */
                 cursor?: string;
                 /** @description Types separated by commas; an unknown one matches nothing, none means all. */
                 types?: string;
@@ -2022,7 +2022,7 @@ export interface operations {
                     "application/xml": components["schemas"]["UserV1"];
                 };
             };
-            /** @description What you have is current. */
+            /** @description Your copy is current. */
             304: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -2785,7 +2785,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description What you have is current. */
+            /** @description Your copy is current. */
             304: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -3302,7 +3302,7 @@ export interface operations {
     Posts_list_v1: {
         parameters: {
             query?: {
-                /** @description As `next_cursor` gave it; absent or empty is the start. */
+                /** @description The `next_cursor` of an earlier response; absent or empty starts at the beginning. */
                 cursor?: string;
                 /** @description created_at, title or views; anything else is created_at. */
                 sort_by?: string;
@@ -3550,7 +3550,7 @@ export interface operations {
                 q?: string;
                 /** @description From 1 to 100; anything else is replaced by 20. */
                 limit?: number;
-                /** @description As `next_cursor` gave it; absent or empty is the start. */
+                /** @description The `next_cursor` of an earlier response; absent or empty starts at the beginning. */
                 cursor?: string;
             };
             header?: never;
@@ -3655,7 +3655,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description What you have is current. */
+            /** @description Your copy is current. */
             304: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4226,7 +4226,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description What you have is current. */
+            /** @description Your copy is current. */
             304: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4326,7 +4326,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description What you have is current. */
+            /** @description Your copy is current. */
             304: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -4662,7 +4662,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description What you have is current. */
+            /** @description Your copy is current. */
             304: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -5562,7 +5562,7 @@ export interface operations {
             query?: {
                 /** @description From 1 to 100; anything else is replaced by 20. */
                 limit?: number;
-                /** @description As `next_cursor` gave it; absent or empty is the start. */
+                /** @description The `next_cursor` of an earlier response; absent or empty starts at the beginning. */
                 cursor?: string;
             };
             header?: never;
@@ -8940,13 +8940,13 @@ export interface operations {
     Audit_list_v1: {
         parameters: {
             query?: {
-                /** @description Only what was done to the resource with this path. */
+                /** @description Only changes of the resource with this path. */
                 subject?: string;
-                /** @description Only what this account did; what is no id matches nothing. */
+                /** @description Only changes by this account; an invalid id matches nothing. */
                 account_id?: number;
                 /** @description From 1 to 100; anything else is replaced by 20. */
                 limit?: number;
-                /** @description As `next_cursor` gave it; absent or empty is the start. */
+                /** @description The `next_cursor` of an earlier response; absent or empty starts at the beginning. */
                 cursor?: string;
             };
             header?: never;

@@ -12,7 +12,8 @@ export class AuditEntryView {
   readonly created_at!: string;
 
   @NullableInt64Property({
-    description: 'Who did it; null for a command. The account may have been deleted since.',
+    description:
+      'The account that made the change; null for a command. The account may have been deleted since.',
     example: 1,
   })
   readonly account_id!: number | null;

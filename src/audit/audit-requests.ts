@@ -64,11 +64,11 @@ async function record(log: AuditLog, trail: AuditTrail, done: (error: null) => v
 function trailOf(request: FastifyRequest, reply: FastifyReply, isCollection: boolean): AuditTrail {
   const { id, method, routeOptions } = request;
   const source = { ...clientOf(request), requestId: id };
-  const subject = (insertedId: unknown): string => {
+  const subject = (insertedId: string | undefined): string => {
     // Known once the response is being made.
     if (reply.statusCode === 201 && reply.hasHeader('location')) return String(reply.getHeader('location'));
     const path = pathOf(request, trail);
-    return isCollection && insertedId != null ? `${path}/${String(insertedId)}` : path;
+    return isCollection && insertedId !== undefined ? `${path}/${insertedId}` : path;
   };
   const trail: AuditTrail = new AuditTrail(
     source,

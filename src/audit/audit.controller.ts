@@ -15,14 +15,14 @@ export class AuditController {
   constructor(private readonly audit: AuditService) {}
 
   @Get()
-  @ApiOperation({ summary: 'Lists who changed what, the newest first' })
+  @ApiOperation({ summary: 'Lists changes and who made them, newest first' })
   @CursorQuery()
   @LimitQuery()
-  @QueryParameter('account_id', 'Only what this account did; what is no id matches nothing.', {
+  @QueryParameter('account_id', 'Only changes by this account; an invalid id matches nothing.', {
     type: 'integer',
     format: 'int64',
   })
-  @QueryParameter('subject', 'Only what was done to the resource with this path.', {
+  @QueryParameter('subject', 'Only changes of the resource with this path.', {
     type: 'string',
     examples: ['/v1/posts/1'],
   })

@@ -9,6 +9,8 @@ export class AuditedInserts implements EntitySubscriberInterface<object> {
     const trail = currentTrail();
     if (!trail || metadata.target === AuditEntry) return;
     const [key, ...more] = metadata.primaryColumns;
-    trail.noteInsert(metadata.tableName, more.length === 0 ? key?.getEntityValue(entity) : undefined);
+    const id: unknown = more.length === 0 ? key?.getEntityValue(entity) : undefined;
+    const isText = typeof id === 'number' || typeof id === 'string';
+    trail.noteInsert(metadata.tableName, isText ? String(id) : undefined);
   }
 }

@@ -10,7 +10,7 @@ export class EventView {
   @ApiProperty({ type: 'string', enum: ['1.0'] })
   readonly specversion!: '1.0';
 
-  @ApiProperty({ description: 'Unique for ever; consumers continue after it.', example: '5f1d7c8e9a0b-42' })
+  @ApiProperty({ description: 'Unique; consumers continue after it.', example: '5f1d7c8e9a0b-42' })
   readonly id!: string;
 
   @ApiProperty({ description: 'The address of this service.', example: 'https://api.example.com' })
@@ -31,7 +31,7 @@ export class EventView {
   @ApiProperty({
     type: 'object',
     additionalProperties: true,
-    description: 'The resource after the change, as REST shows it; of a deleted one its id.',
+    description: 'The resource after the change, as REST shows it; for a deleted resource, its id.',
     example: { id: 7 },
   })
   readonly data!: JsonText;

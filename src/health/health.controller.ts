@@ -19,7 +19,7 @@ export class HealthController {
 
   /** The process serves; nothing else is asked. */
   @Get()
-  @ApiOperation({ summary: 'Says whether the process serves' })
+  @ApiOperation({ summary: 'Reports whether the process serves requests' })
   @AnswersWith(OK)
   live(): { status: 'ok' } {
     return { status: 'ok' };
@@ -27,7 +27,7 @@ export class HealthController {
 
   /** Whether to send requests here. */
   @Get('ready')
-  @ApiOperation({ summary: 'Says whether to send requests here' })
+  @ApiOperation({ summary: 'Reports whether this process is ready for requests' })
   @AnswersWith(OK)
   @Refuses({ SERVICE_UNAVAILABLE: 'Not ready for requests' })
   async ready(): Promise<{ status: 'ok' }> {

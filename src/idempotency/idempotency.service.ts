@@ -79,7 +79,7 @@ export class IdempotencyService {
     );
     if (!row) return undefined;
     if (!fingerprints.includes(row.fingerprint)) {
-      throw new AppError('IDEMPOTENCY_KEY_REUSED', 'The Idempotency-Key was used with another body');
+      throw new AppError('IDEMPOTENCY_KEY_REUSED', 'The Idempotency-Key was already used with another body');
     }
     const { status, headers, body, encoding } = row;
     const text = body === null ? null : await expand({ text: body, encoding });
@@ -178,4 +178,4 @@ export class IdempotencyService {
 const NO_BODY = { text: null, encoding: null };
 
 const keyInUse = () =>
-  new AppError('IDEMPOTENCY_KEY_IN_USE', 'A request with this Idempotency-Key is still being answered');
+  new AppError('IDEMPOTENCY_KEY_IN_USE', 'A request with this Idempotency-Key is still in progress');

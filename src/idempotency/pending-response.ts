@@ -44,7 +44,7 @@ export class PendingResponse {
    */
   async response(handle: () => Promise<unknown>): Promise<StoredResponse> {
     if (this.isHandled)
-      throw new AppError('SERVICE_UNAVAILABLE', 'This cannot be answered for now, please retry');
+      throw new AppError('SERVICE_UNAVAILABLE', 'The service is temporarily unavailable; retry later');
     this.snapshot.restore();
     const value = await handle();
     this.isHandled = true;

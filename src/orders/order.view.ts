@@ -15,7 +15,7 @@ export class OrderView {
   @ApiProperty({ type: 'string', enum: ['created'] })
   readonly status!: 'created';
 
-  @ApiProperty({ ...ANY_OBJECT, description: 'As it was sent, to the letter.' })
+  @ApiProperty({ ...ANY_OBJECT, description: 'Exactly as it was sent.' })
   readonly payload!: JsonText;
 
   @TimestampProperty()

@@ -39,7 +39,7 @@ export class OrdersController {
   }
 
   @Post()
-  @ApiOperation({ summary: 'Makes an order, once for each key' })
+  @ApiOperation({ summary: 'Creates an order, once for each key' })
   @ApiBody({ schema: ANY_OBJECT, required: false })
   @AnswersCreated(OrderView)
   @Refuses({ VALIDATION_ERROR: 'The body must be a JSON object' })

@@ -49,7 +49,7 @@ export class PostsController {
   }
 
   @Get('cursor')
-  @ApiOperation({ summary: 'Walks through posts by cursor, in the order of their ids' })
+  @ApiOperation({ summary: 'Lists posts by cursor, in the order of their ids' })
   @CursorQuery()
   @LimitQuery()
   @FilterQuery()

@@ -57,7 +57,7 @@ export const IF_NONE_MATCH: Json = {
 };
 
 export const NOT_MODIFIED: Json = {
-  description: 'What you have is current.',
+  description: 'Your copy is current.',
   headers: Object.fromEntries(
     ['X-Request-ID', 'ETag', 'Cache-Control'].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   ),
@@ -66,27 +66,27 @@ export const NOT_MODIFIED: Json = {
 const header = (description: string, schema: Json): Json => ({ description, schema });
 
 export const HEADERS: Json = {
-  'X-Request-ID': header('Fresh for every answer.', { type: 'string', format: 'uuid' }),
-  Location: header('The path of what was made.', { type: 'string' }),
+  'X-Request-ID': header('Unique for each response.', { type: 'string', format: 'uuid' }),
+  Location: header('The path of the new resource.', { type: 'string' }),
   ETag: header('Changes with every change of the resource (RFC 9110, section 8.8.3).', { type: 'string' }),
-  'Cache-Control': header('Ask again each time, with `If-None-Match`.', {
+  'Cache-Control': header('Revalidate each time with `If-None-Match`.', {
     type: 'string',
     const: 'no-cache',
   }),
-  Link: header('The way to other pages (RFC 8288).', { type: 'string' }),
-  'Idempotent-Replayed': header('Only on an answer that was given before.', {
+  Link: header('Links to other pages (RFC 8288).', { type: 'string' }),
+  'Idempotent-Replayed': header('Only on a repeated response.', {
     type: 'string',
     const: 'true',
   }),
   'WWW-Authenticate': header('How to authenticate (RFC 9110).', { type: 'string', const: 'Bearer' }),
-  'Retry-After': header('Seconds after which to come back.', { type: 'string', pattern: '^\\d+$' }),
+  'Retry-After': header('Seconds to wait before the next attempt.', { type: 'string', pattern: '^\\d+$' }),
 };
 
 const CODES = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => code !== 'QUERY_TOO_COMPLEX');
 
 const FIELD_ERRORS: Json = {
   type: 'array',
-  description: 'The fields that are to blame; absent where none is.',
+  description: 'The invalid fields; absent when no field is the cause.',
   minItems: 1,
   items: {
     type: 'object',

@@ -40,7 +40,7 @@ export class HomeController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'Says what this service is, and where its pages are' })
+  @ApiOperation({ summary: 'Describes this service and links to its pages' })
   @Answers(HomeView, ['application/json', 'text/html'])
   async read(
     @Headers('accept') accept: string | undefined,

@@ -21,14 +21,20 @@ export default async function setUp(): Promise<() => Promise<void>> {
   const server = await startPostgres({ durable: false });
   process.env['TEST_DATABASE_URL'] = server.url;
   // A pooler keeps a connection to the template, which then cannot be copied.
-  const removeTemplate =
-    process.env['TEST_DATABASE_POOLER'] === undefined ? await createTemplate(server) : undefined;
-
-  return async () => {
+  const hasTemplate = process.env['TEST_DATABASE_POOLER'] === undefined;
+  let removeTemplate: (() => Promise<void>) | undefined;
+  const tearDown = async () => {
     await removeTemplate?.();
     await server.stop();
     if (memory !== undefined) await rm(memory, { recursive: true, force: true });
   };
+  try {
+    if (hasTemplate) removeTemplate = await createTemplate(server);
+  } catch (error) {
+    await tearDown();
+    throw error;
+  }
+  return tearDown;
 }
 
 async function createTemplate(server: PostgresServer): Promise<() => Promise<void>> {

@@ -59,9 +59,9 @@ export class AccessGuard implements CanActivate {
 
   private async admit(context: ExecutionContext, staffOnly: boolean): Promise<boolean> {
     const principal = await this.principalOf(context);
-    if (!principal) throw new AppError('UNAUTHENTICATED', 'This takes an account; please authenticate');
+    if (!principal) throw new AppError('UNAUTHENTICATED', 'Authentication is required');
     if (staffOnly && !principal.account.isStaff)
-      throw new AppError('FORBIDDEN', 'This takes a staff account');
+      throw new AppError('FORBIDDEN', 'A staff account is required');
     return true;
   }
 

@@ -15,4 +15,4 @@ export { CredentialWatch } from './credential-watch.js';
 export { Credential, RequestStrategy } from './credential.js';
 export { CurrentAccount, CurrentPrincipal } from './current-account.js';
 export { type LoginInfo, type LoginKind, type Principal } from './principal.js';
-export { tokenNotValid } from './token-not-valid.js';
+export { tokenExpired, tokenNotValid } from './token-not-valid.js';

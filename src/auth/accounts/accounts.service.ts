@@ -82,7 +82,7 @@ export class AccountsService {
       });
     } catch (error) {
       if (!isDuplicate(error)) throw error;
-      throw new AppError('CONFLICT', 'An account with this e-mail exists already', { cause: error });
+      throw new AppError('CONFLICT', 'An account with this e-mail already exists', { cause: error });
     }
   }
 

@@ -76,4 +76,4 @@ export class Credentials {
 export const EMAIL_NOT_VERIFIED = 'Confirm your e-mail address first: a mail with a link was sent to it';
 
 export const badCredentials = (): AppError =>
-  new AppError('UNAUTHENTICATED', 'The e-mail or the password is not right');
+  new AppError('UNAUTHENTICATED', 'The e-mail or the password is wrong');

@@ -99,7 +99,7 @@ export class LoginThrottle {
   }
 }
 
-export const TOO_MANY_FAILURES = 'Too many failed logins, please wait';
+export const TOO_MANY_FAILURES = 'Too many failed logins; retry later';
 
 /** The ids of the two counters of an attempt. */
 function countersOf({ emailKey, address }: Attempt): { pair: string; network: string } {

@@ -24,7 +24,7 @@ export class LoginView {
   @ApiProperty({ description: 'The `User-Agent`, cut at 200 characters.', example: 'curl/8.5.0' })
   readonly agent!: string;
 
-  @ApiProperty({ description: 'Whether the request that asks came by this one.' })
+  @ApiProperty({ description: 'Whether the request used this login.' })
   readonly current!: boolean;
 }
 

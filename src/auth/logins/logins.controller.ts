@@ -31,7 +31,7 @@ export class LoginsController {
 
   @Delete(':id')
   @ApiOperation({ summary: 'Ends a login' })
-  @Refuses({ NOT_FOUND: 'You have no such login' })
+  @Refuses({ NOT_FOUND: 'Login not found' })
   @HttpCode(HttpStatus.NO_CONTENT)
   end(@CurrentAccount() account: Account, @Param('id') id: string): Promise<void> {
     return this.logins.end(account, id);

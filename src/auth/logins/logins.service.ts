@@ -19,6 +19,6 @@ export class LoginsService {
   /** @throws AppError `NOT_FOUND` for what is no login of the account, or not any more */
   async end({ id: accountId }: Account, id: string): Promise<void> {
     const ended = isStorable(id) && (await this.logins.endOne(accountId, id));
-    if (!ended) throw new AppError('NOT_FOUND', 'You have no such login');
+    if (!ended) throw new AppError('NOT_FOUND', 'Login not found');
   }
 }

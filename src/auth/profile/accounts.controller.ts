@@ -49,9 +49,9 @@ export class AccountsController {
   ) {}
 
   @Post('register')
-  @ApiOperation({ summary: 'Makes an account' })
+  @ApiOperation({ summary: 'Creates an account' })
   @Answers(AccountView)
-  @Refuses({ CONFLICT: 'An account with this e-mail exists already' })
+  @Refuses({ CONFLICT: 'An account with this e-mail already exists' })
   @Public()
   @Idempotent()
   async register(
@@ -89,7 +89,7 @@ export class AccountsController {
 
   @Delete('me')
   @ApiOperation({
-    summary: 'Deletes the calling account for good',
+    summary: 'Deletes the calling account permanently',
     description:
       'With the password; an account without one sends no body, and needs a login at most 5 minutes old. Its orders stay, without an owner.',
   })

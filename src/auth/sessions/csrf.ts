@@ -33,7 +33,10 @@ export class Csrf {
       return sent.length === right.length && timingSafeEqual(sent, right);
     };
     if (this.keys.accepted.some(isRight)) return;
-    throw new AppError('CSRF_FAILED', 'With the session cookie this takes the X-CSRF-Token of the session');
+    throw new AppError(
+      'CSRF_FAILED',
+      'With the session cookie, the X-CSRF-Token header of the session is required',
+    );
   }
 }
 

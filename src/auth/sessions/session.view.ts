@@ -8,6 +8,6 @@ export class SessionView {
   readonly account!: AccountView;
 
   /** What unsafe calls send as `X-CSRF-Token`; the same for as long as the session lasts. */
-  @ApiProperty({ description: 'What unsafe calls send as `X-CSRF-Token`.' })
+  @ApiProperty({ description: 'Send it as `X-CSRF-Token` with unsafe requests.' })
   readonly csrf_token!: string;
 }

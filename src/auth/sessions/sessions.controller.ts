@@ -28,7 +28,7 @@ export class SessionsController {
   @ApiOperation({ summary: 'Logs a browser in, by a cookie' })
   @Answers(SessionView)
   @Refuses({
-    UNAUTHENTICATED: 'The e-mail or the password is not right',
+    UNAUTHENTICATED: 'The e-mail or the password is wrong',
     FORBIDDEN: EMAIL_NOT_VERIFIED,
     RATE_LIMITED: TOO_MANY_FAILURES,
   })

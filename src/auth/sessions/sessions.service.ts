@@ -56,4 +56,4 @@ export class SessionsService {
 }
 
 const noSession = (): AppError =>
-  new AppError('UNAUTHENTICATED', 'This is about the session of a cookie, and a token was sent');
+  new AppError('UNAUTHENTICATED', 'Send the session cookie; a token is not accepted here');

@@ -48,7 +48,7 @@ export class IdentitiesController {
   @ApiOperation({ summary: 'Starts to link an identity at a provider to the calling account' })
   @Answers(AuthorizationView)
   @Refuses({
-    NOT_FOUND: 'This provider is unknown',
+    NOT_FOUND: 'Provider not found',
     FORBIDDEN: EMAIL_NOT_VERIFIED,
     SERVICE_UNAVAILABLE: 'This provider is not configured here',
   })

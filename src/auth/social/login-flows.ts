@@ -71,7 +71,7 @@ export class LoginFlows {
     if (flow && expires > this.clock.now().getTime() / 1000) return flow;
     throw new AppError(
       'MALFORMED_REQUEST',
-      'This login was not started in this browser, or too long ago; please start again',
+      'The login was not started in this browser, or has expired; start again',
     );
   }
 }

@@ -47,7 +47,7 @@ export class ProviderClients {
 
   /** @throws AppError `NOT_FOUND` for one that nobody knows, `SERVICE_UNAVAILABLE` for one that is not configured */
   requireConfigured(name: string): SocialClient {
-    if (!Object.hasOwn(providers, name)) throw new AppError('NOT_FOUND', 'This provider is unknown');
+    if (!Object.hasOwn(providers, name)) throw new AppError('NOT_FOUND', 'Provider not found');
     const client = this.config.social.clients[name as SocialProviderName];
     if (!client) throw new AppError('SERVICE_UNAVAILABLE', 'This provider is not configured here');
     return client;
@@ -125,19 +125,19 @@ export class ProviderClients {
 
   private refusal(name: string, error: unknown): AppError {
     if (error instanceof AuthorizationResponseError) {
-      return new AppError('UNAUTHENTICATED', 'The provider did not grant the login');
+      return new AppError('UNAUTHENTICATED', 'The provider rejected the login');
     }
     const isRefusedCode = error instanceof ResponseBodyError && error.error === 'invalid_grant';
     const isUnbelievable = error instanceof ClientError && UNBELIEVABLE.has(error.code ?? '');
     if (!isRefusedCode && !isUnbelievable) return this.unavailable(name, error);
     // Either an attack or a mistake in the settings: worth a line, though it is answered with 401.
     if (isUnbelievable) this.logger.warn(`${name}: ${describe(error)}`);
-    return new AppError('UNAUTHENTICATED', 'The provider does not confirm this login; please start again');
+    return new AppError('UNAUTHENTICATED', 'The provider did not confirm the login; start again');
   }
 
   /** What a provider has sent may hold tokens, and causes are logged: only words of the libraries go there. */
   private unavailable(name: string, error: unknown): AppError {
-    return new AppError('SERVICE_UNAVAILABLE', 'The provider does not answer as it should, please retry', {
+    return new AppError('SERVICE_UNAVAILABLE', 'The provider sent an unexpected response; retry later', {
       cause: new Error(`${name}: ${describe(error)}`),
     });
   }

@@ -34,7 +34,7 @@ export class SocialAccounts {
    */
   async find(provider: string, profile: SocialProfile): Promise<Account> {
     if (!isSubject(profile.subject))
-      throw new AppError('UNAUTHENTICATED', 'The provider does not say who this is');
+      throw new AppError('UNAUTHENTICATED', 'The provider did not send a user id');
     for (let attempt = 1; ; attempt++) {
       const known = await this.identities.find(provider, profile.subject);
       if (known) return active(known.account!);
@@ -93,7 +93,7 @@ export const isSubject = (subject: string): boolean =>
 
 function active(account: Account): Account {
   if (account.isActive) return account;
-  throw new AppError('UNAUTHENTICATED', 'The account is switched off');
+  throw new AppError('UNAUTHENTICATED', 'The account is deactivated');
 }
 
 function emailFault(message: string): AppError {

@@ -38,10 +38,10 @@ export class SocialLinks {
    * @throws AppError `UNAUTHENTICATED` when it has, and as {@link SocialIdentities.link}
    */
   async finish(provider: string, sid: string, { subject }: SocialProfile): Promise<SocialIdentity> {
-    if (!isSubject(subject)) throw new AppError('UNAUTHENTICATED', 'The provider does not say who this is');
+    if (!isSubject(subject)) throw new AppError('UNAUTHENTICATED', 'The provider did not send a user id');
     const accountId = await this.logins.ownerOf(sid);
     if (accountId === undefined) {
-      throw new AppError('UNAUTHENTICATED', 'The login that has started this is over; please log in again');
+      throw new AppError('UNAUTHENTICATED', 'The login that started this has ended; log in again');
     }
     auditAccount(accountId);
     return this.identities.link(accountId, provider, subject);

@@ -31,7 +31,7 @@ import { ExchangeInput } from './social.input.js';
 import { ProviderView, type Redirection, SocialService } from './social.service.js';
 
 const PROVIDER_REFUSALS = {
-  NOT_FOUND: 'This provider is unknown',
+  NOT_FOUND: 'Provider not found',
   SERVICE_UNAVAILABLE: 'This provider is not configured here',
 };
 
@@ -59,7 +59,7 @@ export class SocialController {
   }
 
   @Get(':provider')
-  @ApiOperation({ summary: 'Leads a browser to a provider' })
+  @ApiOperation({ summary: 'Redirects a browser to a provider' })
   @AnswersByRedirection('To the provider.')
   @Refuses(PROVIDER_REFUSALS)
   @Redirect()
@@ -79,8 +79,8 @@ export class SocialController {
   )
   @Refuses({
     ...PROVIDER_REFUSALS,
-    MALFORMED_REQUEST: 'This login was not started in this browser, or too long ago; please start again',
-    UNAUTHENTICATED: 'The provider did not grant the login',
+    MALFORMED_REQUEST: 'The login was not started in this browser, or has expired; start again',
+    UNAUTHENTICATED: 'The provider rejected the login',
     CONFLICT: 'There is an account with this e-mail, which nobody has verified to be yours',
     FORBIDDEN: EMAIL_NOT_VERIFIED,
     VALIDATION_ERROR: 'email is not among what the provider says of you',

@@ -27,7 +27,7 @@ export class ProviderView {
   readonly name!: string;
 
   /** For browsers to go to, not for scripts to fetch. */
-  @ApiProperty({ description: 'Where a login starts.', example: '/auth/social/google/' })
+  @ApiProperty({ description: 'The address that starts a login.', example: '/auth/social/google/' })
   readonly url!: string;
 }
 

@@ -15,11 +15,10 @@ export interface Claims {
 /** How far the clocks of replicas may differ, in seconds. */
 const LEEWAY = 5;
 
-/** Whether a payload that is truly ours is one that is good at this moment. */
-export function isGood(payload: unknown, now: Date): payload is Claims {
+/** Whether a payload, whose signature is right, has the claims of our tokens, and was not issued in the future. */
+export function areClaims(payload: unknown, now: Date): payload is Claims {
   if (typeof payload !== 'object' || payload === null) return false;
   const { token_type, sub, user_id, sid, jti, iat, exp } = payload as Record<string, unknown>;
-  const seconds = now.getTime() / 1000;
   return (
     (token_type === 'access' || token_type === 'refresh') &&
     Number.isSafeInteger(user_id) &&
@@ -27,11 +26,12 @@ export function isGood(payload: unknown, now: Date): payload is Claims {
     isText(sid) &&
     isText(jti) &&
     Number.isSafeInteger(iat) &&
-    (iat as number) <= seconds + LEEWAY &&
-    Number.isSafeInteger(exp) &&
-    (exp as number) > seconds
+    (iat as number) <= now.getTime() / 1000 + LEEWAY &&
+    Number.isSafeInteger(exp)
   );
 }
+
+export const hasExpired = ({ exp }: Claims, now: Date): boolean => exp <= now.getTime() / 1000;
 
 /** Ids are compared in the database, which takes no NUL. */
 const isText = (value: unknown): boolean => typeof value === 'string' && /^[\w-]{1,64}$/.test(value);

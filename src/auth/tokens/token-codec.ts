@@ -3,9 +3,9 @@ import { Injectable } from '@nestjs/common';
 import { JwtService, type JwtVerifyOptions } from '@nestjs/jwt';
 import { Clock } from '../../common/clock/clock.js';
 import { Config } from '../../config/config.js';
-import { tokenNotValid } from '../access/index.js';
+import { tokenExpired, tokenNotValid } from '../access/index.js';
 import { type Account, roleOf } from '../accounts/index.js';
-import { type Claims, isGood } from './claims.js';
+import { areClaims, type Claims, hasExpired } from './claims.js';
 
 /** Lifetimes, in seconds. */
 const ACCESS_LIFETIME = 30 * 60;
@@ -53,7 +53,9 @@ export class TokenCodec {
 
   /** @param payload of a token whose signature is right @throws AppError as {@link read} */
   check(payload: unknown, ...types: Claims['token_type'][]): Claims {
-    if (!isGood(payload, this.clock.now()) || !types.includes(payload.token_type)) throw tokenNotValid();
+    const now = this.clock.now();
+    if (!areClaims(payload, now) || !types.includes(payload.token_type)) throw tokenNotValid();
+    if (hasExpired(payload, now)) throw tokenExpired();
     return payload;
   }
 

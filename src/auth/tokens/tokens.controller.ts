@@ -18,7 +18,7 @@ export class TokensController {
   @ApiOperation({ summary: 'Exchanges an e-mail and a password for tokens' })
   @Answers(TokenPair)
   @Refuses({
-    UNAUTHENTICATED: 'The e-mail or the password is not right',
+    UNAUTHENTICATED: 'The e-mail or the password is wrong',
     FORBIDDEN: EMAIL_NOT_VERIFIED,
     RATE_LIMITED: TOO_MANY_FAILURES,
   })
@@ -39,7 +39,7 @@ export class TokensController {
   }
 
   @Post('verify')
-  @ApiOperation({ summary: 'Says whether a token is good' })
+  @ApiOperation({ summary: 'Reports whether a token is valid' })
   @AnswersWith({ type: 'object', additionalProperties: false })
   @Refuses('TOKEN_NOT_VALID')
   @HttpCode(HttpStatus.OK)

@@ -17,10 +17,10 @@ import type { Claims } from './claims.js';
 import { TokenCodec } from './token-codec.js';
 
 export class TokenPair {
-  @ApiProperty({ description: 'For half an hour.' })
+  @ApiProperty({ description: 'Valid for 30 minutes.' })
   readonly access!: string;
 
-  @ApiProperty({ description: 'To be exchanged once, within a week.' })
+  @ApiProperty({ description: 'Can be exchanged once, within 7 days.' })
   readonly refresh!: string;
 }
 

@@ -14,7 +14,7 @@ export class AuditTrail {
   /** Whether a change whose subject nobody has named gets an entry, by the path of the request. */
   recordsUnnamed = true;
   /** The only row that was inserted, by table and id; `undefined` where it is not the only one. */
-  private inserted: { readonly table: string; readonly id: unknown } | undefined;
+  private inserted: { readonly table: string; readonly id: string } | undefined;
   private hasInserted = false;
   /** The ids in the path, by the names of their parameters. */
   private readonly ids = new Map<string, number>();
@@ -30,7 +30,7 @@ export class AuditTrail {
   constructor(
     public source: AuditSource,
     public action: string,
-    private readonly subject: (insertedId: unknown) => string,
+    private readonly subject: (insertedId: string | undefined) => string,
     private readonly caller: () => number | null | undefined,
     private readonly isSummary = false,
   ) {}
@@ -57,8 +57,8 @@ export class AuditTrail {
   }
 
   /** A row was inserted. An attempt that is repeated inserts another one into the same table. */
-  noteInsert(table: string, id: unknown): void {
-    const isOnly = !this.hasInserted || this.inserted?.table === table;
+  noteInsert(table: string, id: string | undefined): void {
+    const isOnly = id !== undefined && (!this.hasInserted || this.inserted?.table === table);
     this.inserted = isOnly ? { table, id } : undefined;
     this.hasInserted = true;
   }

@@ -20,7 +20,7 @@ const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
 /** Fastify's own sentences describe its internals; these are written for the client. */
 const SENTENCES: Partial<Record<ErrorCode, string>> = {
   PAYLOAD_TOO_LARGE: 'The body is larger than this path accepts',
-  UNSUPPORTED_MEDIA_TYPE: 'The body must be JSON, and say so in its Content-Type',
+  UNSUPPORTED_MEDIA_TYPE: 'The body must be JSON, with Content-Type: application/json',
 };
 
 const STILL_REFERRED_TO = 'Another resource refers to this one, or the one that it refers to is gone';
@@ -53,7 +53,9 @@ function fromStatus(status: number, message: string, cause: unknown): AppError {
     return new AppError(code, sentence ?? message, { status, cause });
   }
   if (status === 503) {
-    return new AppError('SERVICE_UNAVAILABLE', 'This cannot be answered for now, please retry', { cause });
+    return new AppError('SERVICE_UNAVAILABLE', 'The service is temporarily unavailable; retry later', {
+      cause,
+    });
   }
   const isServerError = status > 500 && status < 600;
   return new AppError('INTERNAL_ERROR', 'Something went wrong on our side', {

@@ -37,7 +37,7 @@ export function boundResponses(fastify: FastifyInstance, metrics: Metrics): void
     if (bytes >= LARGE) {
       if (held + bytes > BUDGET && isSafe(request)) {
         if (isStream(payload)) payload.destroy();
-        done(new AppError('SERVICE_UNAVAILABLE', 'Too many large responses are being sent, please retry'));
+        done(new AppError('SERVICE_UNAVAILABLE', 'Too many large responses are being sent; retry later'));
         return;
       }
       held += bytes;

@@ -60,7 +60,7 @@ export class LargeBodies {
       return;
     }
     if (this.waiting.length >= CAPACITY) {
-      throw new AppError('SERVICE_UNAVAILABLE', 'Too many large requests are being processed, please retry');
+      throw new AppError('SERVICE_UNAVAILABLE', 'Too many large requests are being processed; retry later');
     }
     const { socket } = request.raw;
     if (socket.destroyed) return;

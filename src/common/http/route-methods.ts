@@ -46,9 +46,9 @@ export function refuseUnrouted(fastify: FastifyInstance) {
   function refusal(path: string): AppError {
     const known = paths.find('GET', path);
     const isKnown = known && Object.values(known.params).every((value) => value !== '');
-    if (!isKnown) return new AppError('NOT_FOUND', 'Nothing is found at this path');
+    if (!isKnown) return new AppError('NOT_FOUND', 'There is no resource at this path');
     const allow = [...(known.store as Set<string>)].toSorted().join(', ');
-    return new AppError('METHOD_NOT_ALLOWED', `This path answers to ${allow}`, { headers: { allow } });
+    return new AppError('METHOD_NOT_ALLOWED', `This path accepts only ${allow}`, { headers: { allow } });
   }
 }
 

@@ -24,7 +24,11 @@ export const LimitQuery = (limit = 20): MethodDecorator =>
 
 /** @param example a cursor, where it is not that of a list by ids */
 export const CursorQuery = (example = 'MjA='): MethodDecorator =>
-  QueryParameter('cursor', 'As `next_cursor` gave it; absent or empty is the start.', {
-    type: 'string',
-    examples: [example],
-  });
+  QueryParameter(
+    'cursor',
+    'The `next_cursor` of an earlier response; absent or empty starts at the beginning.',
+    {
+      type: 'string',
+      examples: [example],
+    },
+  );

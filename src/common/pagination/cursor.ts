@@ -18,7 +18,10 @@ export function decodeCursor(cursor: string | undefined): number {
   const id = parseInt64(digits);
   // Node's decoder takes almost anything, so the text has to be what encoding gives again.
   if (id === undefined || id < 0n || Buffer.from(String(id)).toString('base64') !== cursor) {
-    throw new AppError('INVALID_CURSOR', 'The cursor is not one that this list has given out');
+    throw new AppError(
+      'INVALID_CURSOR',
+      'The cursor is invalid; use the next_cursor of a response of this list',
+    );
   }
   // Past the safe integers there are no rows, and so none after this one.
   return Math.min(Number(id), Number.MAX_SAFE_INTEGER);

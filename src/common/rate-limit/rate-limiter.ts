@@ -53,7 +53,7 @@ export class RateLimiter {
       ratelimit: `"default";r=${remaining};t=${seconds}`,
     });
     if (!isExceeded) return;
-    const message = `At most ${max} requests are accepted in ${window} seconds; please wait`;
+    const message = `At most ${max} requests are accepted in ${window} seconds; retry later`;
     throw new AppError('RATE_LIMITED', message, {
       headers: { 'retry-after': String(Math.max(1, seconds)) },
     });

@@ -1,4 +1,4 @@
-import type { Pool, PoolClient } from 'pg';
+import type { Pool, PoolClient, QueryResult } from 'pg';
 import type { DataSource } from 'typeorm';
 import { traced } from '../statement-span.js';
 import { type Parameters, replacePlaceholders } from '../parameters.js';
@@ -22,15 +22,15 @@ export class PostgresConnection {
   ) {}
 
   async all<Row>(sql: string, parameters: Parameters = {}): Promise<Row[]> {
-    return (await this.run<Row>(sql, parameters, this.pool)).rows;
+    return (await this.run(sql, parameters, this.pool)).rows as Row[];
   }
 
   /** @param on the connection of a transaction, or any of the pool */
-  run<Row>(
+  run(
     sql: string,
     parameters: Parameters,
     on: Pool | PoolClient,
-  ): Promise<{ readonly rows: Row[]; readonly rowCount: number | null }> {
+  ): Promise<Pick<QueryResult, 'rows' | 'rowCount'>> {
     let statement = this.statements.get(sql);
     if (!statement) {
       statement = { ...compile(sql), ...(this.prepared && { name: `s${this.statements.size}` }) };
@@ -42,9 +42,7 @@ export class PostgresConnection {
       text,
       values: names.map((each) => parameters[each]),
     };
-    return traced('postgresql', text, () =>
-      on.query(query).then(({ rows, rowCount }) => ({ rows: rows as Row[], rowCount })),
-    );
+    return traced('postgresql', text, () => on.query(query));
   }
 }
 

@@ -25,8 +25,8 @@ export class PostgresTransactions extends Transactions {
     parameters: Parameters,
   ): Promise<Row[]> {
     const client = (await runner.connect()) as PoolClient;
-    const { rows, rowCount } = await this.connection.run<Row>(sql, parameters, client);
+    const { rows, rowCount } = await this.connection.run(sql, parameters, client);
     runner.noteRows(sql, rowCount ?? 0);
-    return rows;
+    return rows as Row[];
   }
 }

@@ -17,7 +17,7 @@ export class EventType {
   time!: Date;
 
   @Field(() => JsonScalar, {
-    description: 'The resource after the change, as REST shows it; of a deleted one its id.',
+    description: 'The resource after the change, as REST shows it; for a deleted resource, its id.',
   })
   data!: unknown;
 }

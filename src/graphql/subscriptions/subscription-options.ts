@@ -65,7 +65,10 @@ export function subscriptionOptions(
     if (errors.length > 0) return errors;
     const operation = getOperationAST(document, payload.operationName);
     if (operation?.operation !== OperationTypeNode.SUBSCRIPTION) {
-      throw new AppError('MALFORMED_REQUEST', 'Only subscriptions are accepted here, send others by POST');
+      throw new AppError(
+        'MALFORMED_REQUEST',
+        'Only subscriptions are accepted here; send queries and mutations by POST',
+      );
     }
     const error = tooComplex(
       'objects to answer with',

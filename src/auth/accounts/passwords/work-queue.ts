@@ -58,10 +58,7 @@ export class WorkQueue<Lane extends string> {
     this.lanes.set(lane, waiting);
     const held = holder === undefined ? 0 : waiting.filter((other) => other.holder === holder).length;
     if (waiting.length >= this.limits.capacity || held >= this.limits.share) {
-      throw new AppError(
-        'SERVICE_UNAVAILABLE',
-        'Too many requests with a password are waiting, please retry',
-      );
+      throw new AppError('SERVICE_UNAVAILABLE', 'Too many requests with a password are waiting; retry later');
     }
     return new Promise((resolve) => waiting.push({ holder, start: resolve }));
   }
