@@ -475,11 +475,11 @@ describe.each(STORES)('Webhooks on %s', (store) => {
 
   it('are at most 100', async () => {
     const { total } = (await api.get('/v1/webhooks', staff)).body.meta;
-    const create = () => api.post('/v1/webhooks', { url: receiver.url, types: ['*'] }, staff);
+    const createAnother = () => api.post('/v1/webhooks', { url: receiver.url, types: ['*'] }, staff);
     const made = [];
-    for (let n = total; n < 90; n++) made.push(await create());
+    for (let n = total; n < 90; n++) made.push(await createAnother());
     // Each waits for a lock: more at once could wait longer than requests do.
-    made.push(...(await Promise.all(Array.from({ length: 15 }, create))));
+    made.push(...(await Promise.all(Array.from({ length: 15 }, createAnother))));
     expect(made.filter(({ status }) => status === 201)).toHaveLength(100 - total);
     for (const reply of made.filter(({ status }) => status !== 201)) expect(reply).toBeError('CONFLICT');
     for (const { body, status } of made) if (status === 201) await remove(body.data);
