@@ -61,7 +61,25 @@ describe('RATE_LIMIT', () => {
         expect(reply).toHaveStatus(200);
         expect(reply.headers['ratelimit']).toBeUndefined();
       }
+      for (const path of ['/health/nothing', '/health?x=y', '/health/'])
+        expect((await ask(api, '203.0.113.8', path)).headers['ratelimit']).toBeUndefined();
     }
+    expect((await ask(api, '203.0.113.8', '/healthy')).headers['ratelimit']).toMatch('r=2');
+  });
+
+  it('lets preflights pass, so that a browser may read the refusal, and counts other OPTIONS', async () => {
+    const headers = { ...from('203.0.113.9'), origin: 'https://app.example' };
+    const options = (more: Record<string, string> = {}) =>
+      api.send({ method: 'OPTIONS', url: '/v1/posts', headers: { ...headers, ...more } });
+    for (let n = 0; n < 3; n++) expect(await options()).not.toHaveStatus(429);
+
+    const preflight = await options({ 'access-control-request-method': 'POST' });
+    expect(preflight).toHaveStatus(204);
+    expect(preflight.headers['ratelimit']).toBeUndefined();
+    expect(await options()).toBeError('RATE_LIMITED');
+    const refused = await api.get('/v1/posts', headers);
+    expect(refused).toBeError('RATE_LIMITED');
+    expect(refused.headers['access-control-allow-origin']).toBe('*');
   });
 
   it('is refused in the words of the reference', async () => {
