@@ -5,7 +5,7 @@ import { Config } from '../../config/config.js';
 import { AppError } from '../errors/errors.js';
 import { clientOf, networkOf } from '../request/client.js';
 import { isPreflight } from '../request/preflight.js';
-import { connectRedis } from './connect-redis.js';
+import { RedisConnection } from './redis-connection.js';
 
 /** Clients that a process remembers; beyond that it forgets those that it has not seen for longest. */
 const MAX_CLIENTS = 50_000;
@@ -76,13 +76,15 @@ async function createCounter(
   const options = { global: false, max, timeWindow: window * 1000, keyGenerator };
   const alone = oneByOne(await createOne(fastify, { ...options, cache: MAX_CLIENTS }));
   if (redisUrl === undefined) return alone;
-  const redis = connectRedis(redisUrl, new Logger('RateLimit'));
+  const redis = new RedisConnection(redisUrl, new Logger('RateLimit'));
   fastify.addHook('onClose', async () => redis.disconnect());
-  const shared = await createOne(fastify, { ...options, redis, nameSpace: 'posts-api:rate-limit:' });
-  return async (request) => {
-    if (redis.status !== 'ready') return alone(request);
-    return shared(request).catch(() => alone(request));
-  };
+  const nameSpace = 'posts-api:rate-limit:';
+  const shared = await createOne(fastify, { ...options, redis: redis.client, nameSpace });
+  return (request) =>
+    redis.ask(
+      () => shared(request),
+      () => alone(request),
+    );
 }
 
 /**
