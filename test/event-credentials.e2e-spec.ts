@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
+import type { FastifyRequest } from 'fastify';
+import { CredentialWatch } from '../src/auth/access/index.js';
 import { bearer, startApi, type TestApi } from './support/api.js';
 import { EventClient } from './support/event-client.js';
 import { STORES } from './support/stores.js';
@@ -27,6 +29,11 @@ describe.each(STORES)('What is open when a credential ends on %s', (store) => {
     EventClient.open(`${url}/v1/events/stream`, { headers });
 
   it('is a stream: it ends with the token, the session, the account or its rights; others go on', async () => {
+    // One whose end fails keeps nothing else open.
+    const gone = { headers: bearer('nonsense'), user: { id: 1 } } as unknown as FastifyRequest;
+    api.app.get(CredentialWatch, { strict: false }).watch(gone, () => {
+      throw new Error('It cannot be ended');
+    });
     const ada = await login('ada');
     const [anonymous, ofAda] = [await follow(), await follow(ada)];
     api.moveClock(LATER);

@@ -1,14 +1,15 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EventLog } from '../src/events/event-log.js';
 import { EventStreams } from '../src/events/event-streams.js';
 import { createApp } from '../src/app.factory.js';
 import { loadConfig } from '../src/config/load-config.js';
 import { Database } from '../src/database/database.js';
 import { Transactions } from '../src/database/transactions.js';
-import { EventOutbox, EventStore } from '../src/events/index.js';
+import { EventOutbox, EventStore, EventTypes } from '../src/events/index.js';
 import { insertPosts } from '../src/posts/post-batch.js';
 import { PostsService } from '../src/posts/posts.service.js';
-import { bearer, startApi, type TestApi } from './support/api.js';
+import { bearer, startApi, TestApi } from './support/api.js';
 import { hasBrowser, launchBrowser } from './support/browser.js';
 import { TcpProxy } from './support/tcp-proxy.js';
 import { EventClient } from './support/event-client.js';
@@ -55,6 +56,28 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
     expect(client.response.headers['access-control-allow-origin']).toBe('*');
     const { data } = (await api.get('/v1/events?limit=100')).body;
     expect(data.slice(-2)).toEqual([first!.data, second!.data]);
+  });
+
+  it('goes on where another consumer fails, which is ended', async () => {
+    const log = api.app.get(EventLog, { strict: false });
+    let calls = 0;
+    const failures: unknown[] = [];
+    const unfollow = log.follow({
+      accept: () => {
+        calls++;
+        throw new Error('It fails');
+      },
+      fail: (error) => failures.push(error),
+    });
+    const client = await follow();
+    await api.posts.create();
+    await client.untilEvents(1);
+    await api.posts.create();
+    await client.untilEvents(2);
+
+    expect(calls).toBe(1);
+    expect(failures).toEqual([new Error('It fails')]);
+    unfollow();
   });
 
   it('keeps to the types that are asked for', async () => {
@@ -199,6 +222,27 @@ describe.each(STORES)('Streams on %s', (store) => {
     expect(client.events).toHaveLength(1);
   });
 
+  it('get no earlier events where the process could not read the log at its start', async () => {
+    const api = await startApi(store);
+    for (let n = 0; n < 3; n++) await api.posts.create();
+    await api.get('/v1/events');
+    await api.app.get(Transactions).execute('ALTER TABLE event_log RENAME TO gone');
+    const again = await api.restart();
+    const positions: number[] = [];
+    again.app.get(EventLog, { strict: false }).follow({
+      accept: ({ events }) => positions.push(...events.map(({ position }) => position)),
+      fail: () => undefined,
+    });
+    await again.app.get(Transactions).execute('ALTER TABLE gone RENAME TO event_log');
+    await until('an event has come', async () => {
+      await again.posts.create();
+      return positions.length > 0;
+    });
+
+    expect(positions[0]).toBeGreaterThan(3);
+    await again.stop();
+  });
+
   it('show private events to their owner and staff', async () => {
     const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
     await api.app.listen(0, '127.0.0.1');
@@ -240,16 +284,23 @@ describe('Between two replicas', () => {
     const writer = await createApp(loadConfig(config));
     const reader = await createApp(loadConfig({ ...config, DATABASE_URL: url }));
     await reader.listen(0, '127.0.0.1');
+    const log = reader.get(EventLog, { strict: false });
+    // Behind a pooler there are no signals.
+    const byPolling = log.listens === undefined;
+    const isListening = () => byPolling || log.listens === true;
+    await until('signals arrive', isListening);
     const client = await EventClient.open(`${await reader.getUrl()}/v1/events/stream`);
     const create = () => writer.get(PostsService, { strict: false }).create({ title: 'A', content: 'B' });
     await create();
     await client.untilEvents(1);
 
     await proxy.cut();
+    await until('the connection for signals is lost', () => byPolling || log.listens === false);
     await create();
     await proxy.restore();
     await create();
     await client.untilEvents(3);
+    await until('signals arrive again', isListening);
 
     expect(client.events.map(({ data }) => data.subject)).toEqual([1, 2, 3].map((id) => `/v1/posts/${id}`));
     client.close();
@@ -295,6 +346,60 @@ describe('Where the server is another one', () => {
     const [, after] = (await api.get('/v1/events')).body.data;
     expect(after.id.split('-')[0]).not.toBe(before.id.split('-')[0]);
     await api.stop();
+  });
+});
+
+describe('Which server it is', () => {
+  const epochs = async (api: TestApi) =>
+    (await api.get('/v1/events')).body.data.map(({ id }: any) => id.split('-')[0]);
+
+  it('is asked again after an outage, so that replicas agree and no epoch begins', async () => {
+    const store = await createStore('PostgreSQL');
+    const { proxy, url } = await TcpProxy.to(store.environment['DATABASE_URL']!);
+    const config = loadConfig({
+      NODE_ENV: 'test',
+      LOG_LEVEL: 'silent',
+      ...store.environment,
+      DATABASE_URL: url,
+    });
+    const api = new TestApi(await createApp(config), config, () => store.remove());
+    await api.posts.create();
+    const { queries } = api.app.get(Database);
+    const replica = new EventStore(queries, api.app.get(Transactions), new EventTypes());
+    await proxy.cut();
+    await expect(replica.open()).rejects.toThrow();
+    await proxy.restore();
+
+    await until('the database is back', () =>
+      replica.number().then(
+        () => true,
+        () => false,
+      ),
+    );
+    await until('a post is created', async () => (await api.posts.create()) !== undefined);
+    const [first, ...others] = await epochs(api);
+    expect(new Set(others)).toEqual(new Set([first]));
+    await api.stop();
+    await proxy.close();
+  });
+
+  it('need not be known: where the database does not tell, events go on, and an epoch begins by command', async () => {
+    const api = await startApi('PostgreSQL');
+    await api.posts.create();
+    await epochs(api);
+    await api.app
+      .get(Transactions)
+      .execute('ALTER FUNCTION pg_catalog.pg_control_system() RENAME TO pg_control_gone');
+    const again = await api.restart();
+    await again.posts.create();
+    // An event belongs to the epoch in which it is numbered: reading has that done.
+    await epochs(again);
+    const { queries } = again.app.get(Database);
+    await new EventStore(queries, again.app.get(Transactions), new EventTypes()).renewEpoch();
+    await again.posts.create();
+
+    expect(new Set(await epochs(again)).size).toBe(3);
+    await again.stop();
   });
 });
 

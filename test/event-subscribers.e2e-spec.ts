@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Injectable, Module } from '@nestjs/common';
+import { Injectable, Logger, Module } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../src/app.factory.js';
 import { loadConfig } from '../src/config/load-config.js';
 import { Transactions } from '../src/database/transactions.js';
-import { EventOutbox, OnDurableEvent, type StoredEvent } from '../src/events/index.js';
+import { EventFilter } from '../src/events/event-filter.js';
+import { EventLog, EventOutbox, EventStore, OnDurableEvent, type StoredEvent } from '../src/events/index.js';
+import { SubscriberPositions } from '../src/events/subscribers/subscriber-positions.js';
+import { Subscription } from '../src/events/subscribers/subscription.js';
 import { PostsService } from '../src/posts/posts.service.js';
 import { startApi, type TestApi } from './support/api.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
@@ -117,6 +120,60 @@ describe.each(STORES)('Subscribers on %s', (store) => {
     const types = ['created', 'published', 'deleted'];
     await until('all were heard', () => inProcess.length >= 3);
     expect(inProcess).toEqual(types.map((type) => `post.${type} /v1/posts/${id}`));
+  });
+
+  it('get what follows where another process has handled events between the look and the claim', async () => {
+    await api.posts.create();
+    const [log, store, positions] = [
+      api.app.get(EventLog, { strict: false }),
+      api.app.get(EventStore, { strict: false }),
+      api.app.get(SubscriberPositions, { strict: false }),
+    ];
+    const start = await log.catchUp();
+    await positions.add('late', start);
+    for (let n = 0; n < 3; n++) await api.posts.create();
+    await log.catchUp();
+    const seen: number[] = [];
+    let isFirst = true;
+    const read: EventStore['read'] = async (...query) => {
+      const rows = await store.read(...query);
+      if (!isFirst) return rows;
+      isFirst = false;
+      await positions.claim('late', 'another');
+      await positions.advance('late', 'another', start + 2);
+      await positions.release('late', 'another');
+      return rows;
+    };
+    const subscription = new Subscription(
+      {
+        name: 'late',
+        filter: new EventFilter('everything'),
+        process: async (events, advance) => {
+          seen.push(...events.map(({ position }) => position));
+          await advance(events.at(-1)!.position);
+        },
+      },
+      {
+        log,
+        store: Object.assign(Object.create(store), { read }) as EventStore,
+        positions,
+        logger: new Logger(),
+      },
+    );
+    await until('it has handled some', () => seen.length > 0);
+    await subscription.stop();
+
+    expect(seen).toEqual([start + 3]);
+  });
+
+  it('never go back', async () => {
+    const positions = api.app.get(SubscriberPositions, { strict: false });
+    await positions.add('forward', 7);
+    await positions.claim('forward', 'one');
+    expect(await positions.advance('forward', 'one', 6)).toBe(false);
+    expect(await positions.claim('forward', 'one')).toBe(7);
+    expect(await positions.advance('forward', 'one', 8)).toBe(true);
+    expect(await positions.claim('forward', 'one')).toBe(8);
   });
 
   it('can only be recorded for with a change', async () => {

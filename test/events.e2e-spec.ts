@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Purger } from '../src/common/purge/purger.js';
+import { Database } from '../src/database/database.js';
 import { Transactions } from '../src/database/transactions.js';
 import { EventStore } from '../src/events/index.js';
 import { PostsService } from '../src/posts/posts.service.js';
@@ -264,6 +265,31 @@ describe.each(STORES)('Old events on %s', (store) => {
     await api.posts.create();
     expect(await api.get(`/v1/events?cursor=${ids[2]}`)).toBeError('INVALID_CURSOR');
     expect(await api.get(`/v1/events?cursor=${ids[0]!.replace(/-.+/, '-5')}`)).toBeError('EVENTS_EXPIRED');
+    await api.stop();
+  });
+
+  it('are 410 where a lost server has given out their ids, however often the service was started since', async () => {
+    const api = await startApi(store);
+    const events = api.app.get(EventStore, { strict: false });
+    const newest = async () => (await api.get('/v1/events')).body.data.at(-1).id;
+    await api.posts.create();
+    await newest();
+    await events.renewEpoch();
+    // The database is one of a backup from here: it has none of the events of this epoch.
+    const { epoch: lost } = (await api.app
+      .get(Database)
+      .queries.one<{ epoch: string }>('SELECT epoch FROM event_log'))!;
+    await events.renewEpoch();
+    for (let n = 0; n < 2; n++) await api.posts.create();
+    const [other] = (await newest()).split('-');
+    await events.renewEpoch();
+    await api.posts.create();
+    await newest();
+
+    for (const position of [2, 3, 4])
+      expect(await api.get(`/v1/events?cursor=${lost}-${position}`)).toBeError('EVENTS_EXPIRED');
+    expect(await api.get(`/v1/events?cursor=${lost}-1`)).toBeError('INVALID_CURSOR');
+    expect(await api.get(`/v1/events?cursor=${other}-1`)).toBeError('INVALID_CURSOR');
     await api.stop();
   });
 

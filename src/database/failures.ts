@@ -21,6 +21,9 @@ const RESTRICTED = /FOREIGN KEY constraint failed$/;
 /** A row like this one is there already. */
 const DUPLICATE = /^(23505|SQLITE_CONSTRAINT_UNIQUE)$/;
 
+/** PostgreSQL: insufficient privilege, undefined function, feature not supported. */
+const REFUSED = /^(42501|42883|0A000)$/;
+
 /** The migrations have not run yet. */
 const MISSING_TABLE = '42P01';
 
@@ -69,6 +72,12 @@ export function isForeignKeyViolation(error: unknown): boolean {
 export function isDuplicate(error: unknown): boolean {
   const { driverError } = (error ?? {}) as { driverError?: unknown };
   return DUPLICATE.test(describe(error).code) || (driverError !== undefined && isDuplicate(driverError));
+}
+
+/** Whether the server will not run it for us, today or later. */
+export function isRefused(error: unknown): boolean {
+  const { driverError } = (error ?? {}) as { driverError?: unknown };
+  return REFUSED.test(describe(error).code) || (driverError !== undefined && isRefused(driverError));
 }
 
 export function isMissingTable(error: unknown): boolean {

@@ -33,7 +33,11 @@ export interface EventBatch {
   readonly events: readonly StoredEvent[];
 }
 
-type Follower = (batch: EventBatch) => void;
+interface Follower {
+  readonly accept: (batch: EventBatch) => void;
+  /** Called once, when `accept` has thrown: it gets no more. */
+  readonly fail: (error: unknown) => void;
+}
 
 /** The one reader of the process: it sees each new event once, and passes it to all that follow. */
 @Injectable()
@@ -49,6 +53,8 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
   /** Whether this process has committed events since the last round. */
   private hasCommitted = false;
   private stopped = true;
+  private hasHead = false;
+  private findingHead: Promise<void> | undefined;
 
   /** The position up to which followers have seen everything. */
   head = 0;
@@ -68,7 +74,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
   async onApplicationBootstrap(): Promise<void> {
     try {
       await this.store.open();
-      this.head = (await this.store.state()).last;
+      await this.findHead();
     } catch (error) {
       // The migrations have not run, or the database only reads: the service starts, and reports it.
       this.logger.warn({ msg: 'The log of events cannot be opened', err: error });
@@ -93,11 +99,24 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
 
   /** Gives positions to all events that have committed by now. @returns the last position */
   async catchUp(): Promise<number> {
+    await this.findHead();
     const { last, hasUnnumbered } = await this.store.state();
     if (!hasUnnumbered) return last;
     // Whoever asks for it has not changed anything by it.
     await this.outside(() => this.store.number());
     return (await this.store.state()).last;
+  }
+
+  /** Finds out where the log ends, once; await it before you follow. Where the start has met an error, it asks again. */
+  async findHead(): Promise<void> {
+    if (this.hasHead) return;
+    this.findingHead ??= this.outside(() => this.store.state())
+      .then(({ last }) => {
+        this.head = last;
+        this.hasHead = true;
+      })
+      .finally(() => (this.findingHead = undefined));
+    await this.findingHead;
   }
 
   /** Passes on every batch from now on, until the returned function is called. */
@@ -137,11 +156,23 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
       .finally(() => {
         this.round = undefined;
         this.lastRound = Date.now();
-        const isDue = this.dueAt <= this.lastRound;
+        const interval = this.listening?.works ? INTERVAL : INTERVAL_WITHOUT_SIGNALS;
+        // Whoever has called `wake` meanwhile is not to wait longer.
+        const delay = this.hasCommitted ? 0 : Math.min(this.dueAt - this.lastRound, interval);
         this.dueAt = Infinity;
-        if (isDue || this.hasCommitted) this.wake();
-        else this.schedule(this.listening?.works ? INTERVAL : INTERVAL_WITHOUT_SIGNALS);
+        this.schedule(Math.max(this.pace, delay));
       });
+  }
+
+  /** One that throws does not keep the batch from the others. */
+  private pass(batch: EventBatch, follower: Follower): void {
+    try {
+      follower.accept(batch);
+    } catch (error) {
+      this.logger.error({ msg: 'A consumer of events failed, and is ended', err: error });
+      this.followers.delete(follower);
+      follower.fail(error);
+    }
   }
 
   private async look(): Promise<void> {
@@ -149,6 +180,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
       this.hasCommitted = false;
       await this.store.number();
     }
+    await this.findHead();
     let { last, hasUnnumbered } = await this.store.state();
     if (hasUnnumbered) last = await this.catchUp();
     while (this.head < last) {
@@ -165,7 +197,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
       const events = rows.map(this.toEvent);
       const batch = { after: this.head, events };
       this.head = events.at(-1)!.position;
-      for (const follower of this.followers) follower(batch);
+      for (const follower of this.followers) this.pass(batch, follower);
       // Streams send it before the next one comes.
       await setImmediate();
     }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../common/errors/errors.js';
 import { MESSAGES } from '../common/openapi/messages.js';
+import { isRefused } from '../database/failures.js';
 import type { Parameters } from '../database/parameters.js';
 import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
@@ -51,6 +52,8 @@ export class EventStore {
   private readonly unnumbered: string;
   /** What {@link Dialect.server} gives, unless the database refuses it. */
   private server: string | undefined;
+  /** Whether the database has answered that. */
+  private isIdentified = false;
 
   constructor(
     private readonly queries: Queries,
@@ -69,12 +72,7 @@ export class EventStore {
   async open(): Promise<void> {
     // An embedded database cannot tell that it was restored; but then the process was started since.
     if (!this.isPostgres) return this.renewEpoch();
-    try {
-      await this.queries.one(`SELECT ${this.server} AS current`);
-    } catch {
-      // Some managed servers do not let applications ask. `npm run events -- renew-epoch` is left.
-      this.server = `''`;
-    }
+    await this.identify();
   }
 
   /** Where the log ends. */
@@ -91,11 +89,13 @@ export class EventStore {
    */
   async number(): Promise<void> {
     if (!this.isPostgres) return;
+    await this.identify();
     for (let count = BATCH; count === BATCH;) count = await this.numberBatch();
   }
 
   /** From now on, ids begin with another epoch. */
   async renewEpoch(): Promise<void> {
+    if (this.isPostgres) await this.identify();
     await this.transactions.run(async () => {
       const log = await this.lockLog();
       await this.beginEpoch(log);
@@ -122,6 +122,8 @@ export class EventStore {
     const range = await this.queries.one<EpochRange>(
       `SELECT given.first_position AS first, event_log.epoch = given.epoch AS "isCurrent", ${this.last} AS last,
          (SELECT min(position) FROM events) AS oldest,
+         (SELECT epoch FROM events WHERE position >= given.first_position ORDER BY position LIMIT 1)
+           = given.epoch AS "hasFirst",
          (SELECT min(first_position) FROM event_epochs WHERE first_position > given.first_position) AS next
        FROM event_epochs AS given, event_log WHERE given.epoch = :epoch AND event_log.id = 1`,
       { epoch },
@@ -181,6 +183,19 @@ export class EventStore {
       last: expired.at(-1)!.position,
     });
     return { deleted: expired.length, isMore: expired.length === BATCH };
+  }
+
+  /** An outage says nothing: replicas that disagreed about the server would begin epochs in turn. */
+  private async identify(): Promise<void> {
+    if (this.isIdentified) return;
+    try {
+      await this.queries.one(`SELECT ${this.server} AS current`);
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      // Some managed servers do not let applications ask. `npm run events -- renew-epoch` is left.
+      this.server = `''`;
+    }
+    this.isIdentified = true;
   }
 
   private async select<Row>(

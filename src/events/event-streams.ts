@@ -59,11 +59,15 @@ export class EventStreams implements OnApplicationBootstrap, OnModuleDestroy {
     { filter, after }: Pick<ReadEvents, 'filter' | 'after'>,
   ): Promise<StreamableFile> {
     const position = after ? await this.store.locate(after) : await this.log.catchUp();
+    await this.log.findHead();
     // Fastify reads the body of a HEAD to its end, and sends nothing of it.
     if (request.method === 'HEAD') return toFile(Readable.from([]));
     const leave = this.limits.enter(clientOf(request).address);
     const stream = new EventStream(position, filter, this.store, this.log);
-    const unfollow = this.log.follow((batch) => stream.accept(batch));
+    const unfollow = this.log.follow({
+      accept: (batch) => stream.accept(batch),
+      fail: () => stream.destroy(),
+    });
     // The client connects again, and is refused or sees less.
     const unwatch = this.credentials.watch(request, () => stream.end());
     this.streams.add(stream);

@@ -24,6 +24,7 @@ export class StoredEvent {
   readonly time: string;
   readonly isPrivate: boolean;
   readonly ownerId: number | null;
+  private parsed: unknown;
   private text: string | undefined;
   private sseFrame: Buffer | undefined;
 
@@ -41,9 +42,9 @@ export class StoredEvent {
     this.ownerId = ownerId;
   }
 
-  /** The resource after the change, as REST shows it. */
+  /** The resource after the change, as REST shows it. All who get the event share it: do not change it. */
   get data(): unknown {
-    return JSON.parse(this.row.data);
+    return (this.parsed ??= JSON.parse(this.row.data));
   }
 
   /** The event as JSON (CloudEvents 1.0, JSON format). */

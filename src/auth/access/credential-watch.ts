@@ -1,4 +1,4 @@
-import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { toAppError } from '../../common/errors/to-app-error.js';
 import type { Account } from '../accounts/index.js';
@@ -6,6 +6,9 @@ import { Authenticator } from './authenticator.js';
 
 /** Between two looks, in milliseconds. */
 const INTERVAL = 10_000;
+
+/** How many are looked at together: a thousand at once would keep requests waiting. */
+const AT_A_TIME = 10;
 
 interface Watched {
   readonly request: FastifyRequest;
@@ -16,6 +19,7 @@ interface Watched {
 /** Ends what outlives its credential: streams and WebSockets, seconds after a token, a session or an account has ended. */
 @Injectable()
 export class CredentialWatch implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger(CredentialWatch.name);
   private readonly watched = new Set<Watched>();
   private timer: NodeJS.Timeout | undefined;
   private isLooking = false;
@@ -45,16 +49,26 @@ export class CredentialWatch implements OnApplicationBootstrap, OnApplicationShu
     return () => void this.watched.delete(watched);
   }
 
-  /** One after the other: a thousand at once would keep requests waiting. */
   private async look(): Promise<void> {
     if (this.isLooking) return;
     this.isLooking = true;
-    const known = [...this.watched];
-    for (const watched of known) {
-      if (await this.isGood(watched)) continue;
-      if (this.watched.delete(watched)) watched.end();
+    try {
+      const known = [...this.watched];
+      for (let n = 0; n < known.length; n += AT_A_TIME)
+        await Promise.all(known.slice(n, n + AT_A_TIME).map((watched) => this.check(watched)));
+    } finally {
+      this.isLooking = false;
     }
-    this.isLooking = false;
+  }
+
+  private async check(watched: Watched): Promise<void> {
+    if ((await this.isGood(watched)) || !this.watched.delete(watched)) return;
+    try {
+      watched.end();
+    } catch (error) {
+      // The others end all the same.
+      this.logger.error({ msg: 'What has lost its credential could not be ended', err: error });
+    }
   }
 
   private async isGood({ request, account }: Watched): Promise<boolean> {

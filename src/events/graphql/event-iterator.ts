@@ -15,9 +15,9 @@ const OVER = { done: true, value: undefined } as const;
 export class EventIterator implements AsyncIterableIterator<StoredEvent> {
   private readonly waiting: StoredEvent[] = [];
   private bytes = 0;
-  private taker: ((result: IteratorResult<StoredEvent>) => void) | undefined;
+  private taker: ((result: IteratorResult<StoredEvent> | Promise<never>) => void) | undefined;
   private isOver = false;
-  private failure: AppError | undefined;
+  private failure: unknown;
 
   /** @param position of the last event that does not count */
   constructor(
@@ -39,7 +39,7 @@ export class EventIterator implements AsyncIterableIterator<StoredEvent> {
       return Promise.resolve({ done: false, value: event });
     }
     const { failure } = this;
-    if (failure) {
+    if (failure !== undefined) {
       this.failure = undefined;
       return Promise.reject(failure);
     }
@@ -54,6 +54,16 @@ export class EventIterator implements AsyncIterableIterator<StoredEvent> {
 
   [Symbol.asyncIterator](): this {
     return this;
+  }
+
+  /** An end without an error would look as if there were no more events. */
+  fail(error: unknown): void {
+    if (this.isOver) return;
+    const { taker } = this;
+    this.taker = undefined;
+    if (taker) taker(Promise.reject(error));
+    else this.failure = error;
+    this.end();
   }
 
   end(): void {
@@ -75,8 +85,6 @@ export class EventIterator implements AsyncIterableIterator<StoredEvent> {
     this.waiting.push(event);
     this.bytes += event.json.length;
     if (this.bytes <= MAX_WAITING) return;
-    // An end without it would look as if there were no more events.
-    this.failure = new AppError('SERVICE_UNAVAILABLE', TOO_SLOW);
-    this.end();
+    this.fail(new AppError('SERVICE_UNAVAILABLE', TOO_SLOW));
   }
 }

@@ -46,7 +46,10 @@ export class EventsResolver {
       unfollow();
       leave();
     });
-    const unfollow = this.log.follow((batch) => iterator.accept(batch));
+    const unfollow = this.log.follow({
+      accept: (batch) => iterator.accept(batch),
+      fail: (error) => iterator.fail(error),
+    });
     return iterator;
   }
 }

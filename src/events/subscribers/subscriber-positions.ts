@@ -66,11 +66,11 @@ export class SubscriberPositions {
     return row?.position;
   }
 
-  /** Events up to a position are done. @returns whether the lease still holds */
+  /** Events up to a position are done. @returns whether the lease still holds, and nobody has got further */
   async advance(name: string, owner: string, position: number): Promise<boolean> {
     const rows = await this.transactions.execute(
       `UPDATE event_subscribers SET position = :position, attempts = 0, next_attempt_at = NULL, error = NULL
-       WHERE name = :name AND lease_owner = :owner RETURNING name`,
+       WHERE name = :name AND lease_owner = :owner AND position <= :position RETURNING name`,
       { name, owner, position },
     );
     return rows.length > 0;

@@ -101,13 +101,20 @@ export class Subscription {
       await this.skip();
       return;
     }
-    this.unfollow ??= log.follow(() => this.wake());
+    this.unfollow ??= log.follow({
+      accept: () => this.wake(),
+      fail: () => (this.unfollow = undefined),
+    });
     while (this.isAwake && !this.stopped) {
       this.isAwake = false;
       for (let position; (position = await positions.available(name, this.owner)) !== undefined;) {
         const rows = await store.read(position, filter, READ);
         // Without events nothing is written.
-        if (this.stopped || rows.length === 0 || !(await this.lease())) break;
+        if (this.stopped || rows.length === 0) break;
+        const current = await this.lease(position);
+        if (current === undefined) break;
+        // Another process has handled events in between, and these may be among them.
+        if (current !== position) continue;
         if (!(await this.handle(rows.map(log.toEvent)))) break;
       }
     }
@@ -127,13 +134,14 @@ export class Subscription {
     await positions.skip(this.subscriber.name, Math.min(last, log.head));
   }
 
-  /** Takes the lease, or renews it before it ends. */
-  private async lease(): Promise<boolean> {
-    if (this.leasedUntil - Date.now() > LEASE / 2) return true;
-    const isOurs = (await this.services.positions.claim(this.subscriber.name, this.owner)) !== undefined;
+  /** Takes the lease, or renews it before it ends. @returns the position under it; `undefined` where another process has it */
+  private async lease(position: number): Promise<number | undefined> {
+    if (this.leasedUntil - Date.now() > LEASE / 2) return position;
+    const current = await this.services.positions.claim(this.subscriber.name, this.owner);
+    const isOurs = current !== undefined;
     this.leasedUntil = isOurs ? Date.now() + LEASE : 0;
     this.hasClaimed ||= isOurs;
-    return isOurs;
+    return current;
   }
 
   /** @returns whether to go on */
