@@ -11,7 +11,18 @@ import { Visitor } from './support/social/visitor.js';
 import { STORES } from './support/stores.js';
 import { environmentOfProcess } from './support/environment.js';
 
-const DAY = 24 * 3600_000;
+const HOUR = 3600_000;
+const DAY = 24 * HOUR;
+
+/** What would remove entries that are not a day old. */
+const STATEMENTS = {
+  SQLite: ['DELETE FROM audit_entries', 'DELETE FROM audit_entries WHERE id = 1'],
+  PostgreSQL: [
+    'DELETE FROM audit_entries',
+    'DELETE FROM audit_entries WHERE id = 1',
+    'TRUNCATE audit_entries',
+  ],
+};
 
 describe.each(STORES)('the audit log on %s', (store) => {
   let api: TestApi;
@@ -244,6 +255,12 @@ describe.each(STORES)('the audit log on %s', (store) => {
     },
   );
 
+  it.each(STATEMENTS[store])('cannot be emptied: %s', async (statement) => {
+    await expect(api.app.get(Transactions).execute(statement)).rejects.toThrow(
+      'The audit log is append-only',
+    );
+  });
+
   it('keeps what a deleted account has done, without where it came from', async () => {
     const agent = { 'user-agent': 'Secret Browser/1.0' };
     const [mallory, id] = await member('mallory@example.com');
@@ -326,13 +343,26 @@ describe.each(STORES)('the audit log on %s', (store) => {
 
   it('keeps entries for as long as the setting says', async () => {
     const purger = api.app.get(Purger);
-    const count = (await entries()).length;
-    api.moveClock(364 * DAY);
-    expect((await purger.purge()).get('audit_entries')).toBe(0);
-
-    api.moveClock(366 * DAY);
-    expect((await purger.purge()).get('audit_entries')).toBe(count);
+    api.moveClock(-366 * DAY);
+    const { id } = await api.accounts.register('old@example.com');
+    api.moveClock(-364 * DAY);
+    await api.accounts.login('old@example.com');
     api.moveClock(0);
+
+    expect((await purger.purge()).get('audit_entries')).toBe(1);
+    expect(actions(await entries(`account_id=${id}`))).toEqual(['POST /auth/login → /auth/login']);
+    expect((await purger.purge()).get('audit_entries')).toBe(0);
+  });
+
+  it('lets the purge delete what is a day old, on a clock that is half an hour ahead', async () => {
+    const shortest = await startApi(store, { AUDIT_RETENTION_DAYS: '1' });
+    shortest.moveClock(HOUR / 2 - DAY);
+    await shortest.accounts.register('old@example.com');
+    shortest.moveClock(HOUR / 2);
+    await shortest.accounts.register('new@example.com');
+
+    expect((await shortest.app.get(Purger).purge()).get('audit_entries')).toBe(1);
+    await shortest.stop();
   });
 });
 

@@ -53,6 +53,19 @@ describe('deploy/monitoring', () => {
     },
   );
 
+  it('leaves streams out of every latency, as they last until they are closed', () => {
+    const expressions = [
+      ...alerts.map(({ expr }) => expr),
+      ...panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
+    ];
+    const selectors = expressions.flatMap(
+      (expr) => expr.match(/http_server_request_duration_seconds_bucket(\{[^}]*\})?/g) ?? [],
+    );
+
+    expect(selectors).not.toEqual([]);
+    for (const selector of selectors) expect(selector).toContain('http_route!~".*/stream"');
+  });
+
   it('tests every alert', () => {
     const tested = parse(read('rules.test.yml')).tests.map(({ name }: { name: string }) => name);
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RedisConnection } from '../src/common/rate-limit/redis-connection.js';
 import { startApi, type TestApi } from './support/api.js';
 import { reference } from './support/reference.js';
 import { hasRedis, RedisServer } from './support/redis.js';
@@ -61,7 +62,25 @@ describe('RATE_LIMIT', () => {
         expect(reply).toHaveStatus(200);
         expect(reply.headers['ratelimit']).toBeUndefined();
       }
+      for (const path of ['/health/nothing', '/health?x=y', '/health/'])
+        expect((await ask(api, '203.0.113.8', path)).headers['ratelimit']).toBeUndefined();
     }
+    expect((await ask(api, '203.0.113.8', '/healthy')).headers['ratelimit']).toMatch('r=2');
+  });
+
+  it('lets preflights pass, so that a browser may read the refusal, and counts other OPTIONS', async () => {
+    const headers = { ...from('203.0.113.9'), origin: 'https://app.example' };
+    const options = (more: Record<string, string> = {}) =>
+      api.send({ method: 'OPTIONS', url: '/v1/posts', headers: { ...headers, ...more } });
+    for (let n = 0; n < 3; n++) expect(await options()).not.toHaveStatus(429);
+
+    const preflight = await options({ 'access-control-request-method': 'POST' });
+    expect(preflight).toHaveStatus(204);
+    expect(preflight.headers['ratelimit']).toBeUndefined();
+    expect(await options()).toBeError('RATE_LIMITED');
+    const refused = await api.get('/v1/posts', headers);
+    expect(refused).toBeError('RATE_LIMITED');
+    expect(refused.headers['access-control-allow-origin']).toBe('*');
   });
 
   it('is refused in the words of the reference', async () => {
@@ -107,6 +126,41 @@ describe('RATE_LIMIT', () => {
     await waitFor(async () => (await accepted()) === 6);
 
     for (const replica of replicas) await replica.stop();
+    await redis.stop();
+  });
+
+  it('says once that Redis does not respond, leaves it alone for a while, and says when it is back', async () => {
+    const redis = await RedisServer.start();
+    const log: string[] = [];
+    const logger = { log: (text: string) => log.push(text), warn: (text: string) => log.push(text) };
+    const connection = new RedisConnection(redis.url, logger);
+    /** How many of the requests asked Redis, and how many got its response. */
+    const request = async (count: number) => {
+      let asked = 0;
+      const command = () => {
+        asked++;
+        return connection.client.ping();
+      };
+      const replies = await Promise.all(
+        Array.from({ length: count }, () => connection.ask(command, async () => 'alone')),
+      );
+      return [asked, replies.filter((reply) => reply === 'PONG').length];
+    };
+    await waitFor(async () => (await request(1))[1] === 1);
+
+    redis.freeze();
+    expect(await request(3)).toEqual([3, 0]);
+    expect(await request(3)).toEqual([0, 0]);
+    redis.thaw();
+    expect(await request(3)).toEqual([0, 0]);
+    await waitFor(async () => (await request(3))[0] === 1);
+    expect(await request(3)).toEqual([3, 3]);
+    expect(log).toEqual([
+      'Redis is away: this process limits requests by itself (Command timed out)',
+      'Redis is back: the limit is shared by all replicas again',
+    ]);
+
+    connection.disconnect();
     await redis.stop();
   });
 });

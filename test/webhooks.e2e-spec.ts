@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Webhook } from 'standardwebhooks';
 import { createApp } from '../src/app.factory.js';
 import { loadConfig } from '../src/config/load-config.js';
+import { Queries } from '../src/database/queries.js';
 import { Transactions } from '../src/database/transactions.js';
 import { bearer, startApi, TestApi } from './support/api.js';
 import { answer, Receiver } from './support/receiver.js';
@@ -106,6 +107,9 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     ['a relative url', { url: '/x' }, ['url']],
     ['another scheme', { url: 'ftp://example.com' }, ['url']],
     ['credentials', { url: 'https://ada:pw@example.com' }, ['url']],
+    ['a url without slashes', { url: 'http:example.com' }, ['url']],
+    ['blanks in a url', { url: ' https://example.com/' }, ['url']],
+    ['a line break in a url', { url: 'https://example.com/a\nb' }, ['url']],
     ['a fragment', { url: 'https://example.com/#' }, ['url']],
     ['a long url', { url: `https://example.com/${'x'.repeat(2030)}` }, ['url']],
     ['a url that is no text', { url: 5 }, ['url']],
@@ -273,6 +277,27 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     });
     expect(await receiver.at(webhook.path, 2)).toHaveLength(2);
     receiver.behaviour = answer(204);
+    await remove(webhook);
+  });
+
+  it('fail at once for an event that has expired, which the receiver is not to blame for', async () => {
+    const webhook = await create({ types: ['post.created'] });
+    await api.posts.create();
+    await untilStatus(webhook, 'delivered', 1);
+    const { id, event_id } = await delivery(webhook);
+    const position = Number(event_id.split('-')[1]);
+    await api.app.get(Transactions).execute('DELETE FROM events WHERE position = :position', { position });
+
+    expect(
+      await api.post(`/v1/webhooks/${webhook['id']}/deliveries/${id}/redeliver`, {}, staff),
+    ).toHaveStatus(202);
+
+    await untilStatus(webhook, 'failed', 1);
+    expect(await delivery(webhook)).toMatchObject({ error: 'The event has expired', next_attempt_at: null });
+    const [row] = await api.app
+      .get(Queries)
+      .all('SELECT failing_since AS since FROM webhooks WHERE id = :id', { id: webhook['id'] });
+    expect(row).toEqual({ since: null });
     await remove(webhook);
   });
 
@@ -450,11 +475,11 @@ describe.each(STORES)('Webhooks on %s', (store) => {
 
   it('are at most 100', async () => {
     const { total } = (await api.get('/v1/webhooks', staff)).body.meta;
-    const create = () => api.post('/v1/webhooks', { url: receiver.url, types: ['*'] }, staff);
+    const createAnother = () => api.post('/v1/webhooks', { url: receiver.url, types: ['*'] }, staff);
     const made = [];
-    for (let n = total; n < 90; n++) made.push(await create());
+    for (let n = total; n < 90; n++) made.push(await createAnother());
     // Each waits for a lock: more at once could wait longer than requests do.
-    made.push(...(await Promise.all(Array.from({ length: 15 }, create))));
+    made.push(...(await Promise.all(Array.from({ length: 15 }, createAnother))));
     expect(made.filter(({ status }) => status === 201)).toHaveLength(100 - total);
     for (const reply of made.filter(({ status }) => status !== 201)) expect(reply).toBeError('CONFLICT');
     for (const { body, status } of made) if (status === 201) await remove(body.data);

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WsAdapter } from '@nestjs/platform-ws';
 import { createClient } from 'graphql-ws';
@@ -124,6 +125,27 @@ describe('An operation on a WebSocket', () => {
     expect(await accepted()).toBe(6);
     for (const { api } of replicas) await api.stop();
     await redis.stop();
+  });
+});
+
+describe('A client of subscriptions that sends and does not read', () => {
+  it('is disconnected', async () => {
+    const { api, url } = await start();
+    const { socket } = await upgrade(`${url}/graphql`);
+    socket!.send(JSON.stringify({ type: 'connection_init' }));
+    await once(socket!, 'message');
+    socket!.pause();
+    const connections = promisify((done: (error: Error | null, count: number) => void) =>
+      api.app.getHttpServer().getConnections(done),
+    );
+    expect(await connections()).toBe(1);
+    const ping = JSON.stringify({ type: 'ping', payload: { text: 'x'.repeat(250_000) } });
+    // The kernel takes some megabytes before anything waits in the service.
+    for (let n = 0; n < 200; n++) socket!.send(ping, () => undefined);
+
+    await until('the service has let go of it', async () => (await connections()) === 0);
+    socket!.terminate();
+    await api.stop();
   });
 });
 

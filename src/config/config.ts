@@ -19,6 +19,8 @@ export interface PostgresStore {
   /** `postgres://user:password@host:port/database`; holds a secret, so it is never logged. */
   readonly url: string;
   readonly poolSize: number;
+  /** Standbys that reads may go to, as `url`; they hold secrets, too. */
+  readonly replicaUrls: readonly string[];
   /** Whether a pooler gives each transaction another connection, so that nothing may be set for a session. */
   readonly pooled: boolean;
   /** By name, once per connection. */

@@ -108,10 +108,23 @@ describe('loadConfig', () => {
     expect(loadConfig({ DATA_DIR, DATABASE_URL: url, DATABASE_POOL_SIZE: '7' }).store).toEqual({
       kind: 'postgres',
       url,
+      replicaUrls: [],
       poolSize: 7,
       pooled: false,
       preparedStatements: true,
     });
+  });
+
+  it('takes read replicas as a list of addresses, for PostgreSQL alone', () => {
+    const urls = ['postgres://user:hunter2@one/posts', 'postgres://user:hunter2@two/posts'];
+    const replicas = { DATA_DIR, DATABASE_REPLICA_URLS: urls.join(', ') };
+
+    expect(loadConfig({ ...replicas, DATABASE_URL: 'postgres://user@db/posts' }).store).toMatchObject({
+      replicaUrls: urls,
+    });
+    expect(() => loadConfig(replicas)).toThrow(
+      'DATABASE_REPLICA_URLS must be set together with DATABASE_URL',
+    );
   });
 
   it('prepares no statements behind a pooler, unless told that it can', () => {
@@ -138,6 +151,7 @@ describe('loadConfig', () => {
     ['DATABASE_URL', 'postgres://user:hunter2@db.example:5432'],
     ['DATABASE_URL', 'postgres://db.example/posts'],
     ['DATABASE_URL', 'postgres://user:hunter%2@db.example/posts'],
+    ['DATABASE_REPLICA_URLS', 'postgres://user:hunter2@db.example/posts,hunter2'],
     ['DATABASE_POOL_SIZE', '0'],
     ['MIGRATE', 'yes'],
     ['DATABASE_POOLER', 'session'],

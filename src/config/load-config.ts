@@ -144,6 +144,9 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
   if (env?.NODE_ENV === 'production' && env.SMTP_URL && !env.ACCOUNT_LINKS_URL && !env.PUBLIC_URL) {
     faults.push('PUBLIC_URL or ACCOUNT_LINKS_URL must be set for links in mails when NODE_ENV is production');
   }
+  if (env && env.DATABASE_REPLICA_URLS.length > 0 && env.DATABASE_URL === undefined) {
+    faults.push('DATABASE_REPLICA_URLS must be set together with DATABASE_URL: SQLite has no replicas');
+  }
   if (env?.METRICS_PORT && env.METRICS_PORT === env.PORT) {
     faults.push('METRICS_PORT must be another port than PORT: metrics are not for clients');
   }

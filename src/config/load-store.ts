@@ -25,6 +25,13 @@ export const storeSettings = z.object({
       error: 'must be a PostgreSQL address, postgres://user:password@host:port/database',
     })
     .optional(),
+  DATABASE_REPLICA_URLS: text()
+    .transform((items) => items.split(',').map((item) => item.trim()))
+    .refine((items) => items.every(isPostgresAddress), {
+      error:
+        'must be a comma-separated list of PostgreSQL addresses, postgres://user:password@host:port/database',
+    })
+    .default([]),
   DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
   DATABASE_POOLER: oneOf(['none', 'transaction']).default('none'),
   DATABASE_PREPARED_STATEMENTS: oneOf(['on', 'off']).optional(),
@@ -51,6 +58,7 @@ export const toStore = (env: z.infer<typeof storeSettings>): Config['store'] =>
       : {
           kind: 'postgres',
           url: env.DATABASE_URL,
+          replicaUrls: Object.freeze(env.DATABASE_REPLICA_URLS),
           poolSize: env.DATABASE_POOL_SIZE,
           pooled: env.DATABASE_POOLER === 'transaction',
           preparedStatements:

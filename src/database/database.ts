@@ -22,6 +22,13 @@ export interface PoolLoad {
   readonly pending: number;
 }
 
+/** Whether reads go to a replica, and how long the primary has been ahead of it, in seconds. */
+export interface ReplicaState {
+  readonly name: string;
+  readonly isUsed: boolean;
+  readonly lag: number;
+}
+
 const CHANGED =
   'was changed after it ran; undo the change and make another migration, or accept it: npm run migrate -- --accept-changed';
 const MISSING = 'is a column that the database lacks; make a migration that adds it';
@@ -92,6 +99,16 @@ export abstract class Database {
 
   /** How busy the connections are. On SQLite, the one that writes is a pool of one, and the threads that read another. */
   abstract pools(): readonly PoolLoad[];
+
+  /** The read replicas, none unless they are configured. */
+  replicas(): readonly ReplicaState[] {
+    return [];
+  }
+
+  /** What a read has to see, to see all that has been committed: a position in the write-ahead log. */
+  position(): Promise<bigint> {
+    throw new Error('There are no read replicas');
+  }
 
   /** Has someone see how long each write on SQLite waits for its turn, in seconds. */
   onWait(_listener: (seconds: number) => void): void {

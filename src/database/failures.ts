@@ -27,6 +27,12 @@ const REFUSED = /^(42501|42883|0A000)$/;
 /** The migrations have not run yet. */
 const MISSING_TABLE = '42P01';
 
+/** A column that a replica does not have yet, because the migration has not arrived there. */
+const MISSING_COLUMN = '42703';
+
+/** Of those above, what says that the server is away, and not that it is busy. */
+const AWAY = /^(E[A-Z_]+|08...|57P0.)$/;
+
 /** What an error says of itself. A driver's errors need not be instances of this realm's `Error`. */
 function describe(error: unknown): { code: string; message: string } {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
@@ -94,5 +100,27 @@ export function isOutage(error: unknown): boolean {
     isMissingTable(error) ||
     (driverError !== undefined && isOutage(driverError)) ||
     (Array.isArray(errors) && errors.some(isOutage))
+  );
+}
+
+/** Whether another server may well answer a read that this one could not. */
+export function isReplicaFailure(error: unknown): boolean {
+  const { driverError } = (error ?? {}) as { driverError?: unknown };
+  return (
+    isOutage(error) ||
+    describe(error).code === MISSING_COLUMN ||
+    (driverError !== undefined && isReplicaFailure(driverError))
+  );
+}
+
+/** Whether the server is away, as far as this connection tells. */
+export function isConnectionLost(error: unknown): boolean {
+  const { errors = [], driverError } = (error ?? {}) as { errors?: unknown[]; driverError?: unknown };
+  const { code, message } = describe(error);
+  return (
+    AWAY.test(code) ||
+    CONNECTION_LOST.test(message) ||
+    (driverError !== undefined && isConnectionLost(driverError)) ||
+    (Array.isArray(errors) && errors.some(isConnectionLost))
   );
 }

@@ -38,6 +38,17 @@ export abstract class Queries {
     return row;
   }
 
+  /**
+   * Reads what may be some seconds old from a read replica, where there are any: `work` may use this class, and
+   * repositories. It reads from the primary within a unit of work, in requests that may change something, and outside of
+   * requests; and whatever a replica cannot answer.
+   *
+   * @param work nothing but reads; it may run twice
+   */
+  onReplica<T>(work: () => Promise<T>): Promise<T> {
+    return work();
+  }
+
   protected abstract read<Row>(sql: string, parameters?: Parameters): Promise<Row[]>;
 
   protected abstract readPatiently<Row>(sql: string, parameters?: Parameters): Promise<Row[]>;

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { DataSource, EntityManager, type QueryRunner, type ReplicationMode } from 'typeorm';
 import { type CheckedRunner, checkedRunner } from './checked-runner.js';
 import type { Companion } from './companion.js';
+import { currentReadScope } from './read-scope.js';
 import { Storage } from './storage.js';
 import { UnitOfWork } from './unit-of-work.js';
 
@@ -38,6 +39,7 @@ export abstract class ServiceDataSource extends DataSource {
 
   override createQueryRunner(mode: ReplicationMode = 'master'): QueryRunner {
     const { unit } = this;
+    if (mode === 'master') currentReadScope()?.markWritten();
     if (!unit || (mode === 'slave' && !unit.hasWritten)) return this.createAccompaniedRunner(mode);
     const runner = unit.lend();
     return Object.assign(runner, { manager: this.createEntityManager(runner) });
@@ -45,6 +47,7 @@ export abstract class ServiceDataSource extends DataSource {
 
   /** A runner that is no part of any unit of work, and whose changes nothing is written with. */
   createOwnQueryRunner(mode: ReplicationMode = 'master'): CheckedRunner {
+    if (mode === 'master') currentReadScope()?.markWritten();
     const runner = checkedRunner(this.newRunner(mode), { onError: (error) => this.storage.note(error) });
     return Object.assign(runner, { manager: this.createEntityManager(runner) });
   }

@@ -2,6 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { CheckedRunner } from './checked-runner.js';
 import { type Companion, isWrite } from './companion.js';
 import type { Parameters } from './parameters.js';
+import { currentReadScope } from './read-scope.js';
 import { retryCollisions } from './retry.js';
 import type { ServiceDataSource } from './service-data-source.js';
 import { UnitOfWork } from './unit-of-work.js';
@@ -63,6 +64,7 @@ export abstract class Transactions {
     const { unit } = this.source;
     if (!unit) {
       if (this.isAccompanied && isWrite(sql)) return this.run(() => this.execute<Row>(sql, parameters));
+      currentReadScope()?.markWritten();
       return this.executeAlone<Row>(sql, parameters).catch((error: unknown) => {
         this.source.storage.note(error);
         throw error;

@@ -20,6 +20,7 @@ import { httpPlugin } from './http.plugin.js';
 import { metricsPlugin } from './metrics.plugin.js';
 import { costPlugin } from './limits/cost.plugin.js';
 import { shapeRule } from './limits/shape.rule.js';
+import { replicaReadsPlugin } from './replica-reads.plugin.js';
 import { tracingPlugin } from './tracing.plugin.js';
 import { setUpRoute } from './route.js';
 
@@ -71,6 +72,7 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
       plugins: [
         httpPlugin,
         auditPlugin,
+        replicaReadsPlugin,
         ...(this.metrics.enabled ? [metricsPlugin(this.metrics)] : []),
         ...(this.config.tracing ? [tracingPlugin] : []),
         costPlugin(graphql.limits.cost),

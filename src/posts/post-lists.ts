@@ -73,9 +73,11 @@ export class PostLists {
 
   /** The contents of those of the posts that there are, by their ids. */
   async contentsOf(ids: readonly number[]): Promise<Map<number, string>> {
-    const rows = await this.queries.all<{ id: number; content: string }>(
-      `SELECT id, content FROM posts WHERE id IN (${this.queries.dialect.integersOf(':ids')})`,
-      { ids: JSON.stringify(ids) },
+    const rows = await this.queries.onReplica(() =>
+      this.queries.all<{ id: number; content: string }>(
+        `SELECT id, content FROM posts WHERE id IN (${this.queries.dialect.integersOf(':ids')})`,
+        { ids: JSON.stringify(ids) },
+      ),
     );
     return new Map(rows.map(({ id, content }) => [id, content]));
   }
@@ -98,7 +100,9 @@ export class PostLists {
   }
 
   private reading<Row>(slow: boolean, sql: string, parameters: Parameters): Promise<Row[]> {
-    return slow ? this.queries.search(sql, parameters) : this.queries.all(sql, parameters);
+    return this.queries.onReplica(() =>
+      slow ? this.queries.search(sql, parameters) : this.queries.all(sql, parameters),
+    );
   }
 
   private counting(filter: Filter): [sql: string, parameters: Parameters] {

@@ -37,7 +37,9 @@ export class PostsService {
   /** @param authorId whose post it has to be @throws AppError `NOT_FOUND` */
   async findOne(id: number, authorId?: number): Promise<PostRow> {
     if (id === NO_ROW) throw postNotFound();
-    const post = await this.queries.one<PostRow>(`SELECT ${POST_ROW} FROM posts WHERE id = :id`, { id });
+    const post = await this.queries.onReplica(() =>
+      this.queries.one<PostRow>(`SELECT ${POST_ROW} FROM posts WHERE id = :id`, { id }),
+    );
     if (!post || (authorId !== undefined && post.author_id !== authorId)) throw postNotFound();
     return post;
   }

@@ -35,16 +35,20 @@ export class UsersService {
     // Beyond all ids; and the database has no number for it.
     if (!Number.isSafeInteger(offset)) return [];
     const parameters = { limit, offset };
-    return offset > DEEP
-      ? this.queries.search<UserRow>(selectPage(this.queries.dialect.withinDeadline), parameters)
-      : this.queries.all<UserRow>(selectPage('TRUE'), parameters);
+    return this.queries.onReplica(() =>
+      offset > DEEP
+        ? this.queries.search<UserRow>(selectPage(this.queries.dialect.withinDeadline), parameters)
+        : this.queries.all<UserRow>(selectPage('TRUE'), parameters),
+    );
   }
 
   /** Users in the order of their ids, with how many there are. */
   async list(page: PageRequest): Promise<Page<UserRow>> {
     // Reads the id of every user.
-    const [counted] = await this.queries.search<{ total: number }>(
-      `SELECT count(*) AS total FROM users WHERE ${this.queries.dialect.withinDeadline}`,
+    const [counted] = await this.queries.onReplica(() =>
+      this.queries.search<{ total: number }>(
+        `SELECT count(*) AS total FROM users WHERE ${this.queries.dialect.withinDeadline}`,
+      ),
     );
     const { total } = counted!;
     return page.of(page.offset < total ? await this.findAll(page) : [], total);
@@ -52,15 +56,19 @@ export class UsersService {
 
   /** Those of the ids that there are, in no particular order. */
   findByIds(ids: readonly number[]): Promise<UserRow[]> {
-    return this.queries.all<UserRow>(
-      `SELECT ${USER_COLUMNS} FROM users WHERE id IN (${this.queries.dialect.integersOf(':ids')})`,
-      { ids: JSON.stringify(ids) },
+    return this.queries.onReplica(() =>
+      this.queries.all<UserRow>(
+        `SELECT ${USER_COLUMNS} FROM users WHERE id IN (${this.queries.dialect.integersOf(':ids')})`,
+        { ids: JSON.stringify(ids) },
+      ),
     );
   }
 
   find(id: number): Promise<UserRow | undefined> {
     if (id === NO_ROW) return Promise.resolve(undefined);
-    return this.queries.one<UserRow>(`SELECT ${USER_COLUMNS} FROM users WHERE id = :id`, { id });
+    return this.queries.onReplica(() =>
+      this.queries.one<UserRow>(`SELECT ${USER_COLUMNS} FROM users WHERE id = :id`, { id }),
+    );
   }
 
   /** @throws AppError `NOT_FOUND` */

@@ -43,6 +43,8 @@ export interface ClaimedDelivery {
 export interface Outcome {
   readonly status: number | null;
   readonly error: string | null;
+  /** Nothing was sent, and nothing ever will be: the webhook is not to blame. */
+  readonly isFinal?: true;
 }
 
 /** The deliveries that wait, as any number of processes take them: each attempt is made by one of them. */
@@ -61,6 +63,18 @@ export class DeliveryQueue {
   /** Whether there is a webhook to deliver to. */
   hasReceivers(): Promise<boolean> {
     return this.webhooks.existsBy({ active: true });
+  }
+
+  /**
+   * Reads an active webhook in a unit of work, and keeps it active until the end of that: a delivery that is added to
+   * an inactive one would wait for nobody.
+   */
+  async findActive(id: number): Promise<Webhook | null> {
+    await this.transactions.execute(
+      `SELECT id FROM webhooks WHERE id = :id ${this.queries.dialect.lockRows}`,
+      { id },
+    );
+    return this.webhooks.findOneBy({ id, active: true });
   }
 
   /** Adds the deliveries of events to all active webhooks that want them. An event that is there already stays. */
@@ -87,7 +101,9 @@ export class DeliveryQueue {
          ${field('type')}, 'pending', 0, ${dialect.toTimestamp(':now')}, ${dialect.toTimestamp(':now')},
          ${dialect.toTimestamp(':expiresAt')}
        FROM ${dialect.elementsOf(':rows')} AS row
-       WHERE EXISTS (SELECT 1 FROM webhooks WHERE webhooks.id = CAST(${field('webhookId')} AS bigint))
+       WHERE EXISTS (
+         SELECT 1 FROM webhooks WHERE webhooks.id = CAST(${field('webhookId')} AS bigint) AND active ${dialect.lockRows}
+       )
        ON CONFLICT (webhook_id, event_id) DO NOTHING`,
       { rows: JSON.stringify(rows), now: now.toISOString(), expiresAt: expiresAt.toISOString() },
     );
@@ -182,10 +198,14 @@ export class DeliveryQueue {
   /** Records what came of an attempt. */
   async settle(
     { id, webhookId, attempts, fence }: ClaimedDelivery,
-    { status, error }: Outcome,
+    { status, error, isFinal }: Outcome,
   ): Promise<void> {
     const attempt = { id, fence, status: 'pending' } as const;
     const seen = { responseStatus: status, error };
+    if (isFinal) {
+      await this.deliveries.update(attempt, { ...seen, status: 'failed', nextAttemptAt: null });
+      return;
+    }
     if (error === null) {
       await this.transactions.run(async () => {
         await this.deliveries.update(attempt, { ...seen, status: 'delivered', nextAttemptAt: null });

@@ -30,7 +30,7 @@ describe('A webhook to a name', () => {
   const attempt = (...found: LookupAddress[][]): Promise<unknown> => {
     [answers, asked, requests] = [found, 0, 0];
     const { port } = receiver.address() as AddressInfo;
-    return post(new URL(`http://receiver.example.com:${port}/`), '{}', {}, false).catch(
+    return post(new URL(`http://receiver.example.com:${port}/`), Buffer.from('{}'), {}, false).catch(
       (error: Error) => error.message,
     );
   };

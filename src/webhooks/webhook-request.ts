@@ -21,7 +21,7 @@ const REST = 1000;
  */
 export function post(
   url: URL,
-  body: string,
+  body: Buffer,
   headers: Readonly<Record<string, string>>,
   allowPrivate: boolean,
 ): Promise<number> {
@@ -29,14 +29,13 @@ export function post(
   if (!allowPrivate && isIP(hostname) !== 0 && !isPublicAddress(hostname)) {
     return Promise.reject(new PrivateAddressError());
   }
-  const bytes = Buffer.from(body);
   return new Promise((resolve, reject) => {
     const request = (url.protocol === 'https:' ? requestByHttps : requestByHttp)(url, {
       method: 'POST',
       agent: false,
       headers: {
         'content-type': 'application/json; charset=utf-8',
-        'content-length': bytes.length,
+        'content-length': body.length,
         'user-agent': 'posts-api-webhooks/1',
         ...headers,
       },
@@ -46,7 +45,8 @@ export function post(
       request.destroy(new Error(`There was no response within ${TIMEOUT / 1000} seconds`));
     }, TIMEOUT);
     request.once('close', () => clearTimeout(timer));
-    request.once('error', reject);
+    // It may fail more than once, and an error that nobody hears ends the process.
+    request.on('error', reject);
     // Node closes a connection whose upgrade nobody takes, and reports neither a response nor an error.
     request.once('upgrade', ({ statusCode }, socket) => {
       socket.destroy();
@@ -63,6 +63,6 @@ export function post(
       });
       response.on('error', () => undefined);
     });
-    request.end(bytes);
+    request.end(body);
   });
 }

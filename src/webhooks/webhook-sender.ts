@@ -8,12 +8,13 @@ import {
 } from '@nestjs/common';
 import { Clock } from '../common/clock/clock.js';
 import { Config } from '../config/config.js';
+import { DeliveryBodies } from './delivery-bodies.js';
 import { type ClaimedDelivery, DeliveryQueue, type Outcome } from './delivery-queue.js';
 import type { Webhook } from './webhook.entity.js';
 import { post } from './webhook-request.js';
 import { signedHeaders } from './webhook-signature.js';
 
-/** Attempts at the same time to one webhook, by one process. */
+/** Attempts at the same time to one webhook, by one process; to one whose last attempt failed, one. */
 const CONCURRENCY = 4;
 
 /** Between two looks at the queue, in milliseconds: for retries, and for what a killed process has left. */
@@ -28,6 +29,8 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
   private readonly logger = new Logger('Webhooks');
   private readonly outside = AsyncLocalStorage.snapshot();
   private readonly underWay = new Map<Promise<void>, number>();
+  /** Webhooks whose last attempt failed. */
+  private readonly failing = new Set<number>();
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> | undefined;
   private isAwake = false;
@@ -38,6 +41,7 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
 
   constructor(
     private readonly queue: DeliveryQueue,
+    private readonly bodies: DeliveryBodies,
     private readonly clock: Clock,
     private readonly config: Config,
   ) {}
@@ -90,7 +94,8 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
   private busy(): number[] {
     const counts = new Map<number, number>();
     for (const id of this.underWay.values()) counts.set(id, (counts.get(id) ?? 0) + 1);
-    return [...counts].filter(([, count]) => count >= CONCURRENCY).map(([id]) => id);
+    const limitOf = (id: number) => (this.failing.has(id) ? 1 : CONCURRENCY);
+    return [...counts].filter(([id, count]) => count >= limitOf(id)).map(([id]) => id);
   }
 
   private begin(delivery: ClaimedDelivery): void {
@@ -109,8 +114,13 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
   private async attempt(delivery: ClaimedDelivery): Promise<void> {
     const webhook = await this.queue.findWebhook(delivery.webhookId);
     // Deleted since, and its deliveries with it.
-    if (!webhook) return;
-    const outcome = await this.send(delivery, webhook);
+    if (!webhook) {
+      this.failing.delete(delivery.webhookId);
+      return;
+    }
+    const outcome = await this.bodies.with(delivery, (body) => this.send(delivery, webhook, body));
+    if (outcome.error === null) this.failing.delete(webhook.id);
+    else this.failing.add(webhook.id);
     this.onAttempt?.(outcome);
     if (outcome.error !== null) {
       const { id, webhookId, attempts } = delivery;
@@ -119,9 +129,12 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
     await this.queue.settle(delivery, outcome);
   }
 
-  private async send(delivery: ClaimedDelivery, webhook: Webhook): Promise<Outcome> {
-    const body = await this.queue.bodyOf(delivery);
-    if (body === undefined) return { status: null, error: 'The event is not kept any more' };
+  private async send(
+    delivery: ClaimedDelivery,
+    webhook: Webhook,
+    body: Buffer | undefined,
+  ): Promise<Outcome> {
+    if (body === undefined) return { status: null, error: 'The event has expired', isFinal: true };
     const now = this.clock.now();
     const { secret, previousSecret, previousSecretUntil } = webhook;
     const isRotating = previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > now;

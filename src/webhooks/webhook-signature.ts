@@ -8,7 +8,7 @@ interface Message {
   readonly id: string;
   /** In seconds since the epoch. */
   readonly timestamp: number;
-  readonly body: string;
+  readonly body: Buffer;
 }
 
 /** The headers of an attempt (Standard Webhooks 1.0), with a signature of each secret. */
@@ -18,7 +18,7 @@ export function signedHeaders(
 ): Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string> {
   const signatures = secrets.map((secret) => {
     const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
-    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
   });
   return {
     'webhook-id': id,

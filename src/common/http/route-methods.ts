@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import findMyWay from 'find-my-way';
 import { AppError } from '../errors/errors.js';
+import { isPreflight } from '../request/preflight.js';
 import { MAX_PARAM_LENGTH } from './fastify-adapter.js';
 
 /** Methods that some route has. */
@@ -30,7 +31,7 @@ export function refuseUnrouted(fastify: FastifyInstance) {
 
   return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
     const { method } = request;
-    if (method === 'OPTIONS' && isPreflight(request)) {
+    if (isPreflight(request)) {
       reply.code(204);
       done();
     } else if (method === 'OPTIONS' && request.originalUrl === '*') {
@@ -50,9 +51,4 @@ export function refuseUnrouted(fastify: FastifyInstance) {
     const allow = [...(known.store as Set<string>)].toSorted().join(', ');
     return new AppError('METHOD_NOT_ALLOWED', `This path accepts only ${allow}`, { headers: { allow } });
   }
-}
-
-/** A CORS preflight as the Fetch standard defines it; any other OPTIONS is a method like the rest. */
-function isPreflight({ headers }: FastifyRequest): boolean {
-  return headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 }

@@ -4,7 +4,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Config } from '../../config/config.js';
 import { AppError } from '../errors/errors.js';
 import { clientOf, networkOf } from '../request/client.js';
-import { connectRedis } from './connect-redis.js';
+import { isPreflight } from '../request/preflight.js';
+import { RedisConnection } from './redis-connection.js';
 
 /** Clients that a process remembers; beyond that it forgets those that it has not seen for longest. */
 const MAX_CLIENTS = 50_000;
@@ -15,7 +16,7 @@ type Counter = (
 
 /**
  * Limits how many requests a client may send, an IPv4 address or an IPv6 /64, also those that no route serves; the
- * health checks are exempt. Every response says what is left (IETF draft `ratelimit-headers`). With Redis the limit
+ * health checks and CORS preflights are exempt. Every response says what is left (IETF draft `ratelimit-headers`). With Redis the limit
  * is that of all replicas together; while Redis is away, each process limits by itself.
  */
 @Injectable()
@@ -29,7 +30,7 @@ export class RateLimiter {
     if (this.config.rateLimit === undefined) return;
     this.counter = await createCounter(fastify, this.config.rateLimit, this.config.redisUrl);
     fastify.addHook('onRequest', async (request, reply) => {
-      if (request.routeOptions.url?.startsWith('/health')) return;
+      if (isExempt(request)) return;
       await this.check(request, (headers) => void reply.headers(headers));
     });
   }
@@ -60,6 +61,12 @@ export class RateLimiter {
   }
 }
 
+const HEALTH = /^\/health(?:[/?#]|$)/;
+
+/** A browser shows a preflight that is refused as a network error: its page would never see the 429. */
+const isExempt = (request: FastifyRequest): boolean =>
+  HEALTH.test(request.routeOptions.url ?? request.url) || isPreflight(request);
+
 async function createCounter(
   fastify: FastifyInstance,
   { max, window }: NonNullable<Config['rateLimit']>,
@@ -69,13 +76,15 @@ async function createCounter(
   const options = { global: false, max, timeWindow: window * 1000, keyGenerator };
   const alone = oneByOne(await createOne(fastify, { ...options, cache: MAX_CLIENTS }));
   if (redisUrl === undefined) return alone;
-  const redis = connectRedis(redisUrl, new Logger('RateLimit'));
+  const redis = new RedisConnection(redisUrl, new Logger('RateLimit'));
   fastify.addHook('onClose', async () => redis.disconnect());
-  const shared = await createOne(fastify, { ...options, redis, nameSpace: 'posts-api:rate-limit:' });
-  return async (request) => {
-    if (redis.status !== 'ready') return alone(request);
-    return shared(request).catch(() => alone(request));
-  };
+  const nameSpace = 'posts-api:rate-limit:';
+  const shared = await createOne(fastify, { ...options, redis: redis.client, nameSpace });
+  return (request) =>
+    redis.ask(
+      () => shared(request),
+      () => alone(request),
+    );
 }
 
 /**

@@ -1,9 +1,11 @@
 import { type ClientConfig, type CustomTypesConfig, Pool, types } from 'pg';
-import type { EntitySchema, MixedList } from 'typeorm';
+import type { EntitySchema, MixedList, QueryRunner, ReplicationMode } from 'typeorm';
 import type { PostgresStore } from '../../config/config.js';
 import { migrations } from '../migrations/index.js';
 import { ServiceDataSource } from '../service-data-source.js';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { impatientClient } from './impatient-client.js';
+import { replicaRunner } from './replica-runner.js';
 
 /**
  * Milliseconds. Added up they stay below the five seconds within which a lost database is reported: waiting
@@ -37,6 +39,9 @@ function toRfc3339(text: string): string {
 
 /** A pool of connections. A patient one sets no limit to a statement: migrations may take their time. */
 export class PostgresDataSource extends ServiceDataSource {
+  /** The pool of the replica that reads go to where they are made; absent: the primary. */
+  replicaPool: () => Pool | undefined = () => undefined;
+
   constructor(
     store: PostgresStore,
     entities: MixedList<Function | string | EntitySchema>,
@@ -57,6 +62,11 @@ export class PostgresDataSource extends ServiceDataSource {
       extra: { ...sessionOf(store), ...(patient ? {} : limitedTo(store, STATEMENT_TIMEOUT)) },
     });
   }
+
+  protected override newRunner(mode: ReplicationMode): QueryRunner {
+    const pool = mode === 'slave' ? this.replicaPool() : undefined;
+    return pool ? replicaRunner(this.driver as PostgresDriver, pool) : super.newRunner(mode);
+  }
 }
 
 /** Connections of their own for searches, so that slow ones wait for each other and for no one else. */
@@ -65,6 +75,16 @@ export const searchPool = (store: PostgresStore): Pool =>
 
 /** A connection for what must not wait for requests: whether the database is there, and can be written to. */
 export const watchPool = (store: PostgresStore): Pool => newPool(store, 1, STATEMENT_TIMEOUT);
+
+/** Connections to a replica, directly: behind a pooler nobody would notice that it was restarted. */
+export function replicaPools(store: PostgresStore, url: string): Record<'main' | 'slow' | 'watch', Pool> {
+  const replica = { ...store, url, pooled: false };
+  return {
+    main: newPool(replica, store.poolSize, STATEMENT_TIMEOUT),
+    slow: searchPool(replica),
+    watch: watchPool(replica),
+  };
+}
 
 /** A connection that waits for signals: nothing is sent over it, so a server that is gone has to be noticed by TCP. */
 export const listenerConnection = ({ url }: PostgresStore): ClientConfig => ({

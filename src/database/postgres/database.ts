@@ -1,19 +1,21 @@
 import type { Pool } from 'pg';
 import type { EntitySchema, MixedList } from 'typeorm';
 import type { PostgresStore } from '../../config/config.js';
-import { Database, type PoolLoad } from '../database.js';
+import { Database, type PoolLoad, type ReplicaState } from '../database.js';
 import { DatabaseError } from '../database.error.js';
 import type { Listening } from '../listening.js';
 import { PostgresConnection, poolOf } from './connection.js';
 import { listenerConnection, PostgresDataSource, searchPool, watchPool } from './data-source.js';
 import { PostgresListener } from './listener.js';
 import { PostgresQueries } from './queries.js';
+import { Replicas } from './replicas.js';
 import { PostgresTransactions } from './transactions.js';
 
 /** A PostgreSQL server, shared with any number of replicas. */
 export class PostgresDatabase extends Database {
   readonly queries: PostgresQueries;
   readonly transactions: PostgresTransactions;
+  private readonly standbys: Replicas | undefined;
 
   private constructor(
     readonly source: PostgresDataSource,
@@ -26,7 +28,9 @@ export class PostgresDatabase extends Database {
     const connection = new PostgresConnection(poolOf(source), preparedStatements);
     const patient = new PostgresConnection(searches, preparedStatements);
     this.transactions = new PostgresTransactions(source, connection);
-    this.queries = new PostgresQueries(connection, patient, this.transactions, source);
+    this.standbys = store.replicaUrls.length > 0 ? new Replicas(store, watch) : undefined;
+    source.replicaPool = () => this.standbys?.current?.main;
+    this.queries = new PostgresQueries(connection, patient, this.transactions, source, this.standbys);
   }
 
   static async open(
@@ -42,7 +46,9 @@ export class PostgresDatabase extends Database {
       await source.destroy();
       throw new DatabaseError(`The database must be encoded in UTF8, and this one is in ${encoding}`);
     }
-    return new PostgresDatabase(source, searchPool(store), watchPool(store), store);
+    const database = new PostgresDatabase(source, searchPool(store), watchPool(store), store);
+    await database.standbys?.look();
+    return database;
   }
 
   listen(channel: string, onSignal: () => void): Listening {
@@ -61,11 +67,30 @@ export class PostgresDatabase extends Database {
   }
 
   override pools(): readonly PoolLoad[] {
-    return [loadOf('main', poolOf(this.source)), loadOf('search', this.searches)];
+    return [
+      loadOf('main', poolOf(this.source)),
+      loadOf('search', this.searches),
+      ...this.standbysOrNone.flatMap(({ name, main, slow }) => [
+        loadOf(`replica ${name}`, main),
+        loadOf(`replica ${name} search`, slow),
+      ]),
+    ];
+  }
+
+  override replicas(): readonly ReplicaState[] {
+    return this.standbysOrNone.map(({ name, isUsable: isUsed, lag }) => ({ name, isUsed, lag }));
+  }
+
+  override position(): Promise<bigint> {
+    return this.standbys ? this.standbys.position() : super.position();
+  }
+
+  private get standbysOrNone() {
+    return this.standbys?.all ?? [];
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.searches.end(), this.watch.end()]);
+    await Promise.all([this.searches.end(), this.standbys?.close(), this.watch.end()]);
     if (this.source.isInitialized) await this.source.destroy();
   }
 }

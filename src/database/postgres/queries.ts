@@ -4,6 +4,7 @@ import { Queries } from '../queries.js';
 import type { ServiceDataSource } from '../service-data-source.js';
 import type { Transactions } from '../transactions.js';
 import type { PostgresConnection } from './connection.js';
+import type { Replicas } from './replicas.js';
 
 export class PostgresQueries extends Queries {
   readonly dialect = POSTGRES;
@@ -12,16 +13,21 @@ export class PostgresQueries extends Queries {
     private readonly connection: PostgresConnection,
     private readonly searches: PostgresConnection,
     transactions: Transactions,
-    source: ServiceDataSource,
+    private readonly ownSource: ServiceDataSource,
+    private readonly replicas?: Replicas,
   ) {
-    super(transactions, source);
+    super(transactions, ownSource);
+  }
+
+  override onReplica<T>(work: () => Promise<T>): Promise<T> {
+    return this.replicas && !this.ownSource.unit ? this.replicas.read(work) : work();
   }
 
   protected read<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
-    return this.connection.all<Row>(sql, parameters);
+    return (this.replicas?.current?.connection ?? this.connection).all<Row>(sql, parameters);
   }
 
   protected readPatiently<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
-    return this.searches.all<Row>(sql, parameters);
+    return (this.replicas?.current?.searches ?? this.searches).all<Row>(sql, parameters);
   }
 }

@@ -20,6 +20,9 @@ const PATH = /^\/graphql\/?(?:\?|$)/;
 /** Bytes of a message: a document of 64 KiB, with its variables. */
 const MAX_MESSAGE = 256 * 1024;
 
+/** 1 MiB: what may wait for a client that sends and does not read, in bytes. The protocol returns what a ping carries. */
+const MAX_WAITING = 1024 * 1024;
+
 /**
  * Serves subscriptions over WebSocket by the protocol of graphql-ws, if they are switched on. Nest's own server
  * (`subscriptions: { 'graphql-ws': true }`) accepts messages of 100 MiB and leaves connections to other paths open.
@@ -57,7 +60,12 @@ export class SubscriptionServer implements OnApplicationBootstrap, OnModuleDestr
       sockets,
     );
     this.upgrades.handle(PATH, (request, socket, head) => {
-      sockets.handleUpgrade(request, socket, head, (client) => sockets.emit('connection', client, request));
+      sockets.handleUpgrade(request, socket, head, (client) => {
+        client.on('message', () => {
+          if (client.bufferedAmount > MAX_WAITING) client.terminate();
+        });
+        sockets.emit('connection', client, request);
+      });
     });
     // Node reports upgrades only where someone listens.
     http.on('upgrade', (_request: IncomingMessage, socket: Duplex) => {

@@ -1,0 +1,89 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type { Config } from '../../config/config.js';
+import type { Database } from '../../database/database.js';
+import { ReadScope, runInReadScope } from '../../database/read-scope.js';
+import { AppError } from '../errors/errors.js';
+import { Cookie } from './cookie.js';
+import { isSafe } from './safe-methods.js';
+
+export const CONSISTENCY_TOKEN = 'Consistency-Token';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    readScope: ReadScope | null;
+  }
+}
+
+/** In seconds. A replica that is used has replayed what is older. */
+const COOKIE_MAX_AGE = 60;
+
+const TOKEN = /^[\dA-F]{16}$/;
+
+/** No replica has it, so that reads go to the primary. */
+const UNKNOWN = 'F'.repeat(16);
+
+/**
+ * Lets requests read from replicas what they have written: the response to a write carries a token, and a read that
+ * carries it sees the write. Call it before the routes are registered, where there are replicas.
+ */
+export function keepConsistent(fastify: FastifyInstance, database: Database, config: Config): void {
+  const cookie = new Cookie('consistency', COOKIE_MAX_AGE, config);
+  fastify.decorateRequest('readScope', null);
+  fastify.addHook('onResponse', (request, _reply, done) => {
+    request.readScope?.end();
+    done();
+  });
+
+  fastify.addHook('onRoute', (route: RouteOptions) => {
+    const { handler, onSend = [] } = route;
+    route.handler = function (request, reply) {
+      request.readScope = new ReadScope(!isSafe(request), positionOf(request, cookie));
+      return runInReadScope(request.readScope, () => handler.call(this, request, reply));
+    };
+    // After the hooks of the application, among them those that commit.
+    route.onSend = [
+      ...[onSend].flat(),
+      (request, reply, payload, done) => {
+        if (!request.readScope?.isOfWrite(reply.statusCode < 400)) {
+          done(null, payload);
+          return;
+        }
+        void send(database, request, reply, cookie).finally(() => done(null, payload));
+      },
+    ];
+  });
+}
+
+/** @throws AppError `MALFORMED_REQUEST` for a header that is no token: the client would rely on it */
+function positionOf(request: FastifyRequest, cookie: Cookie): bigint | undefined {
+  const header = request.headers[CONSISTENCY_TOKEN.toLowerCase()];
+  if (header !== undefined && !TOKEN.test(String(header))) {
+    throw new AppError('MALFORMED_REQUEST', `${CONSISTENCY_TOKEN} must be one that a response had`);
+  }
+  // A browser cannot help what it sends.
+  const kept = cookie.read(request);
+  const tokens = [String(header ?? ''), kept ?? ''].filter((token) => TOKEN.test(token));
+  // Of one length, so that the later one is the greater text.
+  const token = tokens.toSorted().at(-1);
+  return token === undefined ? undefined : BigInt(`0x${token}`);
+}
+
+async function tokenOf(database: Database): Promise<string> {
+  try {
+    return (await database.position()).toString(16).toUpperCase().padStart(16, '0');
+  } catch {
+    return UNKNOWN;
+  }
+}
+
+/** As a cookie, too, for browsers, which send and get cookies. */
+async function send(
+  database: Database,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  cookie: Cookie,
+): Promise<void> {
+  const token = await tokenOf(database);
+  reply.header(CONSISTENCY_TOKEN, token);
+  if (request.headers.cookie !== undefined || reply.hasHeader('set-cookie')) cookie.write(reply, token);
+}

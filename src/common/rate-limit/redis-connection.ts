@@ -1,0 +1,68 @@
+import type { LoggerService } from '@nestjs/common';
+import { Redis } from 'ioredis';
+
+/** Milliseconds. No request waits for a Redis that is slow or away. */
+const CONNECT_TIMEOUT = 1000;
+const COMMAND_TIMEOUT = 250;
+const RETRY_DELAY = 500;
+
+/** How long Redis is left alone after a command has failed, in milliseconds. */
+const PAUSE = 5000;
+
+/** Connects in the background, again and again, and logs when Redis goes away and comes back. */
+export class RedisConnection {
+  readonly client: Redis;
+  private isAway = false;
+  private askAgainAt = 0;
+
+  constructor(
+    url: string,
+    private readonly logger: Pick<LoggerService, 'log' | 'warn'>,
+  ) {
+    this.client = new Redis(url, {
+      connectTimeout: CONNECT_TIMEOUT,
+      commandTimeout: COMMAND_TIMEOUT,
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      retryStrategy: () => RETRY_DELAY,
+    });
+    this.client.on('ready', () => this.noteBack());
+    this.client.on('error', (error) => this.noteAway(error.message));
+    this.client.on('close', () => this.noteAway('closed'));
+  }
+
+  /** @param otherwise is run instead while Redis is away, accepts connections and does not respond, or fails */
+  async ask<T>(command: () => Promise<T>, otherwise: () => Promise<T>): Promise<T> {
+    const { isAway } = this;
+    if (this.client.status !== 'ready' || (isAway && performance.now() < this.askAgainAt)) return otherwise();
+    // Of the requests that come now, this one alone waits to see whether Redis is back.
+    if (isAway) this.pause();
+    try {
+      const result = await command();
+      if (isAway) this.noteBack();
+      return result;
+    } catch (error) {
+      this.pause();
+      this.noteAway(error instanceof Error ? error.message : String(error));
+      return otherwise();
+    }
+  }
+
+  disconnect(): void {
+    this.client.disconnect();
+  }
+
+  private pause(): void {
+    this.askAgainAt = performance.now() + PAUSE;
+  }
+
+  private noteAway(reason: string): void {
+    if (!this.isAway) this.logger.warn(`Redis is away: this process limits requests by itself (${reason})`);
+    this.isAway = true;
+  }
+
+  private noteBack(): void {
+    if (this.isAway) this.logger.log('Redis is back: the limit is shared by all replicas again');
+    this.isAway = false;
+  }
+}

@@ -1,0 +1,141 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import type { PostgresStore } from '../../config/config.js';
+import { isConnectionLost, isReplicaFailure } from '../failures.js';
+import { currentReadScope, type ReadScope } from '../read-scope.js';
+import { Replica } from './replica.js';
+import { parsePosition } from './wal-position.js';
+
+/** Between two looks at every server, in milliseconds. */
+const INTERVAL = 1000;
+
+/** How long a read waits for a replica that has replayed what it has to see, and between two looks, in milliseconds. */
+const PATIENCE = 100;
+const POLL = 10;
+
+/** A read that has taken longer has failed by being slow, and is not begun again, in milliseconds. */
+const MAX_REPEATED = 5000;
+
+/** A replica, as it was when a request chose it. */
+interface Choice {
+  readonly replica: Replica;
+  readonly generation: number;
+}
+
+/** Reads that may be a little old, on standbys of the primary. */
+export class Replicas {
+  readonly all: readonly Replica[];
+  private readonly choices = new WeakMap<ReadScope, Promise<Choice | undefined>>();
+  private readonly reading = new AsyncLocalStorage<Replica>();
+  private readonly timer: NodeJS.Timeout;
+  private turn = 0;
+  private asking: Promise<bigint> | undefined;
+  private askingNext: Promise<bigint> | undefined;
+
+  /** @param primary a pool that does not queue behind requests */
+  constructor(
+    store: PostgresStore,
+    private readonly primary: Pool,
+  ) {
+    this.all = store.replicaUrls.map((url) => new Replica(url, store));
+    this.timer = setInterval(() => void this.look(), INTERVAL).unref();
+  }
+
+  /** The one that the reads under way go to; absent: the primary. */
+  get current(): Replica | undefined {
+    return this.reading.getStore();
+  }
+
+  /** Looks at every server, so that those that can be used are. */
+  async look(): Promise<void> {
+    // Flushed, not inserted: a standby gets nothing else.
+    const sampled = this.positionOf('pg_current_wal_flush_lsn()').then(
+      (position) => ({ position, at: performance.now() }),
+      () => undefined,
+    );
+    const sample = await sampled;
+    await Promise.all(
+      this.all.map((replica) => {
+        if (sample) replica.compare(sample);
+        return replica.look();
+      }),
+    );
+  }
+
+  /**
+   * Where the primary is after all that has been committed. Calls at the same time share a question that was sent
+   * after them, so that many writes cost few round trips.
+   */
+  position(): Promise<bigint> {
+    if (!this.asking) {
+      this.asking = this.positionOf('pg_current_wal_insert_lsn()').finally(() => (this.asking = undefined));
+      return this.asking;
+    }
+    this.askingNext ??= this.asking
+      .catch(() => undefined)
+      .then(() => {
+        this.askingNext = undefined;
+        return this.position();
+      });
+    return this.askingNext;
+  }
+
+  /**
+   * Reads from a replica, where the request under way may. What fails because of the replica is read again, from the
+   * primary.
+   *
+   * @param work nothing but reads; it may run twice
+   */
+  async read<T>(work: () => Promise<T>): Promise<T> {
+    const scope = currentReadScope();
+    if (!scope?.mayUseReplica || this.current) return work();
+    const choice = await this.choiceOf(scope);
+    if (!choice?.replica.isUsable || !scope.mayUseReplica) return work();
+    const { replica } = choice;
+    const start = performance.now();
+    try {
+      const result = await this.reading.run(replica, work);
+      if (scope.position === undefined || choice.generation === replica.generation) return result;
+      // It was perhaps read over a connection that was opened meanwhile, from a server that has been restarted.
+    } catch (error) {
+      if (!isReplicaFailure(error) || performance.now() - start > MAX_REPEATED) throw error;
+      if (isConnectionLost(error)) replica.lose();
+    }
+    // What follows in this request is not to be older.
+    this.choices.set(scope, Promise.resolve(undefined));
+    return work();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    await Promise.all(this.all.map((replica) => replica.close()));
+  }
+
+  /** One for all reads of a request, so that they fit together. */
+  private choiceOf(scope: ReadScope): Promise<Choice | undefined> {
+    let choice = this.choices.get(scope);
+    if (!choice) this.choices.set(scope, (choice = this.choose(scope.position)));
+    return choice;
+  }
+
+  private async choose(position: bigint = 0n): Promise<Choice | undefined> {
+    const first = this.turn++ % this.all.length;
+    const inTurn = [...this.all.slice(first), ...this.all.slice(0, first)];
+    const end = performance.now() + PATIENCE;
+    for (;;) {
+      const usable = inTurn.filter(({ isUsable }) => isUsable);
+      const replica = usable.find(({ replayed }) => replayed >= position);
+      if (replica) return { replica, generation: replica.generation };
+      const left = end - performance.now();
+      if (usable.length === 0 || left <= 0) return undefined;
+      await Promise.race([sleep(left), ...usable.map((each) => each.look())]);
+      if (usable.every(({ replayed }) => replayed < position)) await sleep(POLL);
+    }
+  }
+
+  private async positionOf(expression: string): Promise<bigint> {
+    const { rows } = await this.primary.query<{ position: string }>(`SELECT ${expression}::text AS position`);
+    return parsePosition(rows[0]!.position);
+  }
+}

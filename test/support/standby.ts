@@ -1,0 +1,119 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync } from 'node:fs';
+import { chmod, chown, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { promisify } from 'node:util';
+import { Client } from 'pg';
+import { freePort } from './free-port.ts';
+import { identityOfServer, SETTINGS } from './postgres-server.ts';
+import { until } from './until.ts';
+
+/** Of an installed PostgreSQL that can make a standby; the binaries of the dependencies cannot. */
+export const standbyBinaries = globSync('/usr/lib/postgresql/*/bin').findLast(
+  (folder) => globSync('{pg_basebackup,initdb,postgres}', { cwd: folder }).length === 3,
+);
+
+const run = promisify(execFile);
+
+/** A streaming standby of a server of the same version. */
+export class Standby {
+  readonly url: string;
+  private readonly bin: string;
+  private readonly folder: string;
+  private server: ChildProcess | undefined;
+
+  private constructor(bin: string, folder: string, url: string) {
+    this.bin = bin;
+    this.folder = folder;
+    this.url = url;
+  }
+
+  /** @param primary address of the server's own database */
+  static async of(primary: string, bin: string): Promise<Standby> {
+    const folder = await mkdtemp(join(tmpdir(), 'posts-api-standby-'));
+    const data = join(folder, 'data');
+    const identity = identityOfServer();
+    await mkdir(data, { mode: 0o700 });
+    if (identity.uid !== undefined) {
+      await chmod(folder, 0o755);
+      await chown(data, identity.uid, identity.gid!);
+    }
+    const options = ['-R', '-C', '-S', 'standby', '-X', 'stream', '-c', 'fast', '--no-sync'];
+    await run(join(bin, 'pg_basebackup'), ['-D', data, '-d', primary, ...options], {
+      ...identity,
+      cwd: data,
+    });
+    const url = new URL(primary);
+    url.port = String(await freePort());
+    const standby = new Standby(bin, folder, url.href);
+    await standby.start();
+    return standby;
+  }
+
+  async start(): Promise<void> {
+    const flags = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const data = join(this.folder, 'data');
+    const { port } = new URL(this.url);
+    this.server = spawn(join(this.bin, 'postgres'), ['-D', data, '-p', port, '-c', 'fsync=off', ...flags], {
+      ...identityOfServer(),
+      cwd: data,
+      stdio: 'ignore',
+    });
+    await until('the standby accepts connections', () =>
+      this.query('SELECT 1').then(
+        () => true,
+        () => false,
+      ),
+    );
+  }
+
+  async query<Row>(sql: string): Promise<Row[]> {
+    const client = new Client(this.url);
+    try {
+      await client.connect();
+      return (await client.query(sql)).rows as Row[];
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  /** At once and without a checkpoint, as a crash does. */
+  async kill(): Promise<void> {
+    await this.end('SIGQUIT');
+  }
+
+  /** Neither responds nor refuses connections, until it is thawed. */
+  async freeze(): Promise<() => void> {
+    const { pid } = this.server!;
+    const { stdout } = await run('ps', ['-o', 'pid=', '--ppid', String(pid)]);
+    const processes = [pid!, ...stdout.trim().split(/\s+/).map(Number)];
+    for (const each of processes) signal(each, 'SIGSTOP');
+    return () => {
+      for (const each of processes) signal(each, 'SIGCONT');
+    };
+  }
+
+  async stop(): Promise<void> {
+    await this.end('SIGINT');
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  private async end(how: NodeJS.Signals): Promise<void> {
+    const { server } = this;
+    if (!server || server.exitCode !== null || server.signalCode !== null) return;
+    const ended = once(server, 'exit');
+    server.kill(how);
+    await ended;
+  }
+}
+
+/** The process may have ended. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has.
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * A primary and a streaming standby that reads go to, while the standby is paused, frozen, killed, restarted and
+ * promoted under load: no read fails, and a client that sends its token reads what it has written. Part of
+ * `npm run test:system`; skipped with a message where PostgreSQL is not installed.
+ */
+import { execFile } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { Client } from 'pg';
+import { environmentOfProcess } from '../support/environment.ts';
+import { freePort } from '../support/free-port.ts';
+import { startOwnPostgres } from '../support/postgres-server.ts';
+import { Service } from '../support/service.ts';
+import { Standby, standbyBinaries } from '../support/standby.ts';
+import { createStore } from '../support/stores.ts';
+import { until } from '../support/until.ts';
+
+const WRITERS = 3;
+const READERS = 3;
+/** So many that a search takes some time. */
+const POSTS = 6000;
+
+if (standbyBinaries === undefined) {
+  console.log('LEFT OUT: read replicas, as PostgreSQL is not installed here');
+  process.exit(0);
+}
+
+const faults: string[] = [];
+const expect = (what: string, isSo: boolean) => {
+  if (!isSo) faults.push(what);
+};
+const primary = await startOwnPostgres({ bin: standbyBinaries, durable: false });
+process.env['TEST_DATABASE_URL'] = primary.url;
+const store = await createStore('PostgreSQL');
+
+await run('dist/commands/migrate.js');
+await run('dist/commands/seed.js', '--posts', String(POSTS));
+
+const standby = await Standby.of(primary.url, standbyBinaries);
+
+const replicaUrl = new URL(standby.url);
+replicaUrl.pathname = new URL(store.environment['DATABASE_URL']!).pathname;
+const metricsPort = await freePort();
+const service = await Service.start({
+  ...store.environment,
+  DATABASE_REPLICA_URLS: replicaUrl.href,
+  METRICS_PORT: String(metricsPort),
+});
+
+try {
+  await until('the replica is used', isUsed);
+  await underLoad('A standby that replays', () => sleep(3000));
+  const reads = await readsOfStandby();
+  expect(`the standby is read (${reads} transactions)`, reads > 100);
+  await underLoad('Locks that replay against reads', cancelReads);
+  await underLoad('A standby that is paused', pause);
+  await underLoad('A standby that is frozen', freeze);
+  await underLoad('A standby that is killed and restarted', restart);
+  await underLoad('A standby that is promoted', promote);
+} finally {
+  await service.end();
+  await standby.stop();
+  await store.remove();
+  await primary.stop();
+}
+for (const fault of faults) console.log(`  ${fault}`);
+process.exit(faults.length > 0 ? 1 : 0);
+
+/** Is left out once it is ten seconds behind, and is back when it replays again. */
+async function pause(): Promise<void> {
+  await standby.query('SELECT pg_wal_replay_pause()');
+  const { id, token } = await write();
+  expect('a read without a token goes to the standby', (await statusOf(id)) === 404);
+  expect('a read with its token goes to the primary', (await statusOf(id, token)) === 200);
+  await until('the paused standby is left out', async () => !(await isUsed()));
+  expect('all reads go to the primary', (await statusOf(id)) === 200);
+  await standby.query('SELECT pg_wal_replay_resume()');
+  await until('the standby is used again', isUsed);
+}
+
+async function freeze(): Promise<void> {
+  const thaw = await standby.freeze();
+  await until('the frozen standby is left out', async () => !(await isUsed()));
+  thaw();
+  await until('the standby is used again', isUsed);
+}
+
+async function restart(): Promise<void> {
+  for (let n = 0; n < 3; n++) {
+    await standby.kill();
+    if (n === 0) await until('the killed standby is left out', async () => !(await isUsed()));
+    await standby.start();
+    await until('the standby is used again', isUsed);
+  }
+}
+
+async function promote(): Promise<void> {
+  await standby.query('SELECT pg_promote()');
+  await until('the promoted standby is left out', async () => !(await isUsed()));
+  const { id } = await write();
+  expect('all reads go to the primary', (await statusOf(id)) === 200);
+}
+
+/** The standby cancels reads that are in the way of what it replays. */
+async function cancelReads(): Promise<void> {
+  await standby.query('ALTER SYSTEM SET max_standby_streaming_delay = 0');
+  await standby.query('SELECT pg_reload_conf()');
+  const database = replicaUrl.pathname.slice(1);
+  const end = new AbortController();
+  const searches = Array.from({ length: 4 }, async () => {
+    while (!end.signal.aborted) {
+      const reply = await service.fetch('/v1/posts?q=e&limit=1');
+      await reply.arrayBuffer();
+      if (reply.status !== 200) faults.push(`A search failed with ${reply.status}`);
+    }
+  });
+  let conflicts = 0;
+  for (let n = 0; n < 100 && conflicts < 5; n++) {
+    await lockTable(store.environment['DATABASE_URL']!);
+    await sleep(100);
+    const [row] = await standby.query<{ count: number }>(
+      `SELECT confl_lock::int AS count FROM pg_stat_database_conflicts WHERE datname = '${database}'`,
+    );
+    conflicts = row!.count;
+  }
+  end.abort();
+  await Promise.all(searches);
+  console.log(`  ${conflicts} reads were cancelled by the standby`);
+  expect('the standby cancels reads', conflicts > 0);
+}
+
+async function lockTable(url: string): Promise<void> {
+  const client = new Client(url);
+  await client.connect();
+  await client.query('BEGIN; LOCK TABLE posts IN ACCESS EXCLUSIVE MODE; SELECT txid_current(); COMMIT');
+  await client.end();
+}
+
+/** Does something while clients read what they have just written, and others read lists. */
+async function underLoad(what: string, disturb: () => Promise<void>): Promise<void> {
+  const end = new AbortController();
+  let served = 0;
+  const failures: string[] = [];
+  const attempt = async (request: () => Promise<string | undefined>) => {
+    while (!end.signal.aborted) {
+      const failure = await request().catch(String);
+      served++;
+      if (failure !== undefined) failures.push(failure);
+    }
+  };
+  const clients = [
+    ...Array.from({ length: WRITERS }, () => attempt(readOwnWrite)),
+    ...Array.from({ length: READERS }, () => attempt(() => read('/v1/posts/1'))),
+    attempt(() => read('/v1/posts?limit=5')),
+  ];
+  try {
+    await disturb();
+  } finally {
+    end.abort();
+    await Promise.all(clients);
+  }
+  console.log(`${what}: ${served} requests served, ${failures.length} failed or stale`);
+  expect(`${what}: ${failures.slice(0, 3).join(', ')}`, failures.length === 0);
+}
+
+async function readOwnWrite(): Promise<string | undefined> {
+  const { id, token } = await write();
+  const status = await statusOf(id, token);
+  return status === 200 ? undefined : `a read with its token is ${status}`;
+}
+
+async function read(path: string): Promise<string | undefined> {
+  const reply = await service.fetch(path);
+  await reply.arrayBuffer();
+  return reply.status === 200 ? undefined : `${path} is ${reply.status}`;
+}
+
+async function write(): Promise<{ id: number; token: string }> {
+  const reply = await service.post();
+  const { data } = (await reply.json()) as { data: { id: number } };
+  return { id: data.id, token: reply.headers.get('consistency-token')! };
+}
+
+async function statusOf(id: number, token?: string): Promise<number> {
+  const headers: Record<string, string> = token === undefined ? {} : { 'consistency-token': token };
+  const reply = await service.fetch(`/v1/posts/${id}`, { headers });
+  await reply.arrayBuffer();
+  return reply.status;
+}
+
+async function isUsed(): Promise<boolean> {
+  const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  return metrics.includes(`db_replica_up{replica="${replicaUrl.host}"} 1`);
+}
+
+async function readsOfStandby(): Promise<number> {
+  const [row] = await standby.query<{ count: number }>(
+    `SELECT xact_commit::int AS count FROM pg_stat_database WHERE datname = '${replicaUrl.pathname.slice(1)}'`,
+  );
+  return row!.count;
+}
+
+async function run(...command: readonly string[]): Promise<void> {
+  const env = { ...environmentOfProcess(), ...store.environment };
+  await promisify(execFile)(process.execPath, command, { env });
+}
