@@ -13,6 +13,8 @@ describe('a PostgreSQL that is lost', () => {
     const { proxy, url } = await TcpProxy.to(store.environment['DATABASE_URL']!);
     const service = await Service.start({ ...store.environment, DATABASE_URL: url });
     await service.post();
+    // Longer than a server may be silent: idle connections have to notice it as well.
+    await sleep(3000);
 
     await lose(proxy);
     for (const request of [

@@ -14,7 +14,9 @@ export function impatientClient(patience: number): typeof Client {
       super(config);
       this.once('connect', () => {
         const { connection } = this as unknown as { connection: { stream: Socket } };
-        connection.stream.setTimeout(patience, () => {
+        connection.stream.setTimeout(patience);
+        // Each time: a callback of `setTimeout` is called once, and would be used up while the connection idles.
+        connection.stream.on('timeout', () => {
           const { _activeQuery: query } = this as unknown as { _activeQuery: unknown };
           if (query) connection.stream.destroy();
         });
