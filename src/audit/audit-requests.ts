@@ -23,13 +23,16 @@ export function auditRequests(fastify: FastifyInstance, log: AuditLog): void {
     paths.add(withoutName(route.url));
     const isWrite = [route.method].flat().some((method) => WRITES.has(method));
     if (!isWrite && !route.config?.audited) return;
-    const { handler, onSend = [] } = route;
-    route.handler = function (request, reply) {
-      // Where `/v1/posts/:id` is a path, too, what is inserted by `/v1/posts` is found there.
-      const isCollection = [route.method].flat().includes('POST') && paths.has(`${route.url}/:`);
-      request.auditTrail = trailOf(request, reply, isCollection);
-      return runWithTrail(request.auditTrail, () => handler.call(this, request, reply));
-    };
+    const { preHandler = [], onSend = [] } = route;
+    route.preHandler = [
+      ...[preHandler].flat(),
+      (request, reply, done) => {
+        // Where `/v1/posts/:id` is a path, too, what is inserted by `/v1/posts` is found there.
+        const isCollection = [route.method].flat().includes('POST') && paths.has(`${route.url}/:`);
+        request.auditTrail = trailOf(request, reply, isCollection);
+        runWithTrail(request.auditTrail, done);
+      },
+    ];
     // After the hooks of the application, among them the one that commits idempotent requests.
     route.onSend = [
       ...[onSend].flat(),

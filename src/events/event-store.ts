@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../common/errors/errors.js';
-import { MESSAGES } from '../common/openapi/messages.js';
+import { MESSAGES } from '../common/errors/messages.js';
 import { isRefused } from '../database/failures.js';
 import type { Parameters } from '../database/parameters.js';
 import { Queries } from '../database/queries.js';

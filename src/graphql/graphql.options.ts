@@ -12,6 +12,7 @@ import type { FastifyInstance } from 'fastify';
 import { Authenticator } from '../auth/access/index.js';
 import { Metrics } from '../common/metrics/metrics.js';
 import { Config } from '../config/config.js';
+import { Database } from '../database/database.js';
 import { auditPlugin } from './audit.plugin.js';
 import { createContext } from './create-context.js';
 import { DocumentStore } from './document-store.js';
@@ -34,6 +35,7 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
     private readonly authenticator: Authenticator,
     private readonly host: HttpAdapterHost,
     private readonly metrics: Metrics,
+    private readonly database: Database,
   ) {}
 
   createGqlOptions(): Omit<ApolloDriverConfig, 'driver'> {
@@ -72,7 +74,7 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
       plugins: [
         httpPlugin,
         auditPlugin,
-        replicaReadsPlugin,
+        ...(this.database.replicas().length > 0 ? [replicaReadsPlugin] : []),
         ...(this.metrics.enabled ? [metricsPlugin(this.metrics)] : []),
         ...(this.config.tracing ? [tracingPlugin] : []),
         costPlugin(graphql.limits.cost),

@@ -1,4 +1,5 @@
 import { AppError } from '../common/errors/errors.js';
+import { MESSAGES } from '../common/errors/messages.js';
 
 export interface IdempotentOptions {
   /** Whether a request without a key is an error. */
@@ -31,4 +32,4 @@ export function parseKey(header: string): string | undefined {
 }
 
 export const missingKey = (): AppError =>
-  new AppError('MISSING_IDEMPOTENCY_KEY', 'The Idempotency-Key header is required');
+  new AppError('MISSING_IDEMPOTENCY_KEY', MESSAGES.MISSING_IDEMPOTENCY_KEY);

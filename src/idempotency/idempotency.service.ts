@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../common/clock/clock.js';
 import { AppError } from '../common/errors/errors.js';
+import { MESSAGES } from '../common/errors/messages.js';
 import { Metrics } from '../common/metrics/metrics.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
@@ -79,7 +80,7 @@ export class IdempotencyService {
     );
     if (!row) return undefined;
     if (!fingerprints.includes(row.fingerprint)) {
-      throw new AppError('IDEMPOTENCY_KEY_REUSED', 'The Idempotency-Key was already used with another body');
+      throw new AppError('IDEMPOTENCY_KEY_REUSED', MESSAGES.IDEMPOTENCY_KEY_REUSED);
     }
     const { status, headers, body, encoding } = row;
     const text = body === null ? null : await expand({ text: body, encoding });
@@ -177,5 +178,4 @@ export class IdempotencyService {
 
 const NO_BODY = { text: null, encoding: null };
 
-const keyInUse = () =>
-  new AppError('IDEMPOTENCY_KEY_IN_USE', 'A request with this Idempotency-Key is still in progress');
+const keyInUse = () => new AppError('IDEMPOTENCY_KEY_IN_USE', MESSAGES.IDEMPOTENCY_KEY_IN_USE);

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Metrics } from '../common/metrics/metrics.js';
 import { AppError } from '../common/errors/errors.js';
+import { MESSAGES } from '../common/errors/messages.js';
 import type { Outcome } from './idempotency.service.js';
 import { replay, ReplySnapshot, type StoredResponse } from './stored-response.js';
 
@@ -43,8 +44,7 @@ export class PendingResponse {
    * collision, but not once other interceptors have seen a value.
    */
   async response(handle: () => Promise<unknown>): Promise<StoredResponse> {
-    if (this.isHandled)
-      throw new AppError('SERVICE_UNAVAILABLE', 'The service is temporarily unavailable; retry later');
+    if (this.isHandled) throw new AppError('SERVICE_UNAVAILABLE', MESSAGES.SERVICE_UNAVAILABLE);
     this.snapshot.restore();
     const value = await handle();
     this.isHandled = true;

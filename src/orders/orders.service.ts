@@ -6,7 +6,7 @@ import { Clock } from '../common/clock/clock.js';
 import { AppError } from '../common/errors/errors.js';
 import type { Page } from '../common/pagination/page.js';
 import type { PageRequest } from '../common/pagination/page-request.js';
-import { MESSAGES } from '../common/openapi/messages.js';
+import { MESSAGES } from '../common/errors/messages.js';
 import { NO_ROW } from '../common/validation/id.js';
 import { isForeignKeyViolation } from '../database/failures.js';
 import { Transactions } from '../database/transactions.js';

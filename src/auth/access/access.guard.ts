@@ -3,6 +3,7 @@ import { Reflector } from '@nestjs/core';
 import { GqlExecutionContext } from '@nestjs/graphql';
 import { type GraphQLResolveInfo, OperationTypeNode } from 'graphql';
 import { AppError } from '../../common/errors/errors.js';
+import { MESSAGES } from '../../common/errors/messages.js';
 import { isGraphQL, isWebSocket, requestOf } from '../../common/request/request-of.js';
 import { isSafe } from '../../common/http/safe-methods.js';
 import { inSpan } from '../../common/tracing/spans.js';
@@ -59,9 +60,8 @@ export class AccessGuard implements CanActivate {
 
   private async admit(context: ExecutionContext, staffOnly: boolean): Promise<boolean> {
     const principal = await this.principalOf(context);
-    if (!principal) throw new AppError('UNAUTHENTICATED', 'Authentication is required');
-    if (staffOnly && !principal.account.isStaff)
-      throw new AppError('FORBIDDEN', 'A staff account is required');
+    if (!principal) throw new AppError('UNAUTHENTICATED', MESSAGES.UNAUTHENTICATED);
+    if (staffOnly && !principal.account.isStaff) throw new AppError('FORBIDDEN', MESSAGES.FORBIDDEN);
     return true;
   }
 

@@ -1,5 +1,5 @@
 import { AppError } from '../../common/errors/errors.js';
-import { MESSAGES } from '../../common/openapi/messages.js';
+import { MESSAGES } from '../../common/errors/messages.js';
 
 /** A token that is wrong, used, or of an ended login or an inactive account. */
 export const tokenNotValid = (cause?: unknown): AppError =>

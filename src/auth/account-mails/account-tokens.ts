@@ -5,7 +5,7 @@ import { MoreThan, Repository } from 'typeorm';
 import { auditAccount } from '../../common/audit/audit-trail.js';
 import { Clock } from '../../common/clock/clock.js';
 import { AppError } from '../../common/errors/errors.js';
-import { MESSAGES } from '../../common/openapi/messages.js';
+import { MESSAGES } from '../../common/errors/messages.js';
 import { Transactions } from '../../database/transactions.js';
 import { type Account, AccountsService } from '../accounts/index.js';
 import { AccountToken, type TokenPurpose } from './account-token.entity.js';

@@ -4,7 +4,7 @@ import { Repository } from 'typeorm';
 import { auditAccount } from '../../common/audit/audit-trail.js';
 import { Clock } from '../../common/clock/clock.js';
 import { AppError } from '../../common/errors/errors.js';
-import { MESSAGES } from '../../common/openapi/messages.js';
+import { MESSAGES } from '../../common/errors/messages.js';
 import { isDuplicate } from '../../database/failures.js';
 import { Queries } from '../../database/queries.js';
 import { Transactions } from '../../database/transactions.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../common/errors/errors.js';
 import { clientOf } from '../../common/request/client.js';
-import { MESSAGES } from '../../common/openapi/messages.js';
+import { MESSAGES } from '../../common/errors/messages.js';
 import { checkInput } from '../../common/validation/input.pipe.js';
 import { Transactions } from '../../database/transactions.js';
 import { MailOutbox } from '../../mail/index.js';

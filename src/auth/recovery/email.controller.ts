@@ -13,7 +13,7 @@ import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Client, type ClientInfo } from '../../common/request/client.js';
 import { AlsoRefuses, Answers, AnswersMessage, Refuses } from '../../common/openapi/answers.js';
-import { MESSAGES } from '../../common/openapi/messages.js';
+import { MESSAGES } from '../../common/errors/messages.js';
 import { OptionalBody } from '../../common/validation/optional-body.js';
 import { CurrentAccount, Public } from '../access/index.js';
 import {

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { deriveKeys, type Keys } from '../../common/crypto/derive-keys.js';
 import { AppError } from '../../common/errors/errors.js';
+import { MESSAGES } from '../../common/errors/messages.js';
 import { isSafe } from '../../common/http/safe-methods.js';
 import { Config } from '../../config/config.js';
 
@@ -33,10 +34,7 @@ export class Csrf {
       return sent.length === right.length && timingSafeEqual(sent, right);
     };
     if (this.keys.accepted.some(isRight)) return;
-    throw new AppError(
-      'CSRF_FAILED',
-      'With the session cookie, the X-CSRF-Token header of the session is required',
-    );
+    throw new AppError('CSRF_FAILED', MESSAGES.CSRF_FAILED);
   }
 }
 

@@ -4,7 +4,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { Clock } from '../../common/clock/clock.js';
 import { AppError } from '../../common/errors/errors.js';
-import { MESSAGES } from '../../common/openapi/messages.js';
+import { MESSAGES } from '../../common/errors/messages.js';
 import { isForeignKeyViolation } from '../../database/failures.js';
 import { Transactions } from '../../database/transactions.js';
 import type { Account } from '../accounts/index.js';

@@ -1,6 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../errors/errors.js';
+import { MESSAGES } from '../errors/messages.js';
 import { entityTag, parseTags, type Versioned } from './entity-tags.js';
 import { marksHandler } from './marks-handler.js';
 
@@ -30,7 +31,7 @@ export class IfMatch {
 
 /** For a change that did not find the version that it had to. */
 export const preconditionFailed = (): AppError =>
-  new AppError('PRECONDITION_FAILED', 'The resource has changed; read it again, then repeat the change');
+  new AppError('PRECONDITION_FAILED', MESSAGES.PRECONDITION_FAILED);
 
 /** Metadata key: the handler takes an `If-Match`. */
 export const HAS_PRECONDITION = Symbol('has precondition');

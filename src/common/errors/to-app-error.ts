@@ -1,6 +1,7 @@
 import { HttpException } from '@nestjs/common';
 import { isForeignKeyViolation, isOutage } from '../../database/failures.js';
 import { AppError, type ErrorCode } from './errors.js';
+import { MESSAGES } from './messages.js';
 
 /** The code of an exception that has only a status. */
 const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
@@ -17,10 +18,10 @@ const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   503: 'SERVICE_UNAVAILABLE',
 };
 
-/** Fastify's own sentences describe its internals; these are written for the client. */
-const SENTENCES: Partial<Record<ErrorCode, string>> = {
-  PAYLOAD_TOO_LARGE: 'The body is larger than this path accepts',
-  UNSUPPORTED_MEDIA_TYPE: 'The body must be JSON, with Content-Type: application/json',
+/** Fastify's own messages describe its internals; clients get these. */
+const REPLACED: Partial<Record<ErrorCode, string>> = {
+  PAYLOAD_TOO_LARGE: MESSAGES.PAYLOAD_TOO_LARGE,
+  UNSUPPORTED_MEDIA_TYPE: MESSAGES.UNSUPPORTED_MEDIA_TYPE,
 };
 
 const STILL_REFERRED_TO = 'Another resource refers to this one, or the one that it refers to is gone';
@@ -49,16 +50,16 @@ function fromHttpException(exception: HttpException): AppError {
 function fromStatus(status: number, message: string, cause: unknown): AppError {
   if (status >= 400 && status < 500) {
     const code = CODE_OF_STATUS[status] ?? 'MALFORMED_REQUEST';
-    const sentence = isFastifyError(cause) ? SENTENCES[code] : undefined;
-    return new AppError(code, sentence ?? message, { status, cause });
+    const replaced = isFastifyError(cause) ? REPLACED[code] : undefined;
+    return new AppError(code, replaced ?? message, { status, cause });
   }
   if (status === 503) {
-    return new AppError('SERVICE_UNAVAILABLE', 'The service is temporarily unavailable; retry later', {
+    return new AppError('SERVICE_UNAVAILABLE', MESSAGES.SERVICE_UNAVAILABLE, {
       cause,
     });
   }
   const isServerError = status > 500 && status < 600;
-  return new AppError('INTERNAL_ERROR', 'Something went wrong on our side', {
+  return new AppError('INTERNAL_ERROR', MESSAGES.INTERNAL_ERROR, {
     cause,
     ...(isServerError && { status }),
   });

@@ -35,11 +35,14 @@ export function keepConsistent(fastify: FastifyInstance, database: Database, con
   });
 
   fastify.addHook('onRoute', (route: RouteOptions) => {
-    const { handler, onSend = [] } = route;
-    route.handler = function (request, reply) {
-      request.readScope = new ReadScope(!isSafe(request), positionOf(request, cookie));
-      return runInReadScope(request.readScope, () => handler.call(this, request, reply));
-    };
+    const { preHandler = [], onSend = [] } = route;
+    route.preHandler = [
+      ...[preHandler].flat(),
+      (request, _reply, done) => {
+        request.readScope = new ReadScope(!isSafe(request), positionOf(request, cookie));
+        runInReadScope(request.readScope, done);
+      },
+    ];
     // After the hooks of the application, among them those that commit.
     route.onSend = [
       ...[onSend].flat(),

@@ -1,8 +1,8 @@
 import { applyDecorators, SetMetadata, type Type, UseInterceptors } from '@nestjs/common';
 import { ApiExtraModels, getSchemaPath } from '@nestjs/swagger';
 import type { ErrorCode } from '../errors/errors.js';
+import { MESSAGES } from '../errors/messages.js';
 import { ResourceHeadersInterceptor } from '../responses/resource-headers.interceptor.js';
-import { MESSAGES } from './messages.js';
 import { PageMetaView } from './page-meta.view.js';
 
 type SchemaObject = Record<string, unknown>;

@@ -1,4 +1,5 @@
 import { AppError } from '../errors/errors.js';
+import { MESSAGES } from '../errors/messages.js';
 import { parseInt64 } from '../validation/int64.js';
 
 /** Where the next page starts: the last id of this one, in decimal, as standard base64 (RFC 4648, 4). */
@@ -18,10 +19,7 @@ export function decodeCursor(cursor: string | undefined): number {
   const id = parseInt64(digits);
   // Node's decoder takes almost anything, so the text has to be what encoding gives again.
   if (id === undefined || id < 0n || Buffer.from(String(id)).toString('base64') !== cursor) {
-    throw new AppError(
-      'INVALID_CURSOR',
-      'The cursor is invalid; use the next_cursor of a response of this list',
-    );
+    throw new AppError('INVALID_CURSOR', MESSAGES.INVALID_CURSOR);
   }
   // Past the safe integers there are no rows, and so none after this one.
   return Math.min(Number(id), Number.MAX_SAFE_INTEGER);

@@ -2,6 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { currentTrail } from '../audit/audit-trail.js';
 import { AppError } from '../errors/errors.js';
+import { MESSAGES } from '../errors/messages.js';
 import { parseInt64 } from './int64.js';
 
 /** Stands for every id that is valid but that no row can have, as ids start at 1. */
@@ -19,7 +20,7 @@ export const Id = createParamDecorator((name: string | undefined, context: Execu
   const { params } = context.switchToHttp().getRequest<FastifyRequest<{ Params: Record<string, string> }>>();
   const parameter = name ?? 'id';
   const id = toId(params[parameter] ?? '');
-  if (id === undefined) throw new AppError('INVALID_ID', 'The id must be a 64-bit decimal integer');
+  if (id === undefined) throw new AppError('INVALID_ID', MESSAGES.INVALID_ID);
   currentTrail()?.noteId(parameter, id);
   return id;
 });
