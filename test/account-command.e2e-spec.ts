@@ -215,7 +215,7 @@ describe('the account command', () => {
     [['create-superuser'], '--email is missing'],
     [['create-superuser', '--email', 'a@example.com'], '--name is missing'],
     [['create-superuser', '--password', 'secret'], "Unknown option '--password'"],
-  ])('%j is refused in a few words', async (parameters, message) => {
+  ])('%j is rejected in a few words', async (parameters, message) => {
     const { code, output } = await runCommand(api, parameters);
 
     expect(code).toBe(1);

@@ -132,20 +132,20 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
   });
 
   it.each(['x', 'ffffffffffff-1', 'ffffffffffff-'])(
-    'refuses to continue after %s, before it starts',
+    'does not continue after %s, before it starts',
     async (id) => {
       expect(await api.get(`/v1/events/stream?last_event_id=${id}`)).toBeError('INVALID_CURSOR');
       expect(await api.get('/v1/events/stream', { 'last-event-id': id })).toBeError('INVALID_CURSOR');
     },
   );
 
-  it('answers HEAD without a stream', async () => {
+  it('responds to HEAD without a stream', async () => {
     const reply = await fetch(url, { method: 'HEAD' });
     expect(reply.status).toBe(200);
     expect(reply.headers.get('content-type')).toBe('text/event-stream');
   });
 
-  it('is refused to a client that has 50, until it closes one', async () => {
+  it('is denied to a client that has 50, until it closes one', async () => {
     for (const client of open) client.close();
     const clients: EventClient[] = [];
     const fill = async () => {

@@ -182,13 +182,13 @@ describe.each(STORES)('GET /v1/events on %s', (store) => {
   });
 
   it.each(['x', '1', '-', 'ffffffffffff-1', '%00', `${'f'.repeat(12)}-99999999999999999999`])(
-    'refuses the cursor %s',
+    'rejects the cursor %s',
     async (cursor) => {
       expect(await api.get(`/v1/events?cursor=${cursor}`)).toBeError('INVALID_CURSOR');
     },
   );
 
-  it('refuses a cursor that is ahead of the log', async () => {
+  it('rejects a cursor that is ahead of the log', async () => {
     await api.posts.create();
     const [epoch, position] = (await newest()).split('-');
     expect(await api.get(`/v1/events?cursor=${epoch}-${Number(position) + 1}`)).toBeError('INVALID_CURSOR');
@@ -237,7 +237,7 @@ describe.each(STORES)('Private events on %s', (store) => {
 });
 
 describe.each(STORES)('Old events on %s', (store) => {
-  it('have no gap where a transaction was rolled back; an id between two events is refused', async () => {
+  it('have no gap where a transaction was rolled back; an id between two events is rejected', async () => {
     const api = await startApi(store);
     const transactions = api.app.get(Transactions);
     for (let n = 0; n < 4; n++) {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../common/errors/errors.js';
 import { MESSAGES } from '../common/errors/messages.js';
-import { isRefused } from '../database/failures.js';
+import { isNotPermitted } from '../database/failures.js';
 import type { Parameters } from '../database/parameters.js';
 import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
@@ -53,9 +53,9 @@ export class EventStore {
   /** The last position, in a query of `event_log`. */
   private readonly last: string;
   private readonly unnumbered: string;
-  /** What {@link Dialect.server} gives, unless the database refuses it. */
+  /** What {@link Dialect.server} gives, unless the database rejects it. */
   private server: string | undefined;
-  /** Whether the database has answered that. */
+  /** Whether {@link server} is final. */
   private isIdentified = false;
 
   constructor(
@@ -194,7 +194,7 @@ export class EventStore {
     try {
       await this.queries.one(`SELECT ${this.server} AS current`);
     } catch (error) {
-      if (!isRefused(error)) throw error;
+      if (!isNotPermitted(error)) throw error;
       // Some managed servers do not let applications ask. `npm run events -- renew-epoch` is left.
       this.server = `''`;
     }

@@ -84,7 +84,7 @@ export class Standby {
     await this.end('SIGQUIT');
   }
 
-  /** Neither responds nor refuses connections, until it is thawed. */
+  /** Neither responds nor rejects connections, until it is thawed. */
   async freeze(): Promise<() => void> {
     const { pid } = this.server!;
     const { stdout } = await run('ps', ['-o', 'pid=', '--ppid', String(pid)]);
