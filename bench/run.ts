@@ -135,7 +135,9 @@ async function measure(store: StoreName): Promise<void> {
   }
 
   const rows: string[][] = [];
-  for (const scenario of [...SCENARIOS, ...TO_NEST].filter(({ name }) => !values.only || name.includes(values.only))) {
+  for (const scenario of [...SCENARIOS, ...TO_NEST].filter(
+    ({ name }) => !values.only || name.includes(values.only),
+  )) {
     const ours: number[] = [];
     const theirs: number[] = [];
     const byHand = { ...scenario, path: scenario.pathByHand ?? scenario.path };

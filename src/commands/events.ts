@@ -4,7 +4,7 @@ import { EventNumbering, EventStore, EventTypes, EVERY_EVENT, StoredEvent } from
 import { parseCommandLine } from './support/command-line.js';
 import { runDatabaseCommand, UsageError } from './support/run-command.js';
 
-/** Between two looks, in milliseconds. */
+/** The interval between two reads, in milliseconds. */
 const INTERVAL = 250;
 
 const READ = { limit: 100, bytes: 1024 * 1024 };
@@ -23,7 +23,7 @@ const { values, positionals } = parseCommandLine(USAGE, {
   allowPositionals: true,
 });
 
-/** As the service has it, which knows its own address. */
+/** The address of the service, as the service itself has it. */
 const SOURCE = process.env['PUBLIC_URL'] ?? 'http://127.0.0.1:3000';
 
 await runDatabaseCommand(async ({ queries, transactions }) => {
