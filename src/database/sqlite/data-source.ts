@@ -97,7 +97,7 @@ export class SqliteDataSource extends ServiceDataSource {
   }
 }
 
-/** Makes the file readable for its owner only; SQLite's other files inherit that, even in a folder with wider access. */
+/** Makes the file readable for its owner only; SQLite's other files inherit that, even in a folder of wider access. */
 function makePrivate(file: string): void {
   closeSync(openSync(file, 'a', 0o600));
   try {
