@@ -45,7 +45,7 @@ export abstract class Transactions {
   /**
    * Runs a unit of work: all of it commits, or nothing. It runs again after a conflict with another transaction,
    * so it must only read and write the database. Within another unit of work it is a part of that one, which fails
-   * succeed any more if this part fails; for a part that may fail alone there is `dataSource.transaction`.
+   * if this part fails; for a part that may fail alone there is `dataSource.transaction`.
    */
   run<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     const { unit } = this.source;

@@ -5,7 +5,7 @@ import { isOutage } from './failures.js';
 /** The service waits for a database that starts at the same time: this number of attempts, a second apart. */
 const ATTEMPTS = 15;
 
-/** Retries while the database is unavailable. @throws the error of the last attempt, or at once one that is no outage */
+/** Retries while the database is unavailable. @throws the error of the last attempt; at once, if it is no outage */
 export async function untilReachable<T>(
   attempt: () => Promise<T>,
   logger: Pick<LoggerService, 'warn'>,

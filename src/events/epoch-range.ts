@@ -4,7 +4,7 @@ export interface EpochRange {
   /** The first position of the next epoch. */
   readonly next: number | null;
   readonly isCurrent: boolean | number;
-  /** Whether the oldest kept event at or after `first` belongs to it; an epoch without ids shares it with the next one. */
+  /** Whether the oldest kept event at or after `first` belongs to it; an epoch without ids shares it with the next. */
   readonly hasFirst: boolean | number | null;
   readonly last: number;
   /** Of the kept events. */

@@ -81,7 +81,7 @@ export class EventNumbering {
   }
 
   private async numberBatch(): Promise<number> {
-    // One statement, because it runs many times a second. A process that has waited for the lock reads the current counter,
+    // One statement, because it runs many times a second. A process that has waited for the lock reads the current value,
     // and skips events that were numbered meanwhile, though its snapshot shows them without a position. Their
     // positions remain unused.
     const [result] = await this.transactions.execute<{ count: number; is_current: boolean }>(

@@ -1,11 +1,11 @@
 /**
- * Text as the search compares it: two texts fold to the same when they differ in letter case alone, as
- * Unicode's full case folding has it (The Unicode Standard, 3.13; beyond that, dotless ı is an i). It is
- * done here and stored, because the databases' own ideas of case differ. A part of a text folds to a part
- * of its fold.
+ * Text in the form that the search compares: texts that differ only in letter case have the same form, by
+ * Unicode's full case folding (The Unicode Standard, 3.13; in addition, dotless ı equals i). It is
+ * computed here and stored, because the databases treat case differently. The form of a part of a text is
+ * a part of the form of the text.
  */
 export function fold(text: string): string {
-  // Through upper case, which unites what lower case leaves apart (ß, ẞ and SS), and back. Which sigma
-  // comes out depends on its neighbours, and must not.
+  // First upper case, which unites what lower case keeps apart (ß, ẞ and SS), then lower case. Which sigma
+  // results depends on its neighbours, so all become the same.
   return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');
 }

@@ -9,11 +9,11 @@ import { POST_ROW, type PostRow, toPostView } from './post.view.js';
 export interface NewPost {
   readonly title: string;
   readonly content: string;
-  /** Absent is a draft; of a post that is changed it stays. */
+  /** Absent: a draft; in an update, unchanged. */
   readonly status?: PostStatus | undefined;
   readonly authorId: number;
   readonly createdAt: Date;
-  /** Where it comes from: a second post with the same source is not inserted. */
+  /** The origin: a second post with the same source is not inserted. */
   readonly source?: string | undefined;
 }
 
@@ -25,10 +25,10 @@ interface Database {
 const field = (name: string) => `post.value ->> '${name}'`;
 
 /**
- * Inserts checked posts in one statement, in their order; for commands that write many.
+ * Inserts checked posts in one statement, in order; for commands that write many.
  *
- * @param events where each post is recorded; without it, no consumer learns of them
- * @returns how many there were not yet
+ * @param events records an event for each post; without it, consumers do not see them
+ * @returns the number of new posts
  */
 export function insertPosts(
   database: Database,
@@ -63,7 +63,7 @@ function insert(
   );
 }
 
-/** Changes the posts of these sources, in one statement, and records it. @returns how many were different */
+/** Updates the posts of these sources in one statement, and records events. @returns the number of changed posts */
 export function updatePosts(
   database: Database,
   posts: readonly NewPost[],

@@ -7,11 +7,11 @@ import { POST_STATUSES, type PostStatus } from './post.entity.js';
 
 const SORT_COLUMNS = ['created_at', 'title', 'views'] as const;
 
-/** Which posts are meant; `'none'` when no post can be. */
+/** The filter of posts; `'none'` if no post can match. */
 export type PostFilter =
   { readonly authorId?: number; readonly status?: PostStatus; readonly text?: string } | 'none';
 
-/** A page of the list as a client asks for it. Never rejected: what makes no sense is replaced. */
+/** The parameters of a list. Invalid values are replaced, never rejected. */
 export interface ListPosts {
   readonly filter: PostFilter;
   readonly sortBy: (typeof SORT_COLUMNS)[number];
@@ -19,7 +19,7 @@ export interface ListPosts {
   readonly page: PageRequest;
 }
 
-/** @param authorId whose posts alone are listed */
+/** @param authorId lists only this author's posts */
 export function listPosts(query: QueryParameters, authorId?: number): ListPosts {
   const sortBy = firstValue(query, 'sort_by');
   return {

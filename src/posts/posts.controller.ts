@@ -77,7 +77,7 @@ export class PostsController {
     @Req() { method }: FastifyRequest,
     @Tag() tag: EntityTag,
   ): Promise<{ data: PostView }> {
-    // Only a GET counts as a reading.
+    // Only a GET counts as a view.
     const post = await (method === 'GET' ? this.posts.read(id) : this.posts.findOne(id));
     return { data: toPostView(tag.of(post)) };
   }

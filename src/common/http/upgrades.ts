@@ -28,7 +28,7 @@ export class Upgrades {
     this.addressOf = addressBehind(trustedProxies);
   }
 
-  /** Handles the requests to a path before any listener: an adapter of Nest closes those to paths that are not its own. */
+  /** Handles the requests to a path before any listener: Nest's adapters close those to paths that are not their own. */
   handle(path: RegExp, handler: UpgradeHandler): void {
     this.handlers.set(path, handler);
   }

@@ -11,7 +11,7 @@ const TOO_SLOW =
 
 const OVER = { done: true, value: undefined } as const;
 
-/** New events for one consumer. A consumer that is too slow gets an error, and may continue with the feed or the stream. */
+/** New events for one consumer. One that is too slow gets an error, and may continue with the feed or the stream. */
 export class EventIterator implements AsyncIterableIterator<StoredEvent> {
   private readonly waiting: StoredEvent[] = [];
   private bytes = 0;

@@ -134,7 +134,7 @@ export class Subscription {
     await positions.skip(this.subscriber.name, Math.min(last, log.head));
   }
 
-  /** Takes the lease, or renews it before it expires. @returns its position; `undefined` if another process has the lease */
+  /** Takes or renews the lease. @returns the position under it; `undefined` if another process has the lease */
   private async lease(position: number): Promise<number | undefined> {
     if (this.leasedUntil - Date.now() > LEASE / 2) return position;
     const current = await this.services.positions.claim(this.subscriber.name, this.owner);

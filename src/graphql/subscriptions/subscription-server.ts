@@ -20,7 +20,7 @@ const PATH = /^\/graphql\/?(?:\?|$)/;
 /** The maximum size of a message: a document of 64 KiB, with its variables. */
 const MAX_MESSAGE = 256 * 1024;
 
-/** 1 MiB: the maximum that waits for a client that sends but does not read, in bytes. A pong repeats its ping's payload. */
+/** 1 MiB: the maximum that waits for a client that sends but does not read, in bytes. A pong repeats its ping's data. */
 const MAX_WAITING = 1024 * 1024;
 
 /**
