@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -13,10 +11,10 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import Database from 'better-sqlite3';
+import { runCommand, spawnCommand } from './support/command.js';
 import { Service } from './support/service.js';
 import { createStore, type TestStore } from './support/stores.js';
 import { until } from './support/until.js';
-import { environmentOfProcess } from './support/environment.js';
 
 /** Writers at the same time. */
 const WRITERS = 4;
@@ -34,15 +32,12 @@ describe('a backup of the embedded database', () => {
 
   const start = () => Service.start({ DATA_DIR: data });
 
-  async function run(name: string, ...parameters: string[]) {
-    const child = spawn(process.execPath, [`dist/commands/${name}.js`, ...parameters], {
-      env: { ...environmentOfProcess(), DATA_DIR: data },
-    });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-    const [code] = await once(child, 'close');
-    return { code, output };
-  }
+  const using =
+    (runIt: typeof runCommand) =>
+    (name: string, ...parameters: string[]) =>
+      runIt(name, parameters, { environment: { DATA_DIR: data } });
+  const run = using(runCommand);
+  const spawn = using(spawnCommand);
 
   /** Posts and orders, one after the other, until the service is gone. @returns where each is, once acknowledged */
   function writeUntilEnd(service: Service) {
@@ -73,15 +68,15 @@ describe('a backup of the embedded database', () => {
     await until('something is acknowledged', () => acknowledged.length > 40);
 
     const before = [...acknowledged];
-    expect(await run('backup', backup)).toMatchObject({ code: 0 });
+    expect(await spawn('backup', backup)).toMatchObject({ code: 0 });
     const during = acknowledged.length;
     await until('writes went on', () => acknowledged.length > during);
     await service.end('SIGKILL');
     await ended;
     rmSync(data, { recursive: true });
 
-    expect(await run('restore', backup)).toMatchObject({ code: 0 });
-    const { code, output } = await run('verify');
+    expect(await spawn('restore', backup)).toMatchObject({ code: 0 });
+    const { code, output } = await spawn('verify');
     expect({ code, output }).toMatchObject({ code: 0 });
     expect(output).toContain('All totals are right');
     const restored = await start();

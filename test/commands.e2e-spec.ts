@@ -1,14 +1,13 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadStoreConfig } from '../src/config/load-store.js';
 import { commandDataSource } from '../src/database/data-source.js';
+import { runCommand, spawnCommand } from './support/command.js';
 import { Service } from './support/service.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
-import { environmentOfProcess } from './support/environment.js';
 
 describe.each(STORES)('commands on %s', (store) => {
   let testStore: TestStore;
@@ -17,20 +16,13 @@ describe.each(STORES)('commands on %s', (store) => {
   });
   afterEach(() => testStore.remove());
 
-  async function run(name: string, parameters: string[] = [], { input = '', interrupt = false } = {}) {
-    const child = spawn(process.execPath, [`dist/commands/${name}.js`, ...parameters], {
-      env: { ...environmentOfProcess(), ...testStore.environment },
-    });
-    let output = '';
-    child.stdout.on('data', (chunk) => (output += chunk));
-    child.stderr.on('data', (chunk) => (output += chunk));
-    child.stdin.on('error', () => undefined);
-    child.stdin.end(input);
-    // Its progress shows that it is at work.
-    if (interrupt) child.stderr.once('data', () => child.kill('SIGINT'));
-    const [code] = await once(child, 'close');
-    return { code, output };
-  }
+  /** Such as `run` and `spawn`: in the process of the commands, or in one of its own. */
+  const using =
+    (runIt: typeof runCommand) =>
+    (name: string, parameters: string[] = [], options: { input?: string; interrupt?: boolean } = {}) =>
+      runIt(name, parameters, { environment: testStore.environment, ...options });
+  const run = using(runCommand);
+  const spawn = using(spawnCommand);
 
   const list = async (service: Service, search = '') =>
     (await (await service.fetch(`/v1/posts?sort_dir=asc&${search}`)).json()) as any;
@@ -49,7 +41,7 @@ describe.each(STORES)('commands on %s', (store) => {
     };
     for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
 
-    const { code, output } = await run('import', [folder]);
+    const { code, output } = await spawn('import', [folder]);
 
     expect(output).toContain('3 posts stored');
     expect(output).toMatch(/c\.md: title must be a string/);
@@ -64,7 +56,7 @@ describe.each(STORES)('commands on %s', (store) => {
       { id: 3, title: 'Windows', content: 'Text', status: 'draft' },
     ]);
     expect((await list(service, 'q=RUBRIKEN')).meta.total).toBe(1);
-    const { output: verified } = await run('verify');
+    const { output: verified } = await spawn('verify');
     expect(verified).toContain('\nposts: 3 rows\n');
     expect(verified).toContain('All totals are right');
     await service.end();
@@ -200,7 +192,7 @@ describe.each(STORES)('commands on %s', (store) => {
       while (!done.signal.aborted) expect((await service.post()).status).toBe(201);
     })();
 
-    const { code, output } = await run('import', ['-'], { input: lines.join('\n') });
+    const { code, output } = await spawn('import', ['-'], { input: lines.join('\n') });
     done.abort();
     await traffic;
 
@@ -219,7 +211,7 @@ describe.each(STORES)('commands on %s', (store) => {
     const file = join(testStore.environment['DATA_DIR']!, 'posts.ndjson');
     await writeFile(file, '{"title":"T","content":"Some content of a post"}\n'.repeat(count));
 
-    const { code, output } = await run('import', [file], { interrupt: true });
+    const { code, output } = await spawn('import', [file], { interrupt: true });
 
     expect(code).toBe(130);
     const [, stored] = /([\d,]+) posts stored/.exec(output)!;
@@ -270,12 +262,12 @@ describe.each(STORES)('commands on %s', (store) => {
       /^MIGRATE is off, and \d+ migrations are pending: run npm run migrate first\n$/,
     );
     expect((await run('verify')).code).toBe(1);
-    expect((await run('migrate')).code).toBe(0);
+    expect((await spawn('migrate')).code).toBe(0);
     expect((await run('account', ['list'])).code).toBe(0);
   });
 
   it('seed makes up the same posts for the same number', async () => {
-    expect((await run('seed', ['--posts', '2500'])).output).toContain('2,500 posts in');
+    expect((await spawn('seed', ['--posts', '2500'])).output).toContain('2,500 posts in');
 
     const service = await Service.start(testStore.environment);
     const page = await list(service, 'limit=3');

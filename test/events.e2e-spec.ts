@@ -1,9 +1,8 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Purger } from '../src/common/purge/purger.js';
 import { Database } from '../src/database/database.js';
@@ -11,6 +10,7 @@ import { Transactions } from '../src/database/transactions.js';
 import { EventStore } from '../src/events/index.js';
 import { PostsService } from '../src/posts/posts.service.js';
 import { bearer, startApi, type TestApi } from './support/api.js';
+import { runCommand } from './support/command.js';
 import { Service } from './support/service.js';
 import { createStore, STORES } from './support/stores.js';
 import { until } from './support/until.js';
@@ -338,12 +338,11 @@ describe.each(STORES)('npm run import on %s', (store) => {
     const api = await startApi(store);
     const folder = await mkdtemp(join(tmpdir(), 'import-'));
     const runImport = (...flags: string[]) =>
-      promisify(execFile)(process.execPath, ['dist/commands/import.js', ...flags, folder], {
-        env: {
-          ...environmentOfProcess(),
-          DATA_DIR: api.config.store.kind === 'sqlite' ? api.config.store.directory : folder,
-          ...(api.config.store.kind === 'postgres' && { DATABASE_URL: api.config.store.url }),
-        },
+      runCommand('import', [...flags, folder], {
+        environment:
+          api.config.store.kind === 'sqlite'
+            ? { DATA_DIR: api.config.store.directory }
+            : { DATABASE_URL: api.config.store.url },
       });
     const write = (name: string, status: string, text: string) =>
       writeFile(join(folder, `${name}.md`), `---\ntitle: ${name}\nstatus: ${status}\n---\n${text}\n`);
@@ -399,13 +398,12 @@ describe.each(STORES)('npm run events on %s', (store) => {
       ['post.created', '/v1/posts/2'],
       ['post.created', '/v1/posts/3'],
     ]);
-    const [renewed] = await once(run('renew-epoch'), 'exit');
-    expect(renewed).toBe(0);
+    expect((await runCommand('events', ['renew-epoch'], { environment })).code).toBe(0);
     await service.post('Anew');
     const later = (await (await service.fetch('/v1/events')).json()) as any;
     expect(later.data.at(-1).id.split('-')[0]).not.toBe(data[0].id.split('-')[0]);
     for (const wrong of [['x'], ['tail', '--after', 'x'], []]) {
-      expect((await once(run(...wrong), 'exit'))[0]).toBe(1);
+      expect((await runCommand('events', wrong, { environment })).code).toBe(1);
     }
     await service.end('SIGKILL');
     await testStore.remove();
