@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadStoreConfig } from '../src/config/load-store.js';
 import { commandDataSource } from '../src/database/data-source.js';
+import { startApiOn, type TestApi } from './support/api.js';
 import { runCommand, spawnCommand } from './support/command.js';
 import { Service } from './support/service.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
@@ -24,8 +25,7 @@ describe.each(STORES)('commands on %s', (store) => {
   const run = using(runCommand);
   const spawn = using(spawnCommand);
 
-  const list = async (service: Service, search = '') =>
-    (await (await service.fetch(`/v1/posts?sort_dir=asc&${search}`)).json()) as any;
+  const list = async (api: TestApi, search = '') => (await api.get(`/v1/posts?sort_dir=asc&${search}`)).body;
 
   it('import posts from a folder of Markdown files', async () => {
     const folder = join(testStore.environment['DATA_DIR']!, 'texts');
@@ -48,18 +48,18 @@ describe.each(STORES)('commands on %s', (store) => {
     expect(output).toMatch(/d\.md: title must be at most 200 characters long/);
     expect(output).toMatch(/f\.md: .*Flow sequence/);
     expect(code).toBe(2);
-    const service = await Service.start(testStore.environment);
-    const { data } = await list(service);
+    const api = await startApiOn(testStore.environment);
+    const { data } = await list(api);
     expect(data).toMatchObject([
       { id: 1, title: 'From front matter', content: '# Heading\n\nText', status: 'published', author_id: 1 },
       { id: 2, title: 'Från rubriken', content: 'Before\n\n## Från rubriken ##\n\nText', status: 'draft' },
       { id: 3, title: 'Windows', content: 'Text', status: 'draft' },
     ]);
-    expect((await list(service, 'q=RUBRIKEN')).meta.total).toBe(1);
+    expect((await list(api, 'q=RUBRIKEN')).meta.total).toBe(1);
     const { output: verified } = await spawn('verify');
     expect(verified).toContain('\nposts: 3 rows\n');
     expect(verified).toContain('All totals are right');
-    await service.end();
+    await api.stop();
   });
 
   it('import a folder again without storing anything twice, and change what differs when asked to', async () => {
@@ -70,17 +70,17 @@ describe.each(STORES)('commands on %s', (store) => {
     await write('b.md', '---\ntitle: B\nstatus: published\n---\nText');
     await write('twin.md', '# A\n\nText');
     expect((await run('import', [folder])).output).toContain('3 posts stored');
-    const service = await Service.start(testStore.environment);
-    const tag = async (id: number) => (await service.fetch(`/v1/posts/${id}`)).headers.get('etag');
+    const api = await startApiOn(testStore.environment);
+    const tag = async (id: number) => (await api.get(`/v1/posts/${id}`)).headers['etag'];
     const [before, untouched] = [await tag(1), await tag(2)];
-    await service.fetch('/v1/posts/1', { method: 'PATCH', body: '{"status":"published"}' });
+    await api.patch('/v1/posts/1', { status: 'published' });
 
     await write('a.md', '# A2\n\nOther text');
     await write('c.md', '# C\n\nText');
     const { code, output } = await run('import', [join(folder, '..', 'texts', '.')]);
     expect([code, output]).toEqual([0, expect.stringContaining('1 posts stored')]);
     expect(output).toContain('3 posts were there already (--update changes those that differ)');
-    expect((await list(service)).data[0]).toMatchObject({ title: 'A', content: '# A\n\nText' });
+    expect((await list(api)).data[0]).toMatchObject({ title: 'A', content: '# A\n\nText' });
 
     const { output: updated } = await run('import', ['--update', folder]);
     expect(updated).toContain('0 posts stored');
@@ -98,7 +98,7 @@ describe.each(STORES)('commands on %s', (store) => {
         }),
       ),
     );
-    const { data, meta } = await list(service);
+    const { data, meta } = await list(api);
     expect(meta.total).toBe(4);
     expect(data.map(({ title, status }: any) => [title, status])).toEqual([
       ['A2', 'published'],
@@ -106,13 +106,13 @@ describe.each(STORES)('commands on %s', (store) => {
       ['A', 'draft'],
       ['C', 'draft'],
     ]);
-    expect((await list(service, 'q=other')).meta.total).toBe(1);
+    expect((await list(api, 'q=other')).meta.total).toBe(1);
     expect(await tag(1)).not.toBe(before);
     expect(await tag(2)).toBe(untouched);
     // Ids are those of posts that were stored.
-    expect(((await (await service.post()).json()) as any).data.id).toBe(5);
+    expect((await api.posts.create()).id).toBe(5);
     expect((await run('verify')).output).toContain('All totals are right');
-    await service.end();
+    await api.stop();
   });
 
   it('import reports what it ignores: front matter, other files, and bytes that are no text', async () => {
@@ -149,12 +149,9 @@ describe.each(STORES)('commands on %s', (store) => {
 
     expect(output).toContain('line 2: is not UTF-8');
     expect(code).toBe(2);
-    const service = await Service.start(testStore.environment);
-    expect((await list(service)).data).toMatchObject([
-      { title: 'One\u2028two\u2029three' },
-      { title: 'Last' },
-    ]);
-    await service.end();
+    const api = await startApiOn(testStore.environment);
+    expect((await list(api)).data).toMatchObject([{ title: 'One\u2028two\u2029three' }, { title: 'Last' }]);
+    await api.stop();
   });
 
   it.each(['migrate', 'seed', 'import', 'verify', 'account'])(
@@ -202,7 +199,8 @@ describe.each(STORES)('commands on %s', (store) => {
     expect(output).toMatch(/line 6: title must not contain NUL/);
     expect(output).toMatch(/line 7: status must be one of/);
     expect(code).toBe(2);
-    expect((await list(service, 'q=two')).data).toMatchObject([{ title: 'Two', author_id: 1 }]);
+    const found = (await (await service.fetch('/v1/posts?q=two')).json()) as any;
+    expect(found.data).toMatchObject([{ title: 'Two', author_id: 1 }]);
     await service.end();
   });
 
@@ -217,9 +215,9 @@ describe.each(STORES)('commands on %s', (store) => {
     const [, stored] = /([\d,]+) posts stored/.exec(output)!;
     const [, seen] = /go on with --skip (\d+)/.exec(output)!;
     expect(Number(stored!.replaceAll(',', ''))).toBe(Number(seen));
-    const service = await Service.start(testStore.environment);
-    expect((await list(service)).meta.total).toBe(Number(seen));
-    await service.end();
+    const api = await startApiOn(testStore.environment);
+    expect((await list(api)).meta.total).toBe(Number(seen));
+    await api.stop();
     expect((await run('import', ['--skip', String(count - 5), file])).output).toContain('5 posts stored');
   });
 
@@ -269,13 +267,13 @@ describe.each(STORES)('commands on %s', (store) => {
   it('seed makes up the same posts for the same number', async () => {
     expect((await spawn('seed', ['--posts', '2500'])).output).toContain('2,500 posts in');
 
-    const service = await Service.start(testStore.environment);
-    const page = await list(service, 'limit=3');
+    const api = await startApiOn(testStore.environment);
+    const page = await list(api, 'limit=3');
     expect(page.meta.total).toBe(2500);
     expect(page.data.map(({ id }: { id: number }) => id)).toEqual([1, 2, 3]);
     expect(page.data[0].title).toMatch(/ 0$/);
     expect((await run('verify')).code).toBe(0);
-    await service.end();
+    await api.stop();
   });
 
   it.each([
