@@ -373,7 +373,7 @@ describe.each(STORES)('npm run import on %s', (store) => {
 describe.each(STORES)('npm run events on %s', (store) => {
   it('tail prints events as they happen, and renew-epoch gives later ids another epoch', async () => {
     const { environment, ...testStore } = await createStore(store);
-    const api = await startApiOn(environment, [], testStore.remove);
+    const api = await startApiOn(environment, [], () => testStore.remove());
     await api.posts.create({ title: 'Before' });
     const run = (...parameters: string[]) =>
       spawn(process.execPath, ['dist/commands/events.js', ...parameters], {
