@@ -12,6 +12,7 @@ import { fold } from '../src/posts/fold.ts';
 import { type Row, run } from './support/baseline-database.ts';
 import { serveApollo } from './support/baseline-apollo.ts';
 import { serveGraphql } from './support/baseline-graphql.ts';
+import { serveNest } from './support/baseline-nest.ts';
 
 const HEADERS = {
   'access-control-allow-origin': '*',
@@ -103,13 +104,18 @@ setInterval(() => {
 app.get<{ Params: { id: string } }>('/v1/posts/:id', async (request, reply) => {
   const id = idOf(request.params.id);
   if (id === undefined) return reply.code(400).send(rejection('INVALID_ID', 'The id is not a number'));
-  const [data] = await run('one', { id });
-  if (!data) return reply.code(404).header('vary', 'Accept').send(rejection('NOT_FOUND', 'Post not found'));
-  reads.set(id, (reads.get(id) ?? 0) + 1);
-  const body = tagged(reply, data);
+  const body = await findPost(id, reply);
+  if (!body) return reply.code(404).header('vary', 'Accept').send(rejection('NOT_FOUND', 'Post not found'));
   if (request.headers['if-none-match'] !== reply.getHeader('etag')) return body;
   return reply.code(304).send();
 });
+
+async function findPost(id: number, reply: FastifyReply) {
+  const [data] = await run('one', { id });
+  if (!data) return undefined;
+  reads.set(id, (reads.get(id) ?? 0) + 1);
+  return tagged(reply, data);
+}
 
 app.get<{ Querystring: Record<string, string> }>('/v1/posts', async (request, reply) => {
   const { status } = request.query;
@@ -165,10 +171,15 @@ app.post<{ Body?: Row }>('/v1/posts', async (request, reply) => {
   if (status !== 'draft' && status !== 'published') {
     return reply.code(422).send(rejection('VALIDATION_ERROR', 'status must be draft or published'));
   }
+  return createPost({ title, content, status }, reply);
+});
+
+async function createPost({ title, content, status = 'draft' }: Row, reply: FastifyReply) {
   const values = { titleFolded: fold(title), contentFolded: fold(content), now: new Date().toISOString() };
   const [data] = await run('create', { title, content, status, ...values });
-  return reply.code(201).header('location', `/v1/posts/${data!['id']}`).send(tagged(reply, data!));
-});
+  reply.code(201).header('location', `/v1/posts/${data!['id']}`);
+  return tagged(reply, data!);
+}
 
 app.patch<{ Params: { id: string }; Body?: Row }>('/v1/posts/:id', async (request, reply) => {
   const id = idOf(request.params.id);
@@ -180,6 +191,15 @@ app.patch<{ Params: { id: string }; Body?: Row }>('/v1/posts/:id', async (reques
   if (status !== null && status !== 'draft' && status !== 'published') {
     return reply.code(422).send(rejection('VALIDATION_ERROR', 'status must be draft or published'));
   }
+  const data = await updatePost(id, { title, content, status }, reply);
+  return data ?? reply.code(404).send(rejection('NOT_FOUND', 'Post not found'));
+});
+
+async function updatePost(
+  id: number,
+  { title = null, content = null, status = null }: Row,
+  reply: FastifyReply,
+) {
   const [data] = await run('update', {
     id,
     title,
@@ -189,12 +209,16 @@ app.patch<{ Params: { id: string }; Body?: Row }>('/v1/posts/:id', async (reques
     contentFolded: content === null ? null : fold(content),
     now: new Date().toISOString(),
   });
-  if (!data) return reply.code(404).send(rejection('NOT_FOUND', 'Post not found'));
-  return tagged(reply, data);
-});
+  return data && tagged(reply, data);
+}
 
 serveGraphql(app, run);
 await serveApollo(app, run);
+await serveNest(app, {
+  find: (id, reply) => findPost(Number(id), reply),
+  create: createPost,
+  update: (id, input, reply) => updatePost(Number(id), input, reply),
+});
 
 const address = await app.listen({ port: Number(process.env['PORT'] ?? 0), host: '127.0.0.1' });
 log.info(`Ready on ${address}, by hand`);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Purger } from '../src/common/purge/purger.js';
 import { Database } from '../src/database/database.js';
 import { Transactions } from '../src/database/transactions.js';
-import { EventStore } from '../src/events/index.js';
+import { EventNumbering } from '../src/events/index.js';
 import { PostsService } from '../src/posts/posts.service.js';
 import { bearer, startApi, startApiOn, type TestApi } from './support/api.js';
 import { runCommand } from './support/command.js';
@@ -260,7 +260,7 @@ describe.each(STORES)('Old events on %s', (store) => {
     expect(await api.get(`/v1/events?cursor=${ids[0]}`)).toBeError('EVENTS_EXPIRED');
 
     // In an earlier epoch as well; but what it has lost to a later one is gone.
-    await api.app.get(EventStore, { strict: false }).renewEpoch();
+    await api.app.get(EventNumbering, { strict: false }).renewEpoch();
     await api.posts.create();
     expect(await api.get(`/v1/events?cursor=${ids[2]}`)).toBeError('INVALID_CURSOR');
     expect(await api.get(`/v1/events?cursor=${ids[0]!.replace(/-.+/, '-5')}`)).toBeError('EVENTS_EXPIRED');
@@ -269,19 +269,19 @@ describe.each(STORES)('Old events on %s', (store) => {
 
   it('are 410 where a lost server has given out their ids, however often the service was started since', async () => {
     const api = await startApi(store);
-    const events = api.app.get(EventStore, { strict: false });
+    const numbering = api.app.get(EventNumbering, { strict: false });
     const newest = async () => (await api.get('/v1/events')).body.data.at(-1).id;
     await api.posts.create();
     await newest();
-    await events.renewEpoch();
+    await numbering.renewEpoch();
     // The database is one of a backup from here: it has none of the events of this epoch.
     const { epoch: lost } = (await api.app
       .get(Database)
       .queries.one<{ epoch: string }>('SELECT epoch FROM event_log'))!;
-    await events.renewEpoch();
+    await numbering.renewEpoch();
     for (let n = 0; n < 2; n++) await api.posts.create();
     const [other] = (await newest()).split('-');
-    await events.renewEpoch();
+    await numbering.renewEpoch();
     await api.posts.create();
     await newest();
 

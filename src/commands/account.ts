@@ -26,15 +26,15 @@ const USAGE = `Usage: npm run account -- <command>
   purge                        deletes expired logins, tokens, records and entries of the audit log, as the service does
   --help                       this text`;
 
-/** The flags that were given. */
+/** The given flags. */
 type Flags = Partial<Record<'email' | 'name' | 'phone' | 'search' | 'page' | 'limit', string>> & {
   readonly remove?: boolean;
 };
 
-/** What a command does with the e-mail of an account, and with one more parameter where it takes that. */
+/** A command that gets the e-mail of an account, and one more parameter if it takes one. */
 type Command = (email: string, parameter: string) => Promise<void>;
 
-/** `npm run account`: what is done to accounts by who runs the service. */
+/** `npm run account`: administration of accounts. */
 class AccountCommand {
   private readonly services: AccountServices;
 
@@ -45,7 +45,7 @@ class AccountCommand {
     this.services = accountServices(database);
   }
 
-  /** The commands, by the number of their parameters. */
+  /** The commands, by their number of parameters. */
   private get commands(): Readonly<Record<string, Command>>[] {
     const { admin } = this.services;
     return [
@@ -76,7 +76,7 @@ class AccountCommand {
     ];
   }
 
-  /** @throws UsageError for a command that does not exist, or takes other parameters */
+  /** @throws UsageError for an unknown command, or wrong parameters */
   async run([name = '', email = '', parameter = '', ...more]: string[], count: number): Promise<void> {
     const commands = this.commands[count - 1] ?? {};
     if (more.length > 0 || !Object.hasOwn(commands, name)) throw new UsageError(USAGE);
@@ -104,7 +104,9 @@ class AccountCommand {
       const flags = [!isActive && 'inactive', isStaff && 'staff', isSuperuser && 'superuser'].filter(Boolean);
       console.log([id, email, JSON.stringify(name), ...flags].join('  '));
     }
-    console.error(`Page ${page} of ${Math.max(1, Math.ceil(total / limit))}, ${total} accounts in all`);
+    console.error(
+      `Page ${page} of ${Math.max(1, Math.ceil(total / limit))}, ${total} ${total === 1 ? 'account' : 'accounts'}`,
+    );
   }
 
   private async show(email: string): Promise<void> {
@@ -146,7 +148,7 @@ const { values, positionals } = parseCommandLine(USAGE, {
   allowPositionals: true,
 });
 
-/** What changes nothing. */
+/** Commands that only read. */
 const READS = new Set(['list', 'show', 'purge']);
 
 await runDatabaseCommand(

@@ -13,13 +13,13 @@ import { type Candidate, openPostSource } from './support/post-sources.js';
 import { Progress } from './support/progress.js';
 import { runDatabaseCommand } from './support/run-command.js';
 
-/** Posts to a transaction; and their text, in characters: a batch is one parameter, which has a limit. */
+/** Posts in a transaction, and their text in characters: a batch is one parameter, whose size is limited. */
 const BATCH = { posts: 500, characters: 8 * 1024 * 1024 };
 
-/** Errors that are printed as they come; after that they are only counted. */
+/** How many errors are printed; further ones are only counted. */
 const PRINTED = 20;
 
-/** Names of files that are printed. */
+/** How many names of files are printed. */
 const NAMED = 5;
 
 const USAGE = `Usage: npm run import -- [--update] [--skip N] <folder of Markdown files | NDJSON file | ->
@@ -30,20 +30,20 @@ const USAGE = `Usage: npm run import -- [--update] [--skip N] <folder of Markdow
 docs/import.md describes the formats.`;
 
 /**
- * Posts from real text, by the rules of `POST /v1/posts`. It may be interrupted: what was written stays, and
- * the summary says how to go on.
+ * Imports posts from text, by the rules of `POST /v1/posts`. It may be interrupted: what was written stays, and
+ * the summary says how to continue.
  */
 class Import {
   private batch: NewPost[] = [];
   private characters = 0;
   private stopped = false;
   private seen = 0;
-  /** How many of those seen are dealt with for good, be it stored or rejected. */
+  /** How many of the sources that were read are done, either stored or rejected. */
   private done: number;
   private stored = 0;
   private changed = 0;
   private known = 0;
-  /** How many files have a member in their front matter that no post has. */
+  /** How many files have a member in their front matter that posts do not have. */
   private readonly unknown = new Map<string, number>();
   private readonly rejections = new Map<string, number>();
   private readonly events: EventOutbox;
@@ -108,7 +108,7 @@ class Import {
     if (count === PRINTED + 1) console.error('… further errors are counted below');
   }
 
-  /** A batch is in the database whole, or not at all. */
+  /** A batch is stored as a whole or not at all. */
   private async store(): Promise<void> {
     const { batch } = this;
     this.batch = [];

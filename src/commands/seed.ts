@@ -7,10 +7,10 @@ import { inventName, inventPost } from './support/invent.js';
 import { Progress } from './support/progress.js';
 import { runDatabaseCommand, UsageError } from './support/run-command.js';
 
-/** Posts to a transaction: long enough to be fast, short enough for a running service to get its turn. */
+/** Posts in a transaction: enough to be fast, few enough for a running service to write in between. */
 const BATCH = 2000;
 
-/** More users than anyone wants to look at; they are made in one statement. */
+/** The number of users; they are created in one statement. */
 const MAX_USERS = 10_000;
 
 const { values } = parseCommandLine(
