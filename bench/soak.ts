@@ -9,15 +9,15 @@ import { startPostgres } from '../test/support/postgres-server.ts';
 import { createStore, STORES, type StoreName } from '../test/support/stores.ts';
 import { table } from './support/statistics.ts';
 
+const { values } = parseCommandLine('Usage: npm run bench:soak [-- --requests 100000 --store SQLite]', {
+  options: { requests: { type: 'string', default: '100000' }, store: { type: 'string' } },
+});
 const built = (file: string) => import(new URL(`../dist/${file}`, import.meta.url).href);
 const { createApp } = (await built('app.factory.js')) as typeof import('../src/app.factory.js');
 const { loadConfig } = (await built(
   'config/load-config.js',
 )) as typeof import('../src/config/load-config.js');
 
-const { values } = parseCommandLine('Usage: npm run bench:soak [-- --requests 100000 --store SQLite]', {
-  options: { requests: { type: 'string', default: '100000' }, store: { type: 'string' } },
-});
 const requests = Number(values.requests);
 const ROUNDS = 5;
 
