@@ -3,7 +3,7 @@ import type { CommandDatabase } from '../database/command-database.js';
 import { insertPosts, type NewPost } from '../posts/post-batch.js';
 import { insertUsers } from '../users/user-batch.js';
 import { parseCommandLine } from './support/command-line.js';
-import { inventName, inventPost } from './support/invent.js';
+import { generateName, generatePost } from './support/generate.js';
 import { Progress } from './support/progress.js';
 import { runDatabaseCommand, UsageError } from './support/run-command.js';
 
@@ -36,7 +36,7 @@ await runDatabaseCommand(async (database) => {
     const posts = Array.from({ length: Math.min(BATCH, count - done) }, (_, n): NewPost => {
       const number = done + n;
       return {
-        ...inventPost(number),
+        ...generatePost(number),
         authorId: authors[number % authors.length]!,
         createdAt: new Date(start + number * 1000),
       };
@@ -53,7 +53,7 @@ await runDatabaseCommand(async (database) => {
 /** @returns their ids */
 function makeUsers(database: CommandDatabase, count: number): Promise<number[]> {
   const users = Array.from({ length: count }, (_, n) => ({
-    name: inventName(n),
+    name: generateName(n),
     email: `user${n + 1}@example.com`,
   }));
   return insertUsers(database, users);

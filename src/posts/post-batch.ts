@@ -1,7 +1,7 @@
 import type { Queries } from '../database/queries.js';
 import type { Transactions } from '../database/transactions.js';
 import type { EventOutbox } from '../events/index.js';
-import { fold } from './fold.js';
+import { caseFold } from './case-fold.js';
 import type { PostStatus } from './post.entity.js';
 import { changeOf, POST_EVENTS } from './post.events.js';
 import { POST_ROW, type PostRow, toPostView } from './post.view.js';
@@ -124,7 +124,7 @@ const toRows = (posts: readonly NewPost[]): string =>
     posts.map((post, place) => ({
       ...post,
       place,
-      titleFolded: fold(post.title),
-      contentFolded: fold(post.content),
+      titleFolded: caseFold(post.title),
+      contentFolded: caseFold(post.content),
     })),
   );

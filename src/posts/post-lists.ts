@@ -5,7 +5,7 @@ import type { Parameters } from '../database/parameters.js';
 import { Queries } from '../database/queries.js';
 import { newestByAuthors } from './by-author/by-author.js';
 import { POST_STATUSES } from './post.entity.js';
-import type { ListPosts, PostFilter, WalkPosts } from './post.query.js';
+import type { ListPosts, PostFilter, ListPostsByCursor } from './post.query.js';
 import { LISTED_POST, type ListedPost, type PostSummary } from './post.view.js';
 import { containing } from './search/search.js';
 
@@ -45,7 +45,7 @@ export class PostLists {
   }
 
   /** Like {@link list}, in the order of the ids. */
-  async walk({ filter, afterId, limit }: WalkPosts): Promise<CursorPage<ListedPost>> {
+  async listByCursor({ filter, afterId, limit }: ListPostsByCursor): Promise<CursorPage<ListedPost>> {
     if (filter === 'none') return new CursorPage([], undefined, false);
     // No index has the posts of a status in the order of ids.
     const slow = filter.status !== undefined || filter.text !== undefined;

@@ -46,7 +46,7 @@ export class Post {
   @VersionColumn({ default: 1 })
   version!: number;
 
-  /** Title and content in the form that the search compares; see `fold.ts`. */
+  /** Title and content in the form that the search compares; see `case-fold.ts`. */
   @TextColumn('title_folded', { select: false })
   titleFolded!: string;
 

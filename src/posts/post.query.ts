@@ -2,7 +2,7 @@ import { firstValue, type QueryParameters } from '../common/http/query.js';
 import { type CursorRequest, cursorRequest } from '../common/pagination/cursor-request.js';
 import { PageRequest } from '../common/pagination/page-request.js';
 import { isStorable } from '../common/validation/text.js';
-import { fold } from './fold.js';
+import { caseFold } from './case-fold.js';
 import { POST_STATUSES, type PostStatus } from './post.entity.js';
 
 const SORT_COLUMNS = ['created_at', 'title', 'views'] as const;
@@ -30,12 +30,12 @@ export function listPosts(query: QueryParameters, authorId?: number): ListPosts 
   };
 }
 
-export interface WalkPosts extends CursorRequest {
+export interface ListPostsByCursor extends CursorRequest {
   readonly filter: PostFilter;
 }
 
 /** @throws AppError `INVALID_CURSOR` */
-export function walkPosts(query: QueryParameters): WalkPosts {
+export function listPostsByCursor(query: QueryParameters): ListPostsByCursor {
   return {
     filter: filterFrom(query),
     ...cursorRequest(query),
@@ -50,6 +50,6 @@ function filterFrom(query: QueryParameters, authorId?: number): PostFilter {
   return {
     ...(authorId !== undefined && { authorId }),
     ...(status && { status }),
-    ...(q && { text: fold(q) }),
+    ...(q && { text: caseFold(q) }),
   };
 }

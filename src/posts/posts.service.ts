@@ -5,7 +5,7 @@ import { NO_ROW } from '../common/validation/id.js';
 import { Queries } from '../database/queries.js';
 import { type Statement, Transactions } from '../database/transactions.js';
 import { EventOutbox } from '../events/index.js';
-import { fold } from './fold.js';
+import { caseFold } from './case-fold.js';
 import type { PostStatus } from './post.entity.js';
 import { changeOf, POST_EVENTS } from './post.events.js';
 import type { CreatePostInput, UpdatePostInput } from './post.input.js';
@@ -55,8 +55,8 @@ export class PostsService {
     const parameters = {
       title,
       content,
-      titleFolded: fold(title),
-      contentFolded: fold(content),
+      titleFolded: caseFold(title),
+      contentFolded: caseFold(content),
       author: AUTHOR_ID,
       status: status || 'draft',
       now: new Date().toISOString(),
@@ -79,9 +79,9 @@ export class PostsService {
       id,
       version: version ?? null,
       title: title ?? null,
-      titleFolded: title == null ? null : fold(title),
+      titleFolded: title == null ? null : caseFold(title),
       content: content ?? null,
-      contentFolded: content == null ? null : fold(content),
+      contentFolded: content == null ? null : caseFold(content),
       status: status ?? null,
       now: new Date().toISOString(),
     };

@@ -4,7 +4,7 @@
  * computed here and stored, because the databases treat case differently. The form of a part of a text is
  * a part of the form of the text.
  */
-export function fold(text: string): string {
+export function caseFold(text: string): string {
   // First upper case, which unites what lower case keeps apart (ß, ẞ and SS), then lower case. Which sigma
   // results depends on its neighbours, so all become the same.
   return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');
