@@ -1,7 +1,7 @@
 /**
- * What the service is held against: a server written by hand for speed, with Fastify and the plain drivers,
- * that does the same visible work: the same routes, responses, headers, checks and log line, and the same SQL,
- * prepared. It has none of the structure, and only the paths that are measured.
+ * The reference of the benchmark: a hand-written server on Fastify and the plain drivers that does the same
+ * visible work: the same routes, responses, headers, checks and log line, and the same prepared
+ * SQL. It has no structure, and only the measured paths.
  *
  *     DATABASE_URL=… | DATA_DIR=… PORT=… node bench/baseline.ts
  */
@@ -39,7 +39,7 @@ app.addHook('onRequest', (request, reply, done) => {
   reply.headers(HEADERS);
   reply.header('x-request-id', request.id);
   if (request.url === '/graphql') reply.header('cache-control', 'no-store');
-  // Also when the client goes away before the response is sent.
+  // Also when the client disconnects before the response.
   reply.raw.on('close', () => {
     const isSent = reply.raw.writableFinished;
     log.info({
@@ -70,7 +70,7 @@ app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => {
   }
 });
 
-/** What is sent of a post; its version and time make the tag. */
+/** The body of a post; its version and time make the entity tag. */
 function tagged(reply: FastifyReply, { version, ...data }: Row): { data: Row } {
   const tag = `"${version}-${Date.parse(data['updated_at']).toString(36)}"`;
   reply.header('etag', tag).header('cache-control', 'no-cache');

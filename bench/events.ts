@@ -1,6 +1,6 @@
 /**
- * Streams of events under load: how long an event takes from its commit to its consumers, how much memory the streams
- * take, and what is left for reads. Rounds with streams and without alternate, so that a mood of the machine meets both.
+ * Measures event streams under load: the time from the commit to the consumers, the memory of the streams,
+ * and the reads that remain possible. Rounds with and without streams alternate, to even out changes of the machine.
  *
  *     npm run bench:events [-- --streams 1000 --changes 200 --seconds 10 --rounds 3 --store PostgreSQL]
  */
@@ -16,7 +16,7 @@ import { load } from './support/load.ts';
 import { Server } from './support/server.ts';
 import { quantile, spread, table } from './support/statistics.ts';
 
-/** Streams that are read event by event; the others are only emptied, as this process needs a processor, too. */
+/** Streams whose events are parsed; the others are only read, because this process also needs processor time. */
 const MEASURED = 10;
 
 const { values } = parseCommandLine(
@@ -38,7 +38,7 @@ const [streams, changes, seconds, rounds] = [
   values.rounds,
 ].map(Number) as [number, number, number, number];
 
-/** Changes so far, so that each has a title of its own. */
+/** The number of changes so far, which makes titles unique. */
 let count = 0;
 
 const postgres = await startPostgres();
@@ -83,7 +83,7 @@ async function measure(store: StoreName): Promise<void> {
       if (!writer) continue;
       const commits = new Map<string, number>();
       const start = Date.now();
-      // Without reads, which would be what is waited for.
+      // Without reads, because the queue of the load generator would be measured.
       await writeFor(writer.url, commits, seconds * 1000);
       achieved.push(commits.size / ((Date.now() - start) / 1000));
       await sleep(1000);
@@ -137,7 +137,7 @@ async function measureReads(service: Server): Promise<Reads> {
   return { perSecond, perCpuSecond: (perSecond * seconds) / (cpuSeconds(service) - before) };
 }
 
-/** Creates posts at the rate that is asked for. @param commits when each was acknowledged, by its title */
+/** Creates posts at the requested rate. @param commits the time of each response, by title */
 async function writeFor(url: string, commits: Map<string, number>, milliseconds: number): Promise<void> {
   const start = performance.now();
   const writes: Promise<void>[] = [];
@@ -151,7 +151,7 @@ async function writeFor(url: string, commits: Map<string, number>, milliseconds:
   await Promise.all(writes);
 }
 
-/** @returns when it was acknowledged */
+/** @returns the time of the response */
 async function create(url: string, title: string): Promise<number> {
   const reply = await fetch(`${url}/v1/posts`, {
     method: 'POST',
@@ -162,7 +162,7 @@ async function create(url: string, title: string): Promise<number> {
   return performance.now();
 }
 
-/** Streams that are emptied and not looked at. */
+/** Streams that are read and not parsed. */
 async function openStreams(url: string, amount: number): Promise<ChildProcess> {
   const script = ['--no-warnings', 'bench/support/consumers.ts', url, String(amount)];
   const child = spawn(process.execPath, script, { stdio: ['pipe', 'pipe', 'inherit'] });

@@ -1,5 +1,5 @@
 /**
- * Whether memory grows: the heap after a garbage collection, before and after many requests of all kinds.
+ * Measures whether memory grows: the heap after a garbage collection, before and after many requests of all kinds.
  *
  *     npm run bench:soak [-- --requests 100000 --store SQLite]
  */
@@ -72,7 +72,7 @@ function heap(): number {
   return process.memoryUsage().heapUsed / 1e6;
 }
 
-/** From a worker, so that its own memory does not count. */
+/** In a worker, whose memory does not count. */
 async function load(url: string, amount: number): Promise<void> {
   await autocannon({ url, connections: 16, amount, workers: 1, requests: MIX });
 }

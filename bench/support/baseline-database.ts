@@ -1,4 +1,4 @@
-/** The statements of the server by hand, prepared, on the plain drivers. */
+/** The prepared statements of the hand-written server, on the plain drivers. */
 import Database from 'better-sqlite3';
 import { Pool, types } from 'pg';
 import { graphqlStatements } from './baseline-graphql.ts';
@@ -15,7 +15,7 @@ const FORWARD = url
   ? "greatest(:now::timestamptz, updated_at + interval '1 millisecond')"
   : "max(:now, strftime('%Y-%m-%dT%H:%M:%fZ', updated_at, '+0.001 seconds'))";
 
-/** As the service has them. */
+/** The same as in the service. */
 const SQL = {
   one: `SELECT ${COLUMNS}, version FROM posts WHERE id = :id`,
   list: `SELECT ${COLUMNS} FROM posts ${NEWEST}`,
@@ -36,7 +36,7 @@ const SQL = {
   ...graphqlStatements(url !== undefined),
 };
 
-/** What records an event of its row in the same transaction. */
+/** The events that are recorded in the transaction of a change. */
 const EVENTS: Record<string, { type: string; path: string; columns: string }> = {
   create: { type: 'post.created', path: '/v1/posts/', columns: COLUMNS },
   update: { type: 'post.updated', path: '/v1/posts/', columns: COLUMNS },

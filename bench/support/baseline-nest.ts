@@ -18,7 +18,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 
 type Row = Record<string, any>;
 
-/** What the handlers do, as the server by hand does it. */
+/** The work of the handlers, the same as in the hand-written server. */
 export interface Handlers {
   readonly find: (id: string, reply: FastifyReply) => Promise<Row | undefined>;
   readonly create: (input: Row, reply: FastifyReply) => Promise<Row>;
@@ -34,8 +34,8 @@ class PostInput {
 class PostChanges extends PostInput {}
 
 /**
- * Single posts at `/nest`, by a controller of Nest with its `ValidationPipe`, and nothing else of the service. What the
- * service loses against this is its own; the rest of its distance to the server by hand is Nest's.
+ * Single posts at `/nest`, by a Nest controller with its `ValidationPipe`, and without the rest of the service. The
+ * difference to the service is the service's own cost; the rest of its difference to the hand-written server is Nest's.
  */
 export async function serveNest(app: FastifyInstance, handlers: Handlers): Promise<void> {
   class Posts {

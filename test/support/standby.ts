@@ -10,7 +10,7 @@ import { freePort } from './free-port.ts';
 import { identityOfServer, SETTINGS } from './postgres-server.ts';
 import { until } from './until.ts';
 
-/** Of an installed PostgreSQL that can make a standby; the binaries of the dependencies cannot. */
+/** The folder of an installed PostgreSQL that can create a standby; the dependencies have no `pg_basebackup`. */
 export const standbyBinaries = globSync('/usr/lib/postgresql/*/bin').findLast(
   (folder) => globSync('{pg_basebackup,initdb,postgres}', { cwd: folder }).length === 3,
 );
@@ -79,12 +79,12 @@ export class Standby {
     }
   }
 
-  /** At once and without a checkpoint, as a crash does. */
+  /** At once and without a checkpoint, like a crash. */
   async kill(): Promise<void> {
     await this.end('SIGQUIT');
   }
 
-  /** Neither responds nor rejects connections, until it is thawed. */
+  /** Neither responds nor rejects connections, until it is resumed. */
   async freeze(): Promise<() => void> {
     const { pid } = this.server!;
     const { stdout } = await run('ps', ['-o', 'pid=', '--ppid', String(pid)]);
@@ -114,6 +114,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has.
+    // It has ended.
   }
 }

@@ -12,7 +12,7 @@ import { startPostgres } from '../support/postgres-server.ts';
 import { until } from '../support/until.ts';
 import { Client } from 'pg';
 
-/** What touches transactions, locks, searches, sessions and concurrency. */
+/** Tests of transactions, locks, searches, sessions and concurrency. */
 const CORE = [
   'posts.e2e',
   'posts-list',
