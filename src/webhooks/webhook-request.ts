@@ -1,7 +1,9 @@
 import { request as requestByHttp } from 'node:http';
 import { request as requestByHttps } from 'node:https';
 import { isIP } from 'node:net';
-import { isPublicAddress, PrivateAddressError, publicLookup } from './public-address.js';
+import { createResolver, isPublicAddress, PrivateAddressError, publicLookup } from './public-address.js';
+
+const lookup = publicLookup(createResolver());
 
 /** Of one attempt, in milliseconds; less than the lease of a delivery. */
 const TIMEOUT = 10_000;
@@ -39,7 +41,7 @@ export function post(
         'user-agent': 'posts-api-webhooks/1',
         ...headers,
       },
-      ...(!allowPrivate && { lookup: publicLookup }),
+      ...(!allowPrivate && { lookup }),
     });
     let timer = setTimeout(() => {
       request.destroy(new Error(`There was no response within ${TIMEOUT / 1000} seconds`));
