@@ -8,7 +8,7 @@
 import { randomUUID } from 'node:crypto';
 import fastify, { type FastifyReply } from 'fastify';
 import { pino } from 'pino';
-import { fold } from '../src/posts/fold.ts';
+import { caseFold } from '../src/posts/case-fold.ts';
 import { type Row, run } from './support/baseline-database.ts';
 import { serveApollo } from './support/baseline-apollo.ts';
 import { serveGraphql } from './support/baseline-graphql.ts';
@@ -153,7 +153,7 @@ app.get<{ Querystring: Record<string, string> }>('/v1/posts/cursor', async (requ
   const after = cursor ? idOf(atob(cursor)) : 0;
   if (after === undefined) return reply.code(400).send(rejection('INVALID_CURSOR', 'The cursor is not one'));
   const limit = limitOf(request.query['limit']);
-  const rows = await run('walk', { after, limit: limit + 1 });
+  const rows = await run('listByCursor', { after, limit: limit + 1 });
   const data = rows.slice(0, limit);
   if (rows.length <= limit) return { data, has_next: false };
   const next_cursor = Buffer.from(String(data.at(-1)!['id'])).toString('base64');
@@ -175,7 +175,11 @@ app.post<{ Body?: Row }>('/v1/posts', async (request, reply) => {
 });
 
 async function createPost({ title, content, status = 'draft' }: Row, reply: FastifyReply) {
-  const values = { titleFolded: fold(title), contentFolded: fold(content), now: new Date().toISOString() };
+  const values = {
+    titleFolded: caseFold(title),
+    contentFolded: caseFold(content),
+    now: new Date().toISOString(),
+  };
   const [data] = await run('create', { title, content, status, ...values });
   reply.code(201).header('location', `/v1/posts/${data!['id']}`);
   return tagged(reply, data!);
@@ -205,8 +209,8 @@ async function updatePost(
     title,
     content,
     status,
-    titleFolded: title === null ? null : fold(title),
-    contentFolded: content === null ? null : fold(content),
+    titleFolded: title === null ? null : caseFold(title),
+    contentFolded: content === null ? null : caseFold(content),
     now: new Date().toISOString(),
   });
   return data && tagged(reply, data);

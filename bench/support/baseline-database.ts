@@ -22,7 +22,7 @@ const SQL = {
   total: `${TOTAL} ('status=draft', 'status=published')`,
   listDrafts: `SELECT ${COLUMNS} FROM posts WHERE status = :status ${NEWEST}`,
   totalDrafts: `${TOTAL} ('status=draft')`,
-  walk: `SELECT ${COLUMNS} FROM posts WHERE id > :after ORDER BY id LIMIT :limit`,
+  listByCursor: `SELECT ${COLUMNS} FROM posts WHERE id > :after ORDER BY id LIMIT :limit`,
   create: `INSERT INTO posts
       (title, content, title_folded, content_folded, author_id, status, created_at, updated_at)
     VALUES (:title, :content, :titleFolded, :contentFolded, 1, :status, :now, :now) RETURNING ${COLUMNS}, version`,

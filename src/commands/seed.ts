@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandDatabase } from '../database/command-database.js';
 import type { NewPost } from '../posts/post-batch.js';
 import { parseCommandLine } from './support/command-line.js';
+import { generateName, generatePost } from './support/generate.js';
 import { Progress } from './support/progress.js';
 
 /** Posts in a transaction: enough to be fast, few enough for a running service to write in between. */
@@ -21,7 +22,6 @@ of all posts.`,
 // Loaded when the flags are known: `--help` needs none of it.
 const { insertPosts } = await import('../posts/post-batch.js');
 const { insertUsers } = await import('../users/user-batch.js');
-const { inventName, inventPost } = await import('./support/invent.js');
 const { runDatabaseCommand, UsageError } = await import('./support/run-command.js');
 
 await runDatabaseCommand(async (database) => {
@@ -39,7 +39,7 @@ await runDatabaseCommand(async (database) => {
     const posts = Array.from({ length: Math.min(BATCH, count - done) }, (_, n): NewPost => {
       const number = done + n;
       return {
-        ...inventPost(number),
+        ...generatePost(number),
         authorId: authors[number % authors.length]!,
         createdAt: new Date(start + number * 1000),
       };
@@ -56,7 +56,7 @@ await runDatabaseCommand(async (database) => {
 /** @returns their ids */
 function makeUsers(database: CommandDatabase, count: number): Promise<number[]> {
   const users = Array.from({ length: count }, (_, n) => ({
-    name: inventName(n),
+    name: generateName(n),
     email: `user${n + 1}@example.com`,
   }));
   return insertUsers(database, users);

@@ -3,7 +3,7 @@ import type { Config } from './config.js';
 import { readSecretFiles } from './secret-files.js';
 import { oneOf, parse, text, unusable, wholeNumber } from './settings.js';
 
-/** Who, where and which database: the driver would make up what is missing, and the data would go there. */
+/** User, host and database are required: the driver would guess what is missing, and write the data there. */
 function isPostgresAddress(value: string): boolean {
   if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) return false;
   const { username, password, hostname, pathname, searchParams } = new URL(value);
@@ -18,7 +18,7 @@ function isPostgresAddress(value: string): boolean {
   }
 }
 
-/** Where the data is: all that a command needs to know. */
+/** The place of the data, for commands. */
 export const storeSettings = z.object({
   DATABASE_URL: text()
     .refine(isPostgresAddress, {
@@ -39,10 +39,10 @@ export const storeSettings = z.object({
   MIGRATE: oneOf(['auto', 'off']).default('auto'),
 });
 
-/** What a command needs to know of the database: where it is, and whether to migrate it. */
+/** What a command needs: the database, and whether to migrate it. */
 export type StoreConfig = Pick<Config, 'store' | 'migrateAtStart'>;
 
-/** For commands that run beside the service or before it. @throws ConfigError */
+/** For commands that run next to the service or before it. @throws ConfigError */
 export function loadStoreConfig(variables: NodeJS.ProcessEnv): StoreConfig {
   const { environment, faults: badFiles } = readSecretFiles(variables);
   const { data, faults } = parse(storeSettings, environment);

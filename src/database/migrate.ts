@@ -5,18 +5,18 @@ import { commandDataSource } from './data-source.js';
 import { rememberChecksums } from './migration-checksums.js';
 import { FileLock } from './sqlite/file-lock.js';
 
-/** Key of the advisory lock: any number that nothing else in the database uses. */
+/** Key of the advisory lock, used for nothing else in the database. */
 const LOCK_KEY = 7_236_104_455;
 
-/** How long to wait on SQLite for another process that is migrating, in milliseconds. */
+/** How long to wait on SQLite for another process that migrates, in milliseconds. */
 const PATIENCE = 60_000;
 
 /**
- * Runs the pending migrations, all or none of them, one process at a time: others wait, and then find
- * nothing left to do.
+ * Runs the pending migrations, all or none of them. Concurrent processes wait, and then find none
+ * pending.
  *
  * @param accept whether to accept migrations that were changed after they ran
- * @returns the names of those that ran
+ * @returns the names of the migrations that ran
  */
 export async function migrate(config: Pick<Config, 'store'>, { accept = false } = {}): Promise<string[]> {
   const unlockFile =
@@ -43,7 +43,7 @@ function lockFile(file: string): () => void {
 
 async function lockDatabase(source: DataSource): Promise<() => Promise<void>> {
   const holder = source.createQueryRunner();
-  // Of the transaction: a lock of the session would stay with the connection that a pooler keeps.
+  // A lock of the transaction: behind a pooler, a lock of the session would stay with its connection.
   await holder.startTransaction();
   await holder.query('SELECT pg_advisory_xact_lock($1)', [LOCK_KEY]);
   return async () => {

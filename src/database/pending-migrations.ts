@@ -1,7 +1,7 @@
 import { isMissingTable } from './failures.js';
 import { migrations } from './migrations/index.js';
 
-/** How many migrations of this build have not run. @param ran reads the table of those that have */
+/** The number of pending migrations of this build. @param ran reads the table of migrations that ran */
 export async function countPending(
   ran: () => Promise<readonly { readonly name: string }[]>,
 ): Promise<number> {

@@ -35,18 +35,18 @@ const special = new BlockList();
 for (const [network, bits] of SPECIAL_IPV4) special.addSubnet(network, bits, 'ipv4');
 for (const [network, bits] of SPECIAL_IPV6) special.addSubnet(network, bits, 'ipv6');
 
-/** Everything outside of it is special: loopback, private, link-local, IPv4 within IPv6 (mapped, NAT64). */
+/** Everything else is special: loopback, private, link-local, IPv4 within IPv6 (mapped, NAT64). */
 const globalUnicast = new BlockList();
 globalUnicast.addSubnet('2000::', 3, 'ipv6');
 
-/** Whether an address is one of the public Internet. */
+/** Whether an address belongs to the public Internet. */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 4) return !special.check(address, 'ipv4');
-  // A zone, `fe80::1%eth0`, is of a link.
+  // An address with a zone, `fe80::1%eth0`, is link-local.
   return isIP(address) === 6 && globalUnicast.check(address, 'ipv6') && !special.check(address, 'ipv6');
 }
 
-/** The address is not one of the public Internet. */
+/** The address is not part of the public Internet. */
 export class PrivateAddressError extends Error {
   constructor() {
     super('The address is not public; loopback, private and other special-purpose addresses are rejected');
@@ -54,8 +54,8 @@ export class PrivateAddressError extends Error {
 }
 
 /**
- * A look-up of names for a connection that may only lead to the public Internet. What it finds is what is connected to,
- * so a name that resolves to another address a moment later changes nothing. It is not asked for literal addresses.
+ * Resolves names for connections to the public Internet only. The connection uses the checked address,
+ * so a name that resolves to another address later has no effect. Node does not call it for literal addresses.
  */
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   resolve(hostname, { ...options, all: true }, (error, found) => {

@@ -12,7 +12,7 @@ const LANGUAGES = [
 ].map((words) => words.split(' '));
 
 /** Generated text that is the same for the same number, with common and rare words like real text. */
-export function inventPost(number: number): { title: string; content: string; status: PostStatus } {
+export function generatePost(number: number): { title: string; content: string; status: PostStatus } {
   const random = generator(number + 1);
   const words = LANGUAGES[Math.floor(random() ** 2 * LANGUAGES.length)]!;
   const word = () => words[Math.floor(random() ** 2 * words.length)]!;
@@ -36,7 +36,7 @@ const GIVEN = 'Ada Émile Jürgen Ольга Ελένη 花子 ليلى Grace Zo
 const FAMILY = 'Lovelace Noether Müller Петрова Παπαδάκης 山田 حداد Hopper Ångström Wójcik'.split(' ');
 
 /** Generated names of people, as different as possible. */
-export function inventName(number: number): string {
+export function generateName(number: number): string {
   const given = GIVEN[number % GIVEN.length]!;
   const family = FAMILY[Math.floor(number / GIVEN.length + number) % FAMILY.length]!;
   const round = Math.floor(number / (GIVEN.length * FAMILY.length));
