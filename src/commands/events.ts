@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError } from '../common/errors/errors.js';
-import { EventNumbering, EventStore, EventTypes, EVERY_EVENT, StoredEvent } from '../events/index.js';
+import type { EventStore } from '../events/index.js';
 import { parseCommandLine } from './support/command-line.js';
-import { runDatabaseCommand, UsageError } from './support/run-command.js';
 
 /** The interval between two reads, in milliseconds. */
 const INTERVAL = 250;
@@ -23,15 +21,20 @@ const { values, positionals } = parseCommandLine(USAGE, {
   allowPositionals: true,
 });
 
+// Loaded when the flags are known: `--help` needs none of it.
+const { AppError } = await import('../common/errors/errors.js');
+const events = await import('../events/index.js');
+const { runDatabaseCommand, UsageError } = await import('./support/run-command.js');
+
 /** The address of the service, as the service itself has it. */
 const SOURCE = process.env['PUBLIC_URL'] ?? 'http://127.0.0.1:3000';
 
 await runDatabaseCommand(async ({ queries, transactions }) => {
   const [command, ...more] = positionals;
   if (more.length > 0) throw new UsageError(USAGE);
-  if (command === 'tail') return tail(new EventStore(queries, transactions, new EventTypes()));
+  if (command === 'tail') return tail(new events.EventStore(queries, transactions, new events.EventTypes()));
   if (command !== 'renew-epoch') throw new UsageError(USAGE);
-  await new EventNumbering(queries, transactions).renewEpoch();
+  await new events.EventNumbering(queries, transactions).renewEpoch();
   console.log('The ids of later events have another epoch');
   return 0;
 });
@@ -43,11 +46,11 @@ async function tail(store: EventStore): Promise<number> {
   const wanted = types === undefined ? undefined : new Set(types.split(','));
   let position = after === undefined ? (await store.state()).last : await locate(store, after);
   while (!ending.signal.aborted) {
-    const rows = await store.read(position, EVERY_EVENT, READ);
+    const rows = await store.read(position, events.EVERY_EVENT, READ);
     for (const row of rows) {
       position = row.position;
       if (wanted && !wanted.has(row.type)) continue;
-      const { id, time, type, subject, json } = new StoredEvent(row, SOURCE);
+      const { id, time, type, subject, json } = new events.StoredEvent(row, SOURCE);
       console.log(values.json ? json : `${time}  ${id}  ${type.padEnd(18)} ${subject}`);
     }
     if (rows.length === 0) await sleep(INTERVAL);

@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandDatabase } from '../database/command-database.js';
-import { insertPosts, type NewPost } from '../posts/post-batch.js';
-import { insertUsers } from '../users/user-batch.js';
+import type { NewPost } from '../posts/post-batch.js';
 import { parseCommandLine } from './support/command-line.js';
 import { generateName, generatePost } from './support/generate.js';
 import { Progress } from './support/progress.js';
-import { runDatabaseCommand, UsageError } from './support/run-command.js';
 
 /** Posts in a transaction: enough to be fast, few enough for a running service to write in between. */
 const BATCH = 2000;
@@ -20,6 +18,11 @@ Makes up N posts (1000) in several scripts, the same ones for the same N, by M n
 of all posts.`,
   { options: { posts: { type: 'string', default: '1000' }, users: { type: 'string', default: '0' } } },
 );
+
+// Loaded when the flags are known: `--help` needs none of it.
+const { insertPosts } = await import('../posts/post-batch.js');
+const { insertUsers } = await import('../users/user-batch.js');
+const { runDatabaseCommand, UsageError } = await import('./support/run-command.js');
 
 await runDatabaseCommand(async (database) => {
   const count = Number(values.posts);

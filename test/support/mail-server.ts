@@ -50,12 +50,14 @@ export class MailServer {
       onRcptTo: ({ address }, _session, done) => holder.mailServer!.onRecipient(address, done),
       onData: (stream, session, done) => {
         const chunks: Buffer[] = [];
+        const breaksOff = holder.mailServer!.behaviour === 'breaks off';
         stream.on('data', (chunk: Buffer) => {
           chunks.push(chunk);
-          if (holder.mailServer!.behaviour === 'breaks off')
-            server.connections.forEach((each) => each.close());
+          if (breaksOff) server.connections.forEach((each) => each.close());
         });
         stream.on('end', () => {
+          // The whole mail may have come with its first bytes.
+          if (breaksOff) return;
           const { mailFrom, rcptTo } = session.envelope;
           holder.mailServer!.arrived.push({
             envelope: {
