@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../common/errors/errors.js';
+import { isOutage } from '../database/failures.js';
 import { EventStore, EventTypes, EVERY_EVENT, StoredEvent } from '../events/index.js';
 import { parseCommandLine } from './support/command-line.js';
 import { runDatabaseCommand, UsageError } from './support/run-command.js';
@@ -44,7 +45,7 @@ async function tail(store: EventStore): Promise<number> {
   const wanted = types === undefined ? undefined : new Set(types.split(','));
   let position = after === undefined ? (await store.state()).last : await locate(store, after);
   while (!ending.signal.aborted) {
-    const rows = await store.read(position, EVERY_EVENT, READ);
+    const rows = await store.read(position, EVERY_EVENT, READ).catch(noneWhileAway);
     for (const row of rows) {
       position = row.position;
       if (wanted && !wanted.has(row.type)) continue;
@@ -54,6 +55,14 @@ async function tail(store: EventStore): Promise<number> {
     if (rows.length === 0) await sleep(INTERVAL);
   }
   return 0;
+}
+
+/** It goes on where it was when the database is back. */
+async function noneWhileAway(error: unknown): Promise<never[]> {
+  if (!isOutage(error)) throw error;
+  console.error(`The database does not answer: ${(error as Error).message}`);
+  await sleep(1000);
+  return [];
 }
 
 async function locate(store: EventStore, id: string): Promise<number> {

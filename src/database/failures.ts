@@ -1,6 +1,9 @@
-/** Node's socket errors, and PostgreSQL's classes and codes (appendix A) for a server that cannot serve now; and ours. */
+/**
+ * Node's socket errors, and PostgreSQL's classes and codes (appendix A) for a server that cannot serve now, 55000 while it recovers;
+ * and ours.
+ */
 const UNAVAILABLE =
-  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|08...|53...|57P0.|57014|WRITE_TIMEOUT|READ_TIMEOUT)$/;
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|08...|53...|57P0.|57014|55000|NO_PRIMARY|WRITE_TIMEOUT|READ_TIMEOUT)$/;
 
 /** A disk that is full, read-only or broken: PostgreSQL's codes, also of a server that only reads, and SQLite's. */
 const STORAGE = /^(53100|58030|25006|SQLITE_(FULL|IOERR|READONLY|CANTOPEN).*)$/;
