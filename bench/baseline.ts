@@ -1,6 +1,6 @@
 /**
  * What the service is held against: a server written by hand for speed, with Fastify and the plain drivers,
- * that does the same visible work: the same routes, answers, headers, checks and log line, and the same SQL,
+ * that does the same visible work: the same routes, responses, headers, checks and log line, and the same SQL,
  * prepared. It has none of the structure, and only the paths that are measured.
  *
  *     DATABASE_URL=… | DATA_DIR=… PORT=… node bench/baseline.ts
@@ -38,7 +38,7 @@ app.addHook('onRequest', (request, reply, done) => {
   reply.headers(HEADERS);
   reply.header('x-request-id', request.id);
   if (request.url === '/graphql') reply.header('cache-control', 'no-store');
-  // Also when the client goes away before the answer is sent.
+  // Also when the client goes away before the response is sent.
   reply.raw.on('close', () => {
     const isSent = reply.raw.writableFinished;
     log.info({
@@ -53,9 +53,9 @@ app.addHook('onRequest', (request, reply, done) => {
   });
   const { host, 'content-encoding': encoding = 'identity' } = request.headers;
   if (host === undefined && request.raw.httpVersion === '1.1') {
-    reply.code(400).send(refusal('MALFORMED_REQUEST', 'The Host header is missing'));
+    reply.code(400).send(rejection('MALFORMED_REQUEST', 'The Host header is missing'));
   } else if (encoding !== 'identity') {
-    reply.code(415).send(refusal('UNSUPPORTED_MEDIA_TYPE', 'The body must not be compressed'));
+    reply.code(415).send(rejection('UNSUPPORTED_MEDIA_TYPE', 'The body must not be compressed'));
   } else {
     done();
   }
@@ -76,7 +76,7 @@ function tagged(reply: FastifyReply, { version, ...data }: Row): { data: Row } {
   return { data };
 }
 
-const refusal = (code: string, message: string) => ({ error: { code, message } });
+const rejection = (code: string, message: string) => ({ error: { code, message } });
 const isText = (value: unknown, max = Infinity): value is string =>
   typeof value === 'string' &&
   value.isWellFormed() &&
@@ -102,9 +102,9 @@ setInterval(() => {
 
 app.get<{ Params: { id: string } }>('/v1/posts/:id', async (request, reply) => {
   const id = idOf(request.params.id);
-  if (id === undefined) return reply.code(400).send(refusal('INVALID_ID', 'The id is not a number'));
+  if (id === undefined) return reply.code(400).send(rejection('INVALID_ID', 'The id is not a number'));
   const [data] = await run('one', { id });
-  if (!data) return reply.code(404).header('vary', 'Accept').send(refusal('NOT_FOUND', 'Post not found'));
+  if (!data) return reply.code(404).header('vary', 'Accept').send(rejection('NOT_FOUND', 'Post not found'));
   reads.set(id, (reads.get(id) ?? 0) + 1);
   const body = tagged(reply, data);
   if (request.headers['if-none-match'] !== reply.getHeader('etag')) return body;
@@ -145,7 +145,7 @@ app.get<{ Querystring: Record<string, string> }>('/v1/posts', async (request, re
 app.get<{ Querystring: Record<string, string> }>('/v1/posts/cursor', async (request, reply) => {
   const { cursor } = request.query;
   const after = cursor ? idOf(atob(cursor)) : 0;
-  if (after === undefined) return reply.code(400).send(refusal('INVALID_CURSOR', 'The cursor is not one'));
+  if (after === undefined) return reply.code(400).send(rejection('INVALID_CURSOR', 'The cursor is not one'));
   const limit = limitOf(request.query['limit']);
   const rows = await run('walk', { after, limit: limit + 1 });
   const data = rows.slice(0, limit);
@@ -160,10 +160,10 @@ app.get<{ Querystring: Record<string, string> }>('/v1/posts/cursor', async (requ
 app.post<{ Body?: Row }>('/v1/posts', async (request, reply) => {
   const { title, content, status = 'draft' } = request.body ?? {};
   if (!isText(title, 200) || !isText(content) || title === '' || content === '') {
-    return reply.code(422).send(refusal('VALIDATION_ERROR', 'title and content are required'));
+    return reply.code(422).send(rejection('VALIDATION_ERROR', 'title and content are required'));
   }
   if (status !== 'draft' && status !== 'published') {
-    return reply.code(422).send(refusal('VALIDATION_ERROR', 'status must be draft or published'));
+    return reply.code(422).send(rejection('VALIDATION_ERROR', 'status must be draft or published'));
   }
   const values = { titleFolded: fold(title), contentFolded: fold(content), now: new Date().toISOString() };
   const [data] = await run('create', { title, content, status, ...values });
@@ -172,13 +172,13 @@ app.post<{ Body?: Row }>('/v1/posts', async (request, reply) => {
 
 app.patch<{ Params: { id: string }; Body?: Row }>('/v1/posts/:id', async (request, reply) => {
   const id = idOf(request.params.id);
-  if (id === undefined) return reply.code(400).send(refusal('INVALID_ID', 'The id is not a number'));
+  if (id === undefined) return reply.code(400).send(rejection('INVALID_ID', 'The id is not a number'));
   const { title = null, content = null, status = null } = request.body ?? {};
   if ((title !== null && (!isText(title, 200) || title === '')) || (content !== null && !isText(content))) {
-    return reply.code(422).send(refusal('VALIDATION_ERROR', 'title and content must be text'));
+    return reply.code(422).send(rejection('VALIDATION_ERROR', 'title and content must be text'));
   }
   if (status !== null && status !== 'draft' && status !== 'published') {
-    return reply.code(422).send(refusal('VALIDATION_ERROR', 'status must be draft or published'));
+    return reply.code(422).send(rejection('VALIDATION_ERROR', 'status must be draft or published'));
   }
   const [data] = await run('update', {
     id,
@@ -189,7 +189,7 @@ app.patch<{ Params: { id: string }; Body?: Row }>('/v1/posts/:id', async (reques
     contentFolded: content === null ? null : fold(content),
     now: new Date().toISOString(),
   });
-  if (!data) return reply.code(404).send(refusal('NOT_FOUND', 'Post not found'));
+  if (!data) return reply.code(404).send(rejection('NOT_FOUND', 'Post not found'));
   return tagged(reply, data);
 });
 

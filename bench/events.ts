@@ -148,7 +148,7 @@ async function create(url: string, title: string): Promise<number> {
     method: 'POST',
     body: JSON.stringify({ title, content: 'Some words of a content. '.repeat(20) }),
   });
-  if (reply.status !== 201) throw new Error(`A change was answered with ${reply.status}`);
+  if (reply.status !== 201) throw new Error(`A change got ${reply.status}`);
   await reply.arrayBuffer();
   return performance.now();
 }

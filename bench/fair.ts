@@ -93,7 +93,7 @@ async function probe(url: string, duration: number): Promise<string[]> {
       const start = performance.now();
       const response = await fetch(url + path);
       await response.arrayBuffer();
-      if (!response.ok) throw new Error(`${path} was answered with ${response.status}`);
+      if (!response.ok) throw new Error(`${path} got ${response.status}`);
       times[index]!.push(performance.now() - start);
     }
     await sleep(PAUSE);

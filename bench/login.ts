@@ -68,7 +68,7 @@ console.log(
     [
       `${CLIENTS} at once`,
       'logins/s',
-      'refused, 503',
+      'rejected, 503',
       'health: median, p99, max',
       'resident, MB: idle, peak',
     ],
@@ -118,7 +118,7 @@ async function compareTimes(server: Server, { path, status, email, pause }: Comp
       const start = performance.now();
       const reply = await send(server, path, { email: email(who, pair), password: 'a wrong password' });
       await reply.arrayBuffer();
-      if (reply.status !== status) throw new Error(`Answered with ${reply.status}`);
+      if (reply.status !== status) throw new Error(`Responded with ${reply.status}`);
       if (pair >= 0) taken[who].push(performance.now() - start);
     }
     await sleep(pause);
@@ -130,15 +130,15 @@ async function compareTimes(server: Server, { path, status, email, pause }: Comp
 async function logInAtOnce(server: Server): Promise<string[]> {
   const idle = resident(server);
   const end = Date.now() + seconds * 1000;
-  let [succeeded, refused, peak] = [0, 0, idle];
+  let [succeeded, rejected, peak] = [0, 0, idle];
   const client = async (): Promise<void> => {
     while (Date.now() < end) {
       const reply = await send(server, 'login', { email: 'known@example.com', password: PASSWORD });
       await reply.arrayBuffer();
       const retryAfter = Number(reply.headers.get('retry-after'));
       if (reply.status === 200) succeeded++;
-      else if (reply.status === 503 && retryAfter > 0) refused++;
-      else throw new Error(`Answered with ${reply.status}, Retry-After ${retryAfter}`);
+      else if (reply.status === 503 && retryAfter > 0) rejected++;
+      else throw new Error(`Responded with ${reply.status}, Retry-After ${retryAfter}`);
       if (reply.status !== 200) await sleep(Math.min(retryAfter * 1000, end - Date.now()));
     }
   };
@@ -155,7 +155,7 @@ async function logInAtOnce(server: Server): Promise<string[]> {
   await Promise.all([probe(), ...Array.from({ length: CLIENTS }, client)]);
 
   const health = [0.5, 0.99, 1].map((share) => `${quantile(waits, share).toFixed(1)} ms`).join(', ');
-  return [(succeeded / seconds).toFixed(1), String(refused), health, `${idle}, ${peak}`];
+  return [(succeeded / seconds).toFixed(1), String(rejected), health, `${idle}, ${peak}`];
 }
 
 function resident({ process: { pid } }: Server): number {

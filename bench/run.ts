@@ -9,7 +9,7 @@ import { execFileSync } from 'node:child_process';
 import { parseCommandLine } from '../src/commands/support/command-line.ts';
 import { startPostgres } from '../test/support/postgres-server.ts';
 import { createStore, STORES, type StoreName } from '../test/support/stores.ts';
-import { compareAnswers } from './support/compare-answers.ts';
+import { compareResponses } from './support/compare-responses.ts';
 import { load, type Scenario } from './support/load.ts';
 import { UPDATE_USER, USER_WITH_POSTS, USERS } from './support/operations.ts';
 import { Server } from './support/server.ts';
@@ -119,7 +119,7 @@ async function measure(store: StoreName): Promise<void> {
     });
   }
   const baseline = await Server.start('bench/baseline.ts', environment, ['--no-warnings']);
-  await compareAnswers(service.url, baseline.url);
+  await compareResponses(service.url, baseline.url);
   for (let id = 1; id <= POSTS; id++) {
     tags[id] = (await fetch(`${service.url}/v1/posts/${id}`)).headers.get('etag')!;
   }

@@ -156,6 +156,6 @@ async function timed(url: string, { path, method = 'GET', body }: Request): Prom
   const start = process.hrtime.bigint();
   const reply = await fetch(url + path, { method, ...(body && { body }) });
   await reply.text();
-  if (!reply.ok) throw new Error(`${method} ${path} was answered with ${reply.status}`);
+  if (!reply.ok) throw new Error(`${method} ${path} got ${reply.status}`);
   return Number(process.hrtime.bigint() - start) / 1e6;
 }

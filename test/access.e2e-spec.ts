@@ -60,7 +60,7 @@ describe.each(STORES)('access over REST on %s', (store) => {
     await api.accounts.admin().setStaff('staff@example.com', true);
   });
 
-  it('answers 503 when the accounts cannot be read', async () => {
+  it('responds with 503 when the accounts cannot be read', async () => {
     const broken = await startApi(store, {}, [AccessModule]);
     const { user } = await register(broken);
     await broken.accounts.drop();
@@ -91,9 +91,9 @@ describe.each(STORES)('access over GraphQL on %s', (store) => {
     const authenticated = await start({ WRITE_ACCESS: 'authenticated' });
     expect((await authenticated.api.graphql('{ users { id } }')).body.errors).toBeUndefined();
     expect((await authenticated.api.graphql(MUTATION, {}, authenticated.callers.user)).body).toEqual(created);
-    const refused = await authenticated.api.graphql(MUTATION);
-    expect(code(refused)).toEqual([200, 'UNAUTHENTICATED']);
-    expect(refused.body.data).toBeNull();
+    const rejected = await authenticated.api.graphql(MUTATION);
+    expect(code(rejected)).toEqual([200, 'UNAUTHENTICATED']);
+    expect(rejected.body.data).toBeNull();
     expect(await count(authenticated.api)).toBe(2);
     await authenticated.api.stop();
 
@@ -117,7 +117,7 @@ describe.each(STORES)('access over GraphQL on %s', (store) => {
     await api.stop();
   });
 
-  it('takes blank credentials and other schemes for none, and refuses bad ones for good', async () => {
+  it('takes blank credentials and other schemes for none, and rejects bad ones for good', async () => {
     const { api } = await start();
     const { refresh } = await api.accounts.login('user@example.com');
 
@@ -143,7 +143,7 @@ describe.each(STORES)('access over GraphQL on %s', (store) => {
     await api.stop();
   });
 
-  it('answers 503 when the accounts cannot be read', async () => {
+  it('responds with 503 when the accounts cannot be read', async () => {
     const { api, callers } = await start();
     await api.accounts.drop();
 

@@ -110,11 +110,11 @@ describe.each(STORES)('the account command on %s', (store) => {
 
     expect((await list('--search', 'PAGED.example')).match(/@paged/g)).toHaveLength(3);
     expect(await list('--search', 'paged', '--limit', '2', '--page', '2')).toMatch(
-      /^\d+  Someone@paged\.example  "Someone"\nPage 2 of 2, 3 accounts in all\n$/,
+      /^\d+  Someone@paged\.example  "Someone"\nPage 2 of 2, 3 accounts\n$/,
     );
     expect((await list('--search', '100%')).match(/@paged/g)).toHaveLength(1);
     expect((await list('--search', 'Élan TWO')).match(/@paged/g)).toHaveLength(1);
-    expect(await list('--search', 'nobody has this')).toBe('Page 1 of 1, 0 accounts in all\n');
+    expect(await list('--search', 'nobody has this')).toBe('Page 1 of 1, 0 accounts\n');
     expect(await run(['list', '--limit', '0'])).toEqual({
       code: 1,
       output: '--limit must be a whole number from 1\n',
@@ -215,7 +215,7 @@ describe('the account command', () => {
     [['create-superuser'], '--email is missing'],
     [['create-superuser', '--email', 'a@example.com'], '--name is missing'],
     [['create-superuser', '--password', 'secret'], "Unknown option '--password'"],
-  ])('%j is refused in a few words', async (parameters, message) => {
+  ])('%j is rejected in a few words', async (parameters, message) => {
     const { code, output } = await runCommand(api, parameters);
 
     expect(code).toBe(1);

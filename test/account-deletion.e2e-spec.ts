@@ -59,7 +59,7 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
 
   it('leaves nothing of the person in any column of any table', async () => {
     const name = 'Ada Byron Lovelace of Ockham';
-    server.behaviour = 'refuses';
+    server.behaviour = 'rejects';
     const { id, headers, refresh } = await register('ada.byron@example.com', {
       name,
       phone: '+44 1815 1210 1852',

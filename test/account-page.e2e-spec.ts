@@ -113,7 +113,7 @@ function watch(page: Page) {
       await context.close();
     });
 
-    it('sets a new password, and explains one that is refused', async () => {
+    it('sets a new password, and explains one that is rejected', async () => {
       await api.accounts.register(email('reset'));
       await server.next(email('reset'));
       await api.post('/auth/password/reset/', { email: email('reset') });

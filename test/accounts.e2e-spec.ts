@@ -67,7 +67,7 @@ describe.each(STORES)('accounts on %s', (store) => {
       ['twice@example.com', 'TWICE@EXAMPLE.COM'],
       ['zwei@bücher.example', 'ZWEI@xn--bcher-kva.example'],
       ['été@example.com', 'E\u0301TE\u0301@example.com'],
-    ])('refuses %s a second time as %s', async (first, second) => {
+    ])('rejects %s a second time as %s', async (first, second) => {
       await api.accounts.register(first);
       const before = await count();
 
@@ -98,7 +98,7 @@ describe.each(STORES)('accounts on %s', (store) => {
       ['a password of 1025 characters', { password: 'x'.repeat(1025) }, ['password']],
       ['a password of another type', { password: ['secret'] }, ['password']],
       ['several at once', { email: 'x', name: 1, password: '' }, ['email', 'name', 'password']],
-    ])('refuses %s, and names the fields', async (_, fields, faults) => {
+    ])('rejects %s, and names the fields', async (_, fields, faults) => {
       const before = await count();
       const valid = { email: 'valid@example.com', name: 'Valid', password: PASSWORD };
       const isWhole = fields === undefined || Array.isArray(fields) || Object.keys(fields).length === 0;
@@ -116,7 +116,7 @@ describe.each(STORES)('accounts on %s', (store) => {
       await api.accounts.login('long@example.com', password);
     });
 
-    it('answers bodies that are no JSON as everywhere', async () => {
+    it('treats bodies that are no JSON as everywhere', async () => {
       expect(await api.post('/auth/register/', '{')).toBeError('MALFORMED_REQUEST');
       const form = { 'content-type': 'application/x-www-form-urlencoded' };
       expect(await api.post('/auth/register/', 'email=a', form)).toBeError('UNSUPPORTED_MEDIA_TYPE');
@@ -169,7 +169,7 @@ describe.each(STORES)('accounts on %s', (store) => {
       [{ name: 'x'.repeat(151) }, ['name']],
       [{ phone: 'x'.repeat(21) }, ['phone']],
       [{ name: 'a\0', phone: {} }, ['name', 'phone']],
-    ])('refuses %j, and changes nothing', async (body, fields) => {
+    ])('rejects %j, and changes nothing', async (body, fields) => {
       const before = await accountOf(access);
 
       expect(await api.put('/auth/me/', body, bearer(access))).toBeError('VALIDATION_ERROR', fields);
@@ -245,7 +245,7 @@ describe('PASSWORD_POLICY=strict', () => {
     ['the e-mail', 'Grace.Hopper@Navy.example'],
     ['the name of the mailbox', 'grace.hopper'],
     ['the name', 'GRACE HOPPER'],
-  ])('refuses %s', async (_, password) => {
+  ])('rejects %s', async (_, password) => {
     const body = { email: 'grace.hopper@navy.example', name: 'Grace Hopper', password };
 
     expect(await api.post('/auth/register/', body)).toBeError('VALIDATION_ERROR', ['password']);

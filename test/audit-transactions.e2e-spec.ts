@@ -93,8 +93,8 @@ class NotesController {
   }
 
   /** A counter, which is not what the caller does. */
-  @Post(':id/refuse')
-  async refuse(@Id() id: number) {
+  @Post(':id/reject')
+  async reject(@Id() id: number) {
     await runWithoutTrail(() => this.service.notes.update(id, { text: 'counted' }));
     throw new AppError('CONFLICT', 'No');
   }
@@ -211,10 +211,10 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
     }
   });
 
-  it('is not there for what changed nothing, was refused, rolled back, or only counted', async () => {
+  it('is not there for what changed nothing, was rejected, rolled back, or only counted', async () => {
     expect(await subjectsOf(await api.delete('/notes/99999', staff))).toEqual([]);
     expect(await subjectsOf(await api.post('/notes/rollback', {}, staff))).toEqual([]);
-    expect(await subjectsOf(await api.post('/notes/1/refuse', {}, staff))).toEqual([]);
+    expect(await subjectsOf(await api.post('/notes/1/reject', {}, staff))).toEqual([]);
     expect(await textOf(1)).toBe('counted');
 
     const { id } = (await api.post('/v1/posts', { title: 'T', content: 'C' }, staff)).body.data;

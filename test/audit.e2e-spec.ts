@@ -209,7 +209,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
     expect((await entries()).filter(({ subject }) => subject === path)).toHaveLength(1);
   });
 
-  it('has nothing that was refused, repeated, or only read', async () => {
+  it('has nothing that was rejected, repeated, or only read', async () => {
     const order = () => api.post('/v1/orders', { item: 'Tea' }, { ...ada, 'idempotency-key': 'repeated' });
     await order();
 

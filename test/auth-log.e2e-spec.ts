@@ -34,8 +34,8 @@ describe.each(STORES)('the log on %s', (store) => {
         },
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       });
-      const answer = (await reply.json().catch(() => ({}))) as Record<string, string>;
-      return { status: reply.status, body: answer, cookie: reply.headers.get('set-cookie')?.split(';')[0] };
+      const response = (await reply.json().catch(() => ({}))) as Record<string, string>;
+      return { status: reply.status, body: response, cookie: reply.headers.get('set-cookie')?.split(';')[0] };
     };
     const email = 'ada@private.example';
     const account = { email, name: 'Ada', password: 'old-hunter2' };
@@ -129,7 +129,7 @@ describe.each(STORES)('the log on %s', (store) => {
   });
 });
 
-it('the log has none of the values of a row that the database refuses', async () => {
+it('the log has none of the values of a row that the database rejects', async () => {
   const { environment, ...store } = await createStore('PostgreSQL');
   const service = await Service.start(environment);
   const client = new Client({ connectionString: environment['DATABASE_URL']! });

@@ -91,7 +91,7 @@ describe.each(STORES)('races of accounts on %s', (store) => {
     return { own, open, change };
   }
 
-  it('a login whose password was checked before it changed, and that comes after, is refused', async () => {
+  it('a login whose password was checked before it changed, and that comes after, is rejected', async () => {
     const { own, open, change } = await beginLogin('after@example.com');
     expect(await change()).toHaveStatus(200);
 
@@ -138,10 +138,10 @@ describe.each(STORES)('races of accounts on %s', (store) => {
       api.post('/auth/login/', { email: 'many@example.com', password: PASSWORD }, from(n)),
     );
 
-    const refused = replies.filter(({ status }) => status !== 200);
-    expect(refused.length).toBeGreaterThan(0);
+    const rejected = replies.filter(({ status }) => status !== 200);
+    expect(rejected.length).toBeGreaterThan(0);
     expect(count(replies, 200)).toBeGreaterThanOrEqual(128);
-    for (const reply of refused) expect(reply).toBeError('SERVICE_UNAVAILABLE');
+    for (const reply of rejected) expect(reply).toBeError('SERVICE_UNAVAILABLE');
   });
 
   it('150 registrations in flight keep nobody from logging in', async () => {

@@ -187,7 +187,7 @@ describe('a backup of the embedded database', () => {
       /is damaged|cannot be read/,
     ],
     ['of another program', () => makeAnother(backup), /is not a database of this service/],
-  ])('%s is refused, and the data stays as it was', async (_, spoil, message) => {
+  ])('%s is rejected, and the data stays as it was', async (_, spoil, message) => {
     const service = await start();
     await service.post();
     await service.end();

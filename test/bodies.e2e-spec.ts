@@ -66,7 +66,7 @@ describe.each(STORES)('bodies of posts on %s', (store) => {
   });
   afterAll(() => api.stop());
 
-  it.each(REFUSED)('refuses %s on POST and on PATCH, and stores nothing', async (_, body) => {
+  it.each(REFUSED)('rejects %s on POST and on PATCH, and stores nothing', async (_, body) => {
     const created = await api.post('/v1/posts', body);
     const patched = await api.patch(`/v1/posts/${existing.id}`, body);
 
@@ -100,14 +100,14 @@ describe.each(STORES)('bodies of posts on %s', (store) => {
     existing = reply.body.data;
   });
 
-  it('refuses no body at all', async () => {
+  it('rejects no body at all', async () => {
     expect(await api.send({ method: 'POST', url: '/v1/posts' })).toBeError('VALIDATION_ERROR');
     expect(await api.send({ method: 'PATCH', url: `/v1/posts/${existing.id}` })).toBeError(
       'VALIDATION_ERROR',
     );
   });
 
-  it('takes a body of just 1 MiB, and refuses one byte more', async () => {
+  it('takes a body of just 1 MiB, and rejects one byte more', async () => {
     const frame = '{"title":"T","content":""}';
     const body = (size: number) => frame.replace('""', `"${'c'.repeat(size - frame.length)}"`);
 

@@ -140,7 +140,7 @@ describe.each(STORES)('commands on %s', (store) => {
     expect(output).toContain('1 files skipped, which are not Markdown: picture.png');
     expect(output).toContain('c.md: is not UTF-8');
     expect(output).toContain('d.md: has front matter without names');
-    expect(output).toContain('1 refused: is not UTF-8');
+    expect(output).toContain('1 rejected: is not UTF-8');
     expect(code).toBe(2);
   });
 
@@ -235,7 +235,7 @@ describe.each(STORES)('commands on %s', (store) => {
     ['five hundred posts', 1, 700, 500],
     ['eight million characters, which keeps it well below the longest string', 500_000, 30, 17],
   ])(
-    'import says what it has stored, and how to go on, when the database refuses a batch: %s',
+    'import says what it has stored, and how to go on, when the database rejects a batch: %s',
     async (_, length, count, stored) => {
       await run('migrate');
       const source = await commandDataSource(loadStoreConfig(testStore.environment)).initialize();
@@ -263,10 +263,10 @@ describe.each(STORES)('commands on %s', (store) => {
 
   it('do not migrate with MIGRATE=off, and say what to do instead', async () => {
     testStore = { ...testStore, environment: { ...testStore.environment, MIGRATE: 'off' } };
-    const refused = await run('account', ['list']);
+    const rejected = await run('account', ['list']);
 
-    expect(refused.code).toBe(1);
-    expect(refused.output).toMatch(
+    expect(rejected.code).toBe(1);
+    expect(rejected.output).toMatch(
       /^MIGRATE is off, and \d+ migrations are pending: run npm run migrate first\n$/,
     );
     expect((await run('verify')).code).toBe(1);
@@ -292,7 +292,7 @@ describe.each(STORES)('commands on %s', (store) => {
     ['import', ['--skip', 'x', '-'], 'Usage: npm run import'],
     ['seed', ['--posts', 'many'], '--posts must be a whole number from 1'],
     ['seed', ['--pots', '1'], "Unknown option '--pots'"],
-  ])('%s %j is refused in one line', async (name, parameters, message) => {
+  ])('%s %j is rejected in one line', async (name, parameters, message) => {
     const { code, output } = await run(name, parameters);
 
     expect(code).toBe(1);

@@ -300,7 +300,7 @@ describe.each(STORES)('If-Match on %s', (store) => {
       }
     });
 
-    it('refuses the change of an older, a weak or an unknown tag, and leaves things as they were', async () => {
+    it('rejects the change of an older, a weak or an unknown tag, and leaves things as they were', async () => {
       const path = await make();
       const old = tagOf(await api.get(path));
       await api.patch(path, {});
@@ -316,7 +316,7 @@ describe.each(STORES)('If-Match on %s', (store) => {
     });
 
     it.each(['', ' ', ',', 'x', '"unclosed', '*, "a"', '"a" "b"'])(
-      'refuses the header %j before it looks at the body',
+      'rejects the header %j before it looks at the body',
       async (header) => {
         const path = await make();
 

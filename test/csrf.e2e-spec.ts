@@ -28,7 +28,7 @@ describe.each(STORES)('a call by session cookie on %s', (store) => {
     ['the id of the session', { 'x-csrf-token': session.cookie.cookie.split(/[=.]/)[1]! }],
   ];
 
-  it('is refused when it is unsafe and brings a wrong token or none, and changes nothing', async () => {
+  it('is rejected when it is unsafe and brings a wrong token or none, and changes nothing', async () => {
     const before = await api.get('/auth/me/', session.cookie);
     for (const [, token] of wrongTokens()) {
       const headers = { ...session.cookie, ...token };
@@ -91,7 +91,7 @@ describe.each(STORES)('a call by session cookie on %s', (store) => {
   });
 
   describe('over GraphQL', () => {
-    it('is refused without the token, be it a query or a mutation', async () => {
+    it('is rejected without the token, be it a query or a mutation', async () => {
       const count = async () => (await api.get('/v2/users')).body.meta.total;
       const before = await count();
       const mutation = 'mutation { createUser(input: { name: "A", email: "" }) { name } }';

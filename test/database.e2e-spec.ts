@@ -121,7 +121,7 @@ describe.each(STORES)('the database on %s', (store) => {
     );
   });
 
-  it('answers 503 where migrations have not run', async () => {
+  it('responds with 503 where migrations have not run', async () => {
     const bare = await startApi(store, { MIGRATE: 'off' });
 
     expect(await bare.get('/v1/posts')).toBeError('SERVICE_UNAVAILABLE');
@@ -131,7 +131,7 @@ describe.each(STORES)('the database on %s', (store) => {
 });
 
 describe('the embedded database', () => {
-  it('has each commit on disk before it is answered', async () => {
+  it('has each commit on disk before the response', async () => {
     const api = await startApi('SQLite');
 
     const pragma = (name: string) =>
@@ -141,7 +141,7 @@ describe('the embedded database', () => {
     await api.stop();
   });
 
-  it('goes on answering while another process writes, and gives up in time', async () => {
+  it('continues to serve while another process writes, and gives up in time', async () => {
     const api = await startApi('SQLite');
     await api.posts.create();
     const other = await commandDataSource(api.config).initialize();
@@ -197,7 +197,7 @@ describe('a PostgreSQL of another taste', () => {
     await again.stop();
   });
 
-  it('is refused: an encoding that does not hold all text', async () => {
+  it('is rejected: an encoding that does not hold all text', async () => {
     const { environment, ...testStore } = await createStore('PostgreSQL', {
       empty: true,
       options: `ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,

@@ -78,7 +78,7 @@ describe('The Kubernetes manifests', () => {
     expect(grace).toBeGreaterThan(10);
   });
 
-  it('have settings that the service takes, and probes that it answers', async () => {
+  it('have settings that the service takes, and probes that it serves', async () => {
     store = await createStore('PostgreSQL');
     const [container] = find('Deployment').spec.template.spec.containers;
     const settings = find('ConfigMap').data;

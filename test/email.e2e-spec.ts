@@ -240,7 +240,7 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
 
     it('by the newest request, also where an earlier mail has to be sent again', async () => {
       const { headers } = await register('typo@example.com');
-      server.behaviour = 'refuses';
+      server.behaviour = 'rejects';
       await change(headers, 'stranger@example.com');
       await untilTried('stranger@example.com');
       server.behaviour = 'accepts';
@@ -255,7 +255,7 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
 
     it('not any more when the e-mail has changed, also where the mail was not sent by then', async () => {
       const { headers } = await register('before@example.com');
-      server.behaviour = 'refuses';
+      server.behaviour = 'rejects';
       await change(headers, 'late-mail@example.com');
       await untilTried('late-mail@example.com');
       await api.accounts.admin().changeEmail('before@example.com', 'after@example.com');
@@ -270,7 +270,7 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
       const { headers } = await register('thief@example.com');
       await change(headers, 'sent@example.com');
       const token = tokenIn(await server.next('sent@example.com'));
-      server.behaviour = 'refuses';
+      server.behaviour = 'rejects';
       await change(headers, 'waiting@example.com');
       await untilTried('waiting@example.com');
       const passwords = { old_password: PASSWORD, new_password: 'another password' };
@@ -298,7 +298,7 @@ describe.each(STORES)('REQUIRE_VERIFIED_EMAIL=on on %s', (store) => {
     await server.stop();
   });
 
-  it('refuses logins with the right password until the e-mail is verified', async () => {
+  it('rejects logins with the right password until the e-mail is verified', async () => {
     const credentials = { email: 'ada@example.com', password: PASSWORD };
     await api.accounts.register('ada@example.com');
 

@@ -90,7 +90,7 @@ describe.each(STORES)('What is open when a credential ends on %s', (store) => {
 
     api.moveClock(LATER);
     const second = subscribe();
-    await until('it is refused', () => second.errors.length > 0);
+    await until('it is rejected', () => second.errors.length > 0);
     await until('the connection is closed', () => closed !== undefined);
 
     // The connection may be closed at that very moment.

@@ -6,7 +6,7 @@ import { createApp } from '../src/app.factory.js';
 import { loadConfig } from '../src/config/load-config.js';
 import { Database } from '../src/database/database.js';
 import { Transactions } from '../src/database/transactions.js';
-import { EventOutbox, EventStore, EventTypes } from '../src/events/index.js';
+import { EventNumbering, EventOutbox } from '../src/events/index.js';
 import { insertPosts } from '../src/posts/post-batch.js';
 import { PostsService } from '../src/posts/posts.service.js';
 import { bearer, startApi, TestApi } from './support/api.js';
@@ -132,20 +132,20 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
   });
 
   it.each(['x', 'ffffffffffff-1', 'ffffffffffff-'])(
-    'refuses to continue after %s, before it starts',
+    'does not continue after %s, before it starts',
     async (id) => {
       expect(await api.get(`/v1/events/stream?last_event_id=${id}`)).toBeError('INVALID_CURSOR');
       expect(await api.get('/v1/events/stream', { 'last-event-id': id })).toBeError('INVALID_CURSOR');
     },
   );
 
-  it('answers HEAD without a stream', async () => {
+  it('responds to HEAD without a stream', async () => {
     const reply = await fetch(url, { method: 'HEAD' });
     expect(reply.status).toBe(200);
     expect(reply.headers.get('content-type')).toBe('text/event-stream');
   });
 
-  it('is refused to a client that has 50, until it closes one', async () => {
+  it('is denied to a client that has 50, until it closes one', async () => {
     for (const client of open) client.close();
     const clients: EventClient[] = [];
     const fill = async () => {
@@ -317,7 +317,7 @@ describe.each(STORES)('A new epoch on %s', (store) => {
     await api.posts.create();
     await api.posts.create();
     const before = (await api.get('/v1/events')).body.data.map(({ id }: any) => id);
-    await api.app.get(EventStore, { strict: false }).renewEpoch();
+    await api.app.get(EventNumbering, { strict: false }).renewEpoch();
     await api.posts.create();
 
     const { data } = (await api.get(`/v1/events?cursor=${before[0]}`)).body;
@@ -365,7 +365,7 @@ describe('Which server it is', () => {
     const api = new TestApi(await createApp(config), config, () => store.remove());
     await api.posts.create();
     const { queries } = api.app.get(Database);
-    const replica = new EventStore(queries, api.app.get(Transactions), new EventTypes());
+    const replica = new EventNumbering(queries, api.app.get(Transactions));
     await proxy.cut();
     await expect(replica.open()).rejects.toThrow(Error);
     await proxy.restore();
@@ -395,7 +395,7 @@ describe('Which server it is', () => {
     // An event belongs to the epoch in which it is numbered: reading has that done.
     await epochs(again);
     const { queries } = again.app.get(Database);
-    await new EventStore(queries, again.app.get(Transactions), new EventTypes()).renewEpoch();
+    await new EventNumbering(queries, again.app.get(Transactions)).renewEpoch();
     await again.posts.create();
 
     expect(new Set(await epochs(again)).size).toBe(3);

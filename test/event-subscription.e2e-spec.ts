@@ -145,7 +145,7 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
     const { results } = await subscribe(
       ` { ${Array.from({ length: 40 }, (_, n) => `a${n}: id`).join(' ')} }`,
     );
-    await until('it is refused', () => results.length > 0);
+    await until('it is rejected', () => results.length > 0);
     expect(JSON.stringify(results[0])).toContain('QUERY_TOO_COMPLEX');
   });
 });

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Purger } from '../src/common/purge/purger.js';
 import { Database } from '../src/database/database.js';
 import { Transactions } from '../src/database/transactions.js';
-import { EventStore } from '../src/events/index.js';
+import { EventNumbering } from '../src/events/index.js';
 import { PostsService } from '../src/posts/posts.service.js';
 import { bearer, startApi, type TestApi } from './support/api.js';
 import { Service } from './support/service.js';
@@ -182,13 +182,13 @@ describe.each(STORES)('GET /v1/events on %s', (store) => {
   });
 
   it.each(['x', '1', '-', 'ffffffffffff-1', '%00', `${'f'.repeat(12)}-99999999999999999999`])(
-    'refuses the cursor %s',
+    'rejects the cursor %s',
     async (cursor) => {
       expect(await api.get(`/v1/events?cursor=${cursor}`)).toBeError('INVALID_CURSOR');
     },
   );
 
-  it('refuses a cursor that is ahead of the log', async () => {
+  it('rejects a cursor that is ahead of the log', async () => {
     await api.posts.create();
     const [epoch, position] = (await newest()).split('-');
     expect(await api.get(`/v1/events?cursor=${epoch}-${Number(position) + 1}`)).toBeError('INVALID_CURSOR');
@@ -237,7 +237,7 @@ describe.each(STORES)('Private events on %s', (store) => {
 });
 
 describe.each(STORES)('Old events on %s', (store) => {
-  it('have no gap where a transaction was rolled back; an id between two events is refused', async () => {
+  it('have no gap where a transaction was rolled back; an id between two events is rejected', async () => {
     const api = await startApi(store);
     const transactions = api.app.get(Transactions);
     for (let n = 0; n < 4; n++) {
@@ -261,7 +261,7 @@ describe.each(STORES)('Old events on %s', (store) => {
     expect(await api.get(`/v1/events?cursor=${ids[0]}`)).toBeError('EVENTS_EXPIRED');
 
     // In an earlier epoch as well; but what it has lost to a later one is gone.
-    await api.app.get(EventStore, { strict: false }).renewEpoch();
+    await api.app.get(EventNumbering, { strict: false }).renewEpoch();
     await api.posts.create();
     expect(await api.get(`/v1/events?cursor=${ids[2]}`)).toBeError('INVALID_CURSOR');
     expect(await api.get(`/v1/events?cursor=${ids[0]!.replace(/-.+/, '-5')}`)).toBeError('EVENTS_EXPIRED');
@@ -270,19 +270,19 @@ describe.each(STORES)('Old events on %s', (store) => {
 
   it('are 410 where a lost server has given out their ids, however often the service was started since', async () => {
     const api = await startApi(store);
-    const events = api.app.get(EventStore, { strict: false });
+    const numbering = api.app.get(EventNumbering, { strict: false });
     const newest = async () => (await api.get('/v1/events')).body.data.at(-1).id;
     await api.posts.create();
     await newest();
-    await events.renewEpoch();
+    await numbering.renewEpoch();
     // The database is one of a backup from here: it has none of the events of this epoch.
     const { epoch: lost } = (await api.app
       .get(Database)
       .queries.one<{ epoch: string }>('SELECT epoch FROM event_log'))!;
-    await events.renewEpoch();
+    await numbering.renewEpoch();
     for (let n = 0; n < 2; n++) await api.posts.create();
     const [other] = (await newest()).split('-');
-    await events.renewEpoch();
+    await numbering.renewEpoch();
     await api.posts.create();
     await newest();
 

@@ -37,7 +37,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
     expect(results.filter(({ status }) => status !== 'ok')).toEqual([]);
   });
 
-  it('gives each answer an id and the security headers of all answers', async () => {
+  it('gives each response an id and the security headers of all responses', async () => {
     const { headers } = await api.graphql('{ users { id } }');
 
     expect(headers).toMatchObject({
@@ -78,7 +78,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
       '"operationName"',
     ],
     ['extensions that are no object', { query: '{ users { id } }', extensions: 'x' }, '"extensions"'],
-  ])('refuses %s', async (_, body, word) => {
+  ])('rejects %s', async (_, body, word) => {
     for (const accept of ['application/json', MODERN]) {
       const reply = await api.post('/graphql', body, { accept });
 
@@ -95,7 +95,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
     }
   });
 
-  it('refuses a body that is too large, and a document of more than 64 KiB', async () => {
+  it('rejects a body that is too large, and a document of more than 64 KiB', async () => {
     const document = (bytes: number) => '{ users { id } } #'.padEnd(bytes, 'x');
 
     expect(await api.graphql(document(64 * 1024))).toHaveStatus(200);
@@ -111,7 +111,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
     },
   );
 
-  it('answers by 200 what was executed, whatever came of it', async () => {
+  it('responds with 200 to what was executed, whatever came of it', async () => {
     const reply = await api.graphql(
       'mutation { updateUser(id: 0, input: {}) { id } }',
       {},
@@ -147,7 +147,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
       ).toEqual({ data: { user: { id: '1' } } });
     });
 
-    it('answers HEAD like GET, without a body', async () => {
+    it('responses HEAD like GET, without a body', async () => {
       const reply = await api.send({
         method: 'HEAD',
         url: `/graphql?query=${encodeURIComponent('{ users { name } }')}`,
@@ -159,7 +159,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
       expect(reply.text).toBe('');
     });
 
-    it('refuses mutations, and leaves everything as it was', async () => {
+    it('rejects mutations, and leaves everything as it was', async () => {
       const reply = await get('mutation { updateUser(id: 1, input: { name: "Other" }) { id } }');
 
       expect(reply).toHaveStatus(405);
@@ -168,7 +168,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
       expect((await api.users.get(1)).name).toBe('Author');
     });
 
-    it('refuses what a page of another site can make a browser send', async () => {
+    it('rejects what a page of another site can make a browser send', async () => {
       const reply = await get('{ users { id } }', {});
 
       expect(reply).toHaveStatus(400);
@@ -176,7 +176,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
     });
 
     it.each(['', '&query={users{id}}', '&variables=x', '&variables=[]', '&extensions=5'])(
-      'refuses parameters that make no sense: %s',
+      'rejects parameters that make no sense: %s',
       async (more) => {
         const reply = await get(more === '' ? '' : '{ users { id } }', PREFLIGHT, more);
 

@@ -82,25 +82,25 @@ describe('Limits of GraphQL', () => {
       'cost',
       '{ users(limit: 100) { posts { id } } }',
       '{ users(limit: 100) { posts { author { id } } } }',
-      '20100 objects to answer with, and at most 20000',
+      '20100 objects to respond with, and at most 20000',
     ],
-  ])('%s: so many are fine, more are refused by how much', async (_, fine, refused, message) => {
+  ])('%s: so many are fine, more are rejected by how much', async (_, fine, rejected, message) => {
     expect((await run(fine)).errors).toBeUndefined();
-    expect(await run(refused)).toEqual(tooComplex(`The operation has ${message} are allowed`));
+    expect(await run(rejected)).toEqual(tooComplex(`The operation has ${message} are allowed`));
   });
 
   it('counts what the variables ask for', async () => {
     const query =
       'query ($limit: Int = 5) { users(limit: $limit) { posts(limit: 100) { author { posts { id } } } } }';
 
-    const refused = (objects: number) =>
-      tooComplex(`The operation has ${objects} objects to answer with, and at most 20000 are allowed`);
+    const rejected = (objects: number) =>
+      tooComplex(`The operation has ${objects} objects to respond with, and at most 20000 are allowed`);
     expect((await run(query, { limit: 1 })).errors).toBeUndefined();
-    expect(await run(query, { limit: 2 })).toEqual(refused(20_402));
-    expect(await run(query)).toEqual(refused(51_005));
+    expect(await run(query, { limit: 2 })).toEqual(rejected(20_402));
+    expect(await run(query)).toEqual(rejected(51_005));
     // What makes no sense is replaced before it is counted, as it is when it is executed.
-    expect(await run(query, { limit: 101 })).toEqual(refused(102_010));
-    expect(await run(query, { limit: null })).toEqual(refused(102_010));
+    expect(await run(query, { limit: 101 })).toEqual(rejected(102_010));
+    expect(await run(query, { limit: null })).toEqual(rejected(102_010));
   });
 
   it('tells the cost on request', async () => {
@@ -112,7 +112,7 @@ describe('Limits of GraphQL', () => {
     });
   });
 
-  it('costs no time to refuse what grows without end', async () => {
+  it('costs no time to reject what grows without end', async () => {
     const doubling = many(60, (n) => `fragment F${n} on User { ...F${n + 1} ...F${n + 1} }`);
     // It passes by its shape; reckoned for each way through it, its cost would take hours.
     const ways = many(8, (n) => {

@@ -211,7 +211,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
       [{ name: 'a'.repeat(151), email: 'x' }, ['name', 'email']],
       [{ name: 'a\0', email: '' }, ['name']],
       [{ name: '\ud800', email: '\ud800@a.example' }, ['name', 'email']],
-    ])('refuses %j by the rules of REST', async (input, fields) => {
+    ])('rejects %j by the rules of REST', async (input, fields) => {
       const { errors, data } = await query(CREATE, { input });
 
       expect(data).toBeNull();
@@ -227,7 +227,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
       { name: 'Ada', email: '', id: 7 },
       [],
       null,
-    ])('refuses %j by the schema', async (input) => {
+    ])('rejects %j by the schema', async (input) => {
       const { errors, data } = await query(CREATE, { input });
 
       expect(data).toBeUndefined();
@@ -259,14 +259,14 @@ describe.each(STORES)('GraphQL on %s', (store) => {
       });
     });
 
-    it.each(['999999', '0', 'abc'])('refuses the unknown id %s', async (id) => {
+    it.each(['999999', '0', 'abc'])('rejects the unknown id %s', async (id) => {
       const { errors, data } = await query(UPDATE, { id, input: { name: 'A' } });
 
       expect(data).toBeNull();
       expect(errors[0]).toMatchObject({ message: 'User not found', extensions: { code: 'NOT_FOUND' } });
     });
 
-    it('refuses bad fields, and leaves the user as it was', async () => {
+    it('rejects bad fields, and leaves the user as it was', async () => {
       const before = await api.users.create();
       const { errors } = await query(UPDATE, { id: before.id, input: { name: '', email: 'x' } });
 
@@ -360,7 +360,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
     expect((await posts('title content'))[0]).toEqual({ title: 'Three', content: 'Some content' });
   });
 
-  it('refuses to respond with more than 16 MiB of texts before it loads them', async () => {
+  it('does not load more than 16 MiB of texts for one response', async () => {
     const author = await api.users.create({ name: 'Verbose' });
     const content = 'é'.repeat(500_000);
     for (let n = 0; n < 18; n++) {
@@ -396,7 +396,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
   });
 
   describe('errors', () => {
-    it('carry the id of the answer, and no stack', async () => {
+    it('carry the id of the response, and no stack', async () => {
       const reply = await api.graphql('mutation { updateUser(id: 999999, input: {}) { id } }');
       const [error] = reply.body.errors;
 

@@ -29,8 +29,8 @@ describe.each(STORES)('HTTP on %s', (store) => {
   }
 
   async function raw(request: string, { end = true } = {}) {
-    const answer = await exchange(request, { end });
-    const [head = '', body = ''] = answer.split('\r\n\r\n', 2);
+    const received = await exchange(request, { end });
+    const [head = '', body = ''] = received.split('\r\n\r\n', 2);
     const [, status, fields = ''] = /^HTTP\/1\.1 (\d+)[^\r]*\r\n([^]*)$/.exec(head) ?? [];
     const headers = Object.fromEntries(
       fields.split('\r\n').map((line) => {
@@ -43,9 +43,9 @@ describe.each(STORES)('HTTP on %s', (store) => {
 
   describe('X-Request-ID', () => {
     it.each([
-      ['an answer', 'GET', '/health'],
+      ['a response', 'GET', '/health'],
       ['a list', 'GET', '/v1/posts'],
-      ['an answer without a body', 'HEAD', '/v1/posts'],
+      ['a response without a body', 'HEAD', '/v1/posts'],
       ['a bad id', 'GET', '/v1/posts/abc'],
       ['an unknown path', 'GET', '/nowhere'],
       ['a wrong method', 'PUT', '/v1/posts'],
@@ -70,7 +70,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
 
   describe('paths', () => {
     it.each(['/health', '/health/ready', '/v1/posts', '/v1/posts/1', '/v1/posts/cursor'])(
-      '%s answers with and without a slash at its end, and to HEAD',
+      '%s responds with and without a slash at its end, and to HEAD',
       async (path) => {
         const plain = await api.get(path);
         const slash = await api.get(`${path}/`);
@@ -126,7 +126,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
       ['OPTIONS', '/v1/posts', 'GET, HEAD, POST'],
       ['TRACE', '/v1/posts', 'GET, HEAD, POST'],
       ['PROPFIND', '/v1/posts', 'GET, HEAD, POST'],
-    ] as const)('%s %s is refused with Allow: %s, whatever the body', async (method, url, allow) => {
+    ] as const)('%s %s is rejected with Allow: %s, whatever the body', async (method, url, allow) => {
       for (const payload of [undefined, '{broken']) {
         const reply = await api.send({ method, url, ...(payload && { payload }) });
         expect(reply).toBeError('METHOD_NOT_ALLOWED');
@@ -143,14 +143,14 @@ describe.each(STORES)('HTTP on %s', (store) => {
       ['two lengths', 'POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
       ['an id of 60,000 digits', `GET /v1/posts/${'9'.repeat(60_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
       ['headers of 60,000 bytes', `GET /health HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(60_000)}\r\n\r\n`],
-    ])('are refused in the envelope: %s', async (_, request) => {
+    ])('are rejected in the envelope: %s', async (_, request) => {
       expect(await raw(request)).toBeError('MALFORMED_REQUEST');
     });
 
     it.each([
       ['no Host', 'GET /health HTTP/1.1\r\nConnection: close\r\n\r\n'],
       ['a proxy’s request', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'],
-    ])('are refused in the envelope as well: %s', async (_, request) => {
+    ])('are rejected in the envelope as well: %s', async (_, request) => {
       expect(await raw(request)).toBeError('MALFORMED_REQUEST');
     });
 
@@ -173,7 +173,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
       expect(reply.headers['x-request-id']).toMatch(UUID);
     });
 
-    it('OPTIONS * is answered for the server as a whole', async () => {
+    it('OPTIONS * is for the server as a whole', async () => {
       const reply = await raw('OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
 
       expect(reply).toHaveStatus(204);
@@ -205,7 +205,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
       expect(await raw(`${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)).toBeError('NOT_FOUND');
     });
 
-    it('do not take the place of an answer that is owed', async () => {
+    it('do not take the place of a response that is owed', async () => {
       const body = '{"title":"Pipelined","content":"C"}';
       const before = await api.posts.count();
 
@@ -218,36 +218,36 @@ describe.each(STORES)('HTTP on %s', (store) => {
       expect(await api.posts.count()).toBe(before + 1);
     });
 
-    it('do not take the place of any answer that is owed to requests before them', async () => {
+    it('do not take the place of any response that is due to requests before them', async () => {
       const body = '{"title":"Pipelined","content":"C"}';
       const request = `POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
       const before = await api.posts.count();
 
-      const answers = await exchange(`${request.repeat(5)}garbage\r\n\r\n`);
+      const received = await exchange(`${request.repeat(5)}garbage\r\n\r\n`);
 
-      expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(Array(5).fill('HTTP/1.1 201'));
+      expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(Array(5).fill('HTTP/1.1 201'));
       expect(await api.posts.count()).toBe(before + 5);
     });
 
-    it('are refused behind the answers that are owed, when they end in the middle of a request', async () => {
-      const answers = await exchange(
+    it('are rejected behind the response that are owed, when they end in the middle of a request', async () => {
+      const received = await exchange(
         'GET /v1/posts HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2) +
           'POST /v1/posts HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nno length\r\n',
       );
 
-      expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
-      expect(answers).toMatch(/MALFORMED_REQUEST[^]*$/);
+      expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
+      expect(received).toMatch(/MALFORMED_REQUEST[^]*$/);
     });
 
-    it('are refused once they have taken too long, and only once', async () => {
+    it('are rejected once they have taken too long, and only once', async () => {
       const server = api.app.getHttpServer();
       const { requestTimeout, headersTimeout } = server;
       Object.assign(server, { requestTimeout: 500, headersTimeout: 400 });
       try {
         const unfinished = 'POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{';
         expect(await raw(unfinished, { end: false })).toBeError('MALFORMED_REQUEST');
-        const answeredEarly = 'POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{';
-        const reply = await raw(answeredEarly, { end: false });
+        const respondedEarly = 'POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{';
+        const reply = await raw(respondedEarly, { end: false });
         expect(reply).toBeError('NOT_FOUND');
       } finally {
         Object.assign(server, { requestTimeout, headersTimeout });
@@ -263,14 +263,14 @@ describe.each(STORES)('HTTP on %s', (store) => {
   });
 
   describe('a body of more than 1 MiB', () => {
-    it('is refused when its length says so', async () => {
+    it('is rejected when its length says so', async () => {
       const reply = await raw(
         'POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\nConnection: close\r\n\r\n',
       );
       expect(reply).toBeError('PAYLOAD_TOO_LARGE');
     });
 
-    it('is refused so that a client that goes on sending gets to read why', async () => {
+    it('is rejected so that a client that goes on sending gets to read why', async () => {
       for (let n = 0; n < 10; n++) {
         const reply = await fetch(`http://127.0.0.1:${port}/v1/posts`, {
           method: 'POST',
@@ -281,7 +281,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
       }
     });
 
-    it('is refused when it comes in chunks', async () => {
+    it('is rejected when it comes in chunks', async () => {
       const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
       const reply = await raw(
         `POST /v1/posts HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(17)}0\r\n\r\n`,
@@ -302,7 +302,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
     }
   });
 
-  it('refuses a compressed body', async () => {
+  it('rejects a compressed body', async () => {
     const reply = await api.post('/v1/posts', '{}', { 'content-encoding': 'gzip' });
 
     expect(reply).toBeError('UNSUPPORTED_MEDIA_TYPE');
@@ -336,7 +336,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
   describe('CORS', () => {
     const origin = 'https://app.example';
 
-    it('lets any origin read the answers and their headers, without credentials', async () => {
+    it('lets any origin read the response and their headers, without credentials', async () => {
       for (const url of ['/v1/posts', '/v1/posts/abc', '/nowhere']) {
         const { headers } = await api.get(url, { origin });
         expect(headers['access-control-allow-origin']).toBe('*');
@@ -347,7 +347,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
       }
     });
 
-    it('answers a preflight', async () => {
+    it('received a preflight', async () => {
       const reply = await api.send({
         method: 'OPTIONS',
         url: '/v1/posts/1',

@@ -13,12 +13,12 @@ const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> 
 
 const withKey = (key: string) => ({ 'idempotency-key': key });
 
-/** Exactly one has done it; the others have its answer, or were told that it was under way. */
+/** Exactly one has done it; the others have its response, or were told that it was under way. */
 function expectOnce(replies: readonly Reply[]): Reply {
   const made = replies.filter(({ status, headers }) => status === 201 && !headers['idempotent-replayed']);
   expect(made).toHaveLength(1);
-  const answers = replies.filter(({ status }) => status === 201).map(({ text }) => text);
-  expect(new Set(answers).size).toBe(1);
+  const responses = replies.filter(({ status }) => status === 201).map(({ text }) => text);
+  expect(new Set(responses).size).toBe(1);
   for (const reply of replies.filter(({ status }) => status !== 201)) {
     expect(reply).toBeError('IDEMPOTENCY_KEY_IN_USE');
   }
@@ -82,12 +82,12 @@ describe.each(STORES)('races for an Idempotency-Key on %s', (store) => {
     await api.stop();
   });
 
-  it('kill -9 between the commit and the answer: the retry has the order', async () => {
+  it('kill -9 between the commit and the response: the retry has the order', async () => {
     const { environment, ...testStore } = await createStore(store);
     const init = { method: 'POST', body: '{"a":1}', headers: withKey('k') };
     const dying = await Service.start({
       ...environment,
-      NODE_OPTIONS: '--import ./test/support/die-before-answer.mjs',
+      NODE_OPTIONS: '--import ./test/support/die-before-response.mjs',
     });
     await expect(dying.fetch('/v1/orders', init)).rejects.toThrow('fetch failed');
     await dying.end();
@@ -112,8 +112,8 @@ describe.each([
   ['the same process on SQLite', 'SQLite', 1],
   ['the same process on PostgreSQL', 'PostgreSQL', 1],
   ['another replica on PostgreSQL', 'PostgreSQL', 2],
-] as const)('while a request is being answered, %s', (_, store, replicas) => {
-  it('says so at once, whatever the body is, and has the answer afterwards', async () => {
+] as const)('while a request is in progress, %s', (_, store, replicas) => {
+  it('says so at once, whatever the body is, and has the response afterwards', async () => {
     Held.current = new Held();
     const api = await startApi(store, {}, [RepeatModule]);
     const other =
@@ -157,7 +157,7 @@ describe('two replicas on PostgreSQL', () => {
     await api.stop();
   });
 
-  it('answer for each other, and refuse another body for each other', async () => {
+  it('response for each other, and reject another body for each other', async () => {
     const api = await startApi('PostgreSQL');
     const replica = new TestApi(await createApp(api.config), api.config, async () => undefined);
 

@@ -50,15 +50,15 @@ describe.each(STORES)('the records of idempotent requests on %s', (store) => {
     api.moveClock(0);
   });
 
-  it('refuse new keys with 503 when they take all of their room, until records expire', async () => {
+  it('reject new keys with 503 when they take all of their room, until records expire', async () => {
     const random = () => randomBytes(300_000).toString('base64');
     const first = random();
     expect(await create(first, 'first')).toHaveStatus(201);
     await waitFor(async () => (await create(random())).status === 503);
 
-    const refused = await create('short');
-    expect(refused).toBeError('SERVICE_UNAVAILABLE');
-    expect(refused.headers['retry-after']).toBeDefined();
+    const rejected = await create('short');
+    expect(rejected).toBeError('SERVICE_UNAVAILABLE');
+    expect(rejected.headers['retry-after']).toBeDefined();
     expect((await create(first, 'first')).headers['idempotent-replayed']).toBe('true');
     expect(await api.post('/v1/posts', { title: 'T', content: 'No key' })).toHaveStatus(201);
     expect(await kept()).toBeLessThan(2 * 1024 * 1024);

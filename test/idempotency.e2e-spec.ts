@@ -11,7 +11,7 @@ const HOUR = 60 * 60_000;
 
 const withKey = (key: string = randomUUID()) => ({ 'idempotency-key': key });
 
-/** The same answer: status, body to the byte, and every header but those of the request itself. */
+/** The same response: status, body to the byte, and every header but those of the request itself. */
 function expectReplay(reply: Reply, first: Reply): void {
   expect(reply.status).toBe(first.status);
   expect(reply.text).toBe(first.text);
@@ -40,7 +40,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     ['missing', undefined],
     ['empty', ''],
     ['blank', ' \t '],
-  ])('is required of orders, and %s it is refused before the body is', async (_, key) => {
+  ])('is required of orders, and %s it is rejected before the body is', async (_, key) => {
     const headers: Record<string, string> = key === undefined ? {} : withKey(key);
 
     expect(await api.post('/v1/orders', '{broken', headers)).toBeError('MISSING_IDEMPOTENCY_KEY');
@@ -53,7 +53,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     ['two keys', 'a, b'],
     ['a letter beyond ASCII', 'schlüssel'],
     ['a control character', 'a\u007fb'],
-  ])('of %s is refused, before the body is', async (_, key) => {
+  ])('of %s is rejected, before the body is', async (_, key) => {
     expect(await order('{broken', key)).toBeError('INVALID_IDEMPOTENCY_KEY');
     expect(await api.post('/v1/posts', '{broken', withKey(key))).toBeError('INVALID_IDEMPOTENCY_KEY');
   });
@@ -73,7 +73,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     ['/v1/users', { name: 'Ada', email: 'ada@example.com' }],
     ['/v2/users', { name: 'Ada', email: 'ada@example.com' }],
     ['/auth/register/', { email: 'key@example.com', name: 'Ada', password: PASSWORD }],
-  ])('has %s answer again as it did, and do nothing', async (path, body) => {
+  ])('has %s response again as it did, and do nothing', async (path, body) => {
     const key = withKey();
     const first = await api.post(path, body, key);
     const again = [await api.post(path, body, key), await api.post(path, body, key)];
@@ -134,7 +134,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     ['another form of a letter', '{"a":1,"e\\u0301":1}'],
     ['no object', '[1]'],
     ['nothing in it', ''],
-  ])('is refused with another body: %s', async (_, other) => {
+  ])('is rejected with another body: %s', async (_, other) => {
     const key = randomUUID();
     const first = await order('{"a":1}', key);
     const before = await orders();
@@ -184,9 +184,9 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
       '/auth/register/',
       { email: 'e', name: 'A', password: PASSWORD },
       'VALIDATION_ERROR',
-      { email: 'refused@example.com', name: 'A', password: PASSWORD },
+      { email: 'rejected@example.com', name: 'A', password: PASSWORD },
     ],
-  ] as const)('is still good after %s refused %j', async (path, bad, code, good) => {
+  ] as const)('is still good after %s rejected %j', async (path, bad, code, good) => {
     const key = withKey();
 
     expect(await api.post(path, bad, key)).toBeError(code);
@@ -202,7 +202,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     expectReplay(await api.post('/v1/repeats/governed/1', {}, key), one);
   });
 
-  it('replays large answers with their status and headers, byte for byte', async () => {
+  it('replays large responses with their status and headers, byte for byte', async () => {
     const key = withKey();
     const first = await api.post('/v1/repeats/decorated', { size: 1_000_000 }, key);
 
@@ -214,7 +214,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
   it.each([
     ['text', 201],
     ['nothing', 204],
-  ])('replays an answer of %s', async (what, status) => {
+  ])('replays a response of %s', async (what, status) => {
     const key = withKey();
     const first = await api.post(`/v1/repeats/${what}`, {}, key);
 
@@ -329,7 +329,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     await own.stop();
   });
 
-  it('lets browsers see that an answer was given again', async () => {
+  it('lets browsers see that a response was given again', async () => {
     const { headers } = await api.get('/v1/orders', { origin: 'https://example.com' });
 
     expect(headers['access-control-expose-headers']).toMatch(/\bIdempotent-Replayed\b/);

@@ -151,7 +151,7 @@ describe.each(STORES)('identities on %s', (store) => {
   });
 
   describe('of a victim whose address someone else has registered first', () => {
-    it('cannot be prepared by the stranger: linking and changing is refused, and a reset ends it all', async () => {
+    it('cannot be prepared by the stranger: linking and changing is rejected, and a reset ends it all', async () => {
       const stranger = await register('victim@example.com', { verified: false });
       expect(await startLink(stranger.headers)).toBeError('FORBIDDEN');
       expect(await logIn(person('victim'))).toBeError('CONFLICT');

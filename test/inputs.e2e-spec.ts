@@ -38,13 +38,13 @@ describe('the body of a route that is not about posts', () => {
     'text/json',
     'nonsense',
     undefined,
-  ])('is refused as %s', async (type) => {
+  ])('is rejected as %s', async (type) => {
     expect(await send('{"name":"Ada"}', type)).toBeError('UNSUPPORTED_MEDIA_TYPE');
     expect(await send('name=Ada', type)).toBeError('UNSUPPORTED_MEDIA_TYPE');
   });
 
   it.each(['{', '{"name":"Ada","name":"Bob"}', '\uFEFF{"name":"Ada"}', '{"__proto__":1}', 'NaN'])(
-    'is refused when it cannot be read: %j',
+    'is rejected when it cannot be read: %j',
     async (body) => {
       expect(await send(body, 'application/json')).toBeError('MALFORMED_REQUEST');
     },
@@ -56,14 +56,14 @@ describe('the body of a route that is not about posts', () => {
     ['an array', '[{"name":"Ada"}]', 'application/json'],
     ['null', 'null', 'application/json'],
     ['a string', '"Ada"', 'application/json'],
-  ])('is refused with the missing fields when it is %s', async (_, body, type) => {
+  ])('is rejected with the missing fields when it is %s', async (_, body, type) => {
     const reply = await send(body, type);
 
     expect(reply).toBeError('VALIDATION_ERROR', ['name']);
     expect(reply.body.error.details).toEqual([{ field: 'name', message: 'name must be a string' }]);
   });
 
-  it('is refused with a detail for each field that breaks a rule', async () => {
+  it('is rejected with a detail for each field that breaks a rule', async () => {
     const reply = await send(JSON.stringify({ name: '', phone: '0'.repeat(21) }), 'application/json');
 
     expect(reply).toBeError('VALIDATION_ERROR', ['name', 'phone']);

@@ -149,7 +149,7 @@ describe.each(STORES)('large responses on %s', (store) => {
     expect(await api.get('/v1/posts/1')).toHaveStatus(200);
   });
 
-  it('answer HEAD without a body', async () => {
+  it('respond to HEAD without a body', async () => {
     const loaded = vi.spyOn(api.app.get(PostLists), 'contentsOf');
     const response = await fetch(`${origin}/v1/posts?limit=4&sort_dir=asc`, { method: 'HEAD' });
     expect(loaded).not.toHaveBeenCalled();

@@ -31,7 +31,7 @@ describe.each(STORES)('failed logins on %s', (store) => {
     for (const reply of replies) expect(reply).toBeError('UNAUTHENTICATED');
   }
 
-  it('are answered with 429 after 20 of them, the right password too, until the window has passed', async () => {
+  it('get 429 after 20 of them, the right password too, until the window has passed', async () => {
     await register();
     await fail(LIMIT);
 
@@ -129,7 +129,7 @@ describe.each(STORES)('failed logins on %s', (store) => {
     expect(await login(PASSWORD)).toBeError('RATE_LIMITED');
   });
 
-  it('are answered with 429 after 300 of one address, over all accounts', async () => {
+  it('get 429 after 300 of one address, over all accounts', async () => {
     await register();
     const throttle = api.app.get(LoginThrottle, { strict: false });
     const address = '203.0.113.77';
@@ -138,9 +138,9 @@ describe.each(STORES)('failed logins on %s', (store) => {
     expect(await login(PASSWORD, { from: address })).toHaveStatus(200);
     await fail(2, { from: address });
 
-    const refused = await login(PASSWORD, { from: address });
-    expect(refused).toBeError('RATE_LIMITED');
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(200);
+    const rejected = await login(PASSWORD, { from: address });
+    expect(rejected).toBeError('RATE_LIMITED');
+    expect(Number(rejected.headers['retry-after'])).toBeGreaterThan(200);
     expect(await login(PASSWORD, { from: '203.0.113.78' })).toHaveStatus(200);
     api.moveClock(5 * MINUTE);
     expect(await login(PASSWORD, { from: address })).toHaveStatus(200);

@@ -72,7 +72,7 @@ describe.each(STORES)('mails on %s', (store) => {
     expect(arrived.raw).not.toMatch(/^Bcc/im);
   });
 
-  it.each(['refuses', 'hangs', 'breaks off'] as const)(
+  it.each(['rejects', 'hangs', 'breaks off'] as const)(
     'arrive when the server has recovered that %s, and no request waits for it',
     async (behaviour) => {
       const email = `${behaviour.replace(' ', '-')}@example.com`;
@@ -134,7 +134,7 @@ describe.each(STORES)('mails on %s', (store) => {
   });
 
   it('are given up after a day', async () => {
-    server.behaviour = 'refuses';
+    server.behaviour = 'rejects';
     await api.accounts.register('never@example.com');
     await untilTried(api);
     api.moveClock(23 * HOUR);
@@ -162,7 +162,7 @@ describe.each(STORES)('mails on %s', (store) => {
   });
 
   it('are recorded without a token', async () => {
-    server.behaviour = 'refuses';
+    server.behaviour = 'rejects';
     await api.accounts.register('secret@example.com');
     await untilTried(api);
 

@@ -37,7 +37,7 @@ describe('npm run make:module', () => {
       ['comments', '--parent', 'posts', '--owner', 'account', '--on-delete', 'x'],
       'has to be "cascade" or "restrict"',
     ],
-  ])('refuses %s, and makes nothing', async (_, parameters, message) => {
+  ])('rejects %s, and makes nothing', async (_, parameters, message) => {
     const before = readdirSync(join(copy.folder, 'src'));
 
     const { code, output } = await makeModule(...parameters);

@@ -13,7 +13,7 @@ import { OnDurableEvent } from '../src/events/index.js';
 import { MetricsServer } from '../src/metrics/metrics-server.js';
 import { bearer, startApi, type TestApi } from './support/api.js';
 import { EventClient } from './support/event-client.js';
-import { answer, Receiver } from './support/receiver.js';
+import { respond, Receiver } from './support/receiver.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
@@ -185,7 +185,7 @@ describe.each(STORES)('metrics on %s', (store) => {
     const id = await webhook(receiver.url);
     await api.post(`/v1/webhooks/${id}/test`, {}, staff);
     await until('it is accepted', async () => (await attempts('accepted')) === 1);
-    receiver.behaviour = answer(500);
+    receiver.behaviour = respond(500);
     await api.post(`/v1/webhooks/${id}/test`, {}, staff);
     await until('it is refused', async () => (await attempts('refused')) === 1);
     await receiver.stop();

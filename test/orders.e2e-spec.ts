@@ -92,17 +92,17 @@ describe.each(STORES)('orders on %s', (store) => {
     ['a lone surrogate', '{"a":{"b":"\\ud800"}}'],
     ['a lone surrogate in a name', '{"\\udc00":1}'],
     ['no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
-  ])('refuse %s, before the database', async (_, body) => {
+  ])('reject %s, before the database', async (_, body) => {
     const before = await count();
     const key = { 'idempotency-key': randomUUID() };
 
     expect(await order(body, key)).toBeError('VALIDATION_ERROR');
     expect(await count()).toBe(before);
-    // A refusal does not use the key up.
+    // A rejection does not use the key up.
     expect(await order({}, key)).toHaveStatus(201);
   });
 
-  it('refuse more than 64 KiB, as the only path', async () => {
+  it('reject more than 64 KiB, as the only path', async () => {
     const large = { a: 'x'.repeat(64 * 1024 - 7) };
 
     expect(await order(large)).toBeError('PAYLOAD_TOO_LARGE');
@@ -116,11 +116,11 @@ describe.each(STORES)('orders on %s', (store) => {
     ['0', 'NOT_FOUND'],
     ['-1', 'NOT_FOUND'],
     ['9223372036854775807', 'NOT_FOUND'],
-  ] as const)('answer the id %s with %s', async (id, code) => {
+  ] as const)('respond to the id %s with %s', async (id, code) => {
     expect(await api.get(`/v1/orders/${id}`)).toBeError(code);
   });
 
-  it.each(['PUT', 'PATCH', 'DELETE'] as const)('do not answer to %s', async (method) => {
+  it.each(['PUT', 'PATCH', 'DELETE'] as const)('do not respond to %s', async (method) => {
     const reply = await api.send({ method, url: '/v1/orders/1' });
 
     expect(reply).toBeError('METHOD_NOT_ALLOWED');

@@ -131,7 +131,7 @@ describe.each(STORES)('a password reset on %s', (store) => {
     expect(await confirm(second)).toHaveStatus(200);
   });
 
-  it('refuses a poor password, and leaves the token usable', async () => {
+  it('rejects a poor password, and leaves the token usable', async () => {
     const { refresh } = await register('poor@example.com');
     const token = await tokenFor('poor@example.com');
 

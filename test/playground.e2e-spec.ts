@@ -43,7 +43,7 @@ describe('The playground', () => {
       { NODE_ENV: 'production', WRITE_ACCESS: 'open', JWT_SECRET: 's'.repeat(32), GRAPHQL_PLAYGROUND: 'on' },
       200,
     ],
-  ])('with %j answers a browser by %i', async (settings, status) => {
+  ])('with %j responses a browser by %i', async (settings, status) => {
     const other = await startApi('SQLite', settings);
     const [page, script] = [
       await other.get('/graphql', { accept: 'text/html' }),
@@ -74,19 +74,19 @@ describe('The playground', () => {
     afterAll(() => browser?.close());
 
     const run = async (): Promise<Record<string, any>> => {
-      const answer = page.waitForResponse(
+      const received = page.waitForResponse(
         (response) => response.request().postData()?.includes('__schema') === false,
       );
       await page.click('.graphiql-execute-button');
-      return (await answer).json();
+      return (await received).json();
     };
 
     it('runs the first example by a click, and shows what comes', async () => {
       await page.click('.graphiql-execute-button');
 
-      const answer = await page.waitForSelector('.result-window >> text=Ada Lovelace');
+      const response = await page.waitForSelector('.result-window >> text=Ada Lovelace');
 
-      expect(await answer.isVisible()).toBe(true);
+      expect(await response.isVisible()).toBe(true);
     });
 
     it.each([

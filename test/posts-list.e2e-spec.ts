@@ -284,7 +284,7 @@ describe.each(STORES)('GET /v1/posts on %s', (store) => {
       ['NUL', '\0'],
       ['a blank', ' '],
       ['a very long one', 'Mg=='.repeat(500)],
-    ])('are refused: %s', async (_, cursor) => {
+    ])('are rejected: %s', async (_, cursor) => {
       for (const path of ['/v1/posts', '/v1/posts/cursor']) {
         expect(await api.get(`${path}?${query({ cursor })}`)).toBeError('INVALID_CURSOR');
       }

@@ -154,7 +154,7 @@ describe('?q', () => {
     });
   });
 
-  it('gives the same answers on both, and those of a plain reading', async () => {
+  it('gives the same responses on both, and those of a plain reading', async () => {
     const parts = TEXTS.flat().flatMap((text) => Array.from(text));
     const needle = fc.oneof(
       fc.array(fc.constantFrom(...parts), { minLength: 1, maxLength: 4 }).map((chars) => chars.join('')),

@@ -84,7 +84,7 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
       ['a status that is a number', { title: 'T', content: 'C', status: 0 }, /status/],
       ['a status that is an array', { title: 'T', content: 'C', status: ['draft'] }, /status/],
       ['a status that is false', { title: 'T', content: 'C', status: false }, /status/],
-    ])('refuses %s, naming the field in the message alone, and stores nothing', async (_, body, message) => {
+    ])('rejects %s, naming the field in the message alone, and stores nothing', async (_, body, message) => {
       const before = await api.posts.count();
 
       const reply = await api.post('/v1/posts', body);
@@ -130,7 +130,7 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
       ]);
     });
 
-    it('never gives an id a second time, and burns none on a refusal', async () => {
+    it('never gives an id a second time, and burns none on a rejection', async () => {
       const first = await api.posts.create();
       await api.delete(`/v1/posts/${first.id}`);
       await api.post('/v1/posts', { title: '' });
@@ -204,7 +204,7 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
       ['an empty status', { status: '' }],
       ['a status nobody knows', { status: 'archived' }],
       ['one bad field beside a good one', { title: 'Good', status: 'bad' }],
-    ])('refuses %s, and leaves the post as it was', async (_, change) => {
+    ])('rejects %s, and leaves the post as it was', async (_, change) => {
       const before = await api.posts.create();
 
       const reply = await api.patch(`/v1/posts/${before.id}`, change);
@@ -228,7 +228,7 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
       ['no content type', {}],
       ['a JSON content type and no body', { 'content-type': 'application/json' }],
       ['another content type', { 'content-type': 'text/plain' }],
-    ])('deletes with %s, and answers without a body', async (_, headers: Record<string, string>) => {
+    ])('deletes with %s, and responds without a body', async (_, headers: Record<string, string>) => {
       const { id } = await api.posts.create();
 
       const reply = await api.delete(`/v1/posts/${id}`, headers);
@@ -271,7 +271,7 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
       '-9223372036854775809',
       '9'.repeat(500),
       'a'.repeat(2000),
-    ])('that is no 64-bit integer (%s) is refused', async (id) => {
+    ])('that is no 64-bit integer (%s) is rejected', async (id) => {
       expect(await send(id)).toBeError('INVALID_ID');
     });
 

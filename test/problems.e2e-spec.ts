@@ -15,7 +15,7 @@ describe.each(STORES)('problem details (RFC 9457) on %s', (store) => {
   const JSON_BODY = { 'content-type': 'application/json' };
   const ERRORS: [code: string, send: (headers: Record<string, string>) => Promise<Reply>][] = [
     ['NOT_FOUND', (headers) => api.get('/v1/posts/999999999', headers)],
-    // What Fastify or our hooks refuse before any handler.
+    // What Fastify or our hooks reject before any handler.
     ['NOT_FOUND', (headers) => api.get('/nowhere', headers)],
     ['METHOD_NOT_ALLOWED', (headers) => api.delete('/v1/posts', headers)],
     ['INVALID_ID', (headers) => api.get('/v1/posts/%ff', headers)],

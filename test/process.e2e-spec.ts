@@ -26,16 +26,16 @@ describe.each(STORES)('the process on %s', (store) => {
   async function slowPost({ url }: Service) {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     const body = '{"title":"Slow","content":"But sure"}';
-    const answer = new Promise<string>((resolve) => {
-      let received = '';
-      socket.on('data', (chunk) => (received += String(chunk)));
-      socket.on('close', () => resolve(received));
+    const received = new Promise<string>((resolve) => {
+      let text = '';
+      socket.on('data', (chunk) => (text += String(chunk)));
+      socket.on('close', () => resolve(text));
     });
     socket.write(
       `POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 9)}`,
     );
     await sleep(100);
-    return { finish: () => socket.write(body.slice(9)), answer };
+    return { finish: () => socket.write(body.slice(9)), received };
   }
 
   it('says where it listens and where the data is, without the password', async () => {
@@ -71,7 +71,7 @@ describe.each(STORES)('the process on %s', (store) => {
         ),
       );
       slow.finish();
-      expect(await slow.answer).toMatch(/^HTTP\/1\.1 201 /);
+      expect(await slow.received).toMatch(/^HTTP\/1\.1 201 /);
       const { code, milliseconds } = await end;
       expect(code).toBe(0);
       expect(milliseconds).toBeLessThan(7000);
@@ -81,8 +81,8 @@ describe.each(STORES)('the process on %s', (store) => {
   it('serves one more request on an open connection once it stops listening, and closes it', async () => {
     const service = await start();
     const open = connect(Number(new URL(service.url).port), '127.0.0.1');
-    const answers: string[] = [];
-    open.on('data', (chunk) => answers.push(String(chunk)));
+    const received: string[] = [];
+    open.on('data', (chunk) => received.push(String(chunk)));
     open.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\nGET /health HTTP/1.1\r\nHost: x\r\n');
     await sleep(200);
 
@@ -91,7 +91,7 @@ describe.each(STORES)('the process on %s', (store) => {
     open.write('\r\n');
     await end;
 
-    expect(answers.join('')).toMatch(/^HTTP\/1\.1 200 [^]*HTTP\/1\.1 200 [^]*\r\nconnection: close\r\n/i);
+    expect(received.join('')).toMatch(/^HTTP\/1\.1 200 [^]*HTTP\/1\.1 200 [^]*\r\nconnection: close\r\n/i);
   });
 
   it('exits within 10 seconds even when a request never ends', async () => {

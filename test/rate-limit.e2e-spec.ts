@@ -15,7 +15,7 @@ describe('RATE_LIMIT', () => {
   });
   afterAll(() => api.stop());
 
-  it('refuses what is beyond the limit until the window has passed, and says what is left', async () => {
+  it('rejects what is beyond the limit until the window has passed, and says what is left', async () => {
     const address = '203.0.113.1';
     for (const left of [2, 1, 0]) {
       const reply = await ask(api, address);
@@ -24,10 +24,10 @@ describe('RATE_LIMIT', () => {
       expect(reply.headers['ratelimit']).toMatch(new RegExp(`^"default";r=${left};t=[12]$`));
     }
 
-    const refused = await ask(api, address);
-    expect(refused).toBeError('RATE_LIMITED');
-    expect(refused.headers['retry-after']).toMatch(/^[12]$/);
-    expect(refused.headers['ratelimit']).toMatch(/^"default";r=0;t=[12]$/);
+    const rejected = await ask(api, address);
+    expect(rejected).toBeError('RATE_LIMITED');
+    expect(rejected.headers['retry-after']).toMatch(/^[12]$/);
+    expect(rejected.headers['ratelimit']).toMatch(/^"default";r=0;t=[12]$/);
     expect(await ask(api, '203.0.113.2')).toHaveStatus(200);
     await waitFor(async () => (await ask(api, address)).status === 200);
   });
@@ -68,7 +68,7 @@ describe('RATE_LIMIT', () => {
     expect((await ask(api, '203.0.113.8', '/healthy')).headers['ratelimit']).toMatch('r=2');
   });
 
-  it('lets preflights pass, so that a browser may read the refusal, and counts other OPTIONS', async () => {
+  it('lets preflights pass, so that a browser may read the rejection, and counts other OPTIONS', async () => {
     const headers = { ...from('203.0.113.9'), origin: 'https://app.example' };
     const options = (more: Record<string, string> = {}) =>
       api.send({ method: 'OPTIONS', url: '/v1/posts', headers: { ...headers, ...more } });
@@ -78,12 +78,12 @@ describe('RATE_LIMIT', () => {
     expect(preflight).toHaveStatus(204);
     expect(preflight.headers['ratelimit']).toBeUndefined();
     expect(await options()).toBeError('RATE_LIMITED');
-    const refused = await api.get('/v1/posts', headers);
-    expect(refused).toBeError('RATE_LIMITED');
-    expect(refused.headers['access-control-allow-origin']).toBe('*');
+    const rejected = await api.get('/v1/posts', headers);
+    expect(rejected).toBeError('RATE_LIMITED');
+    expect(rejected.headers['access-control-allow-origin']).toBe('*');
   });
 
-  it('is refused in the words of the reference', async () => {
+  it('is rejected in the words of the reference', async () => {
     const own = await startApi('SQLite', { RATE_LIMIT: '100/60' });
     for (let n = 0; n < 100; n++) await own.get('/v1/posts');
     const { responses } = reference.paths['/v1/posts'].get;

@@ -168,7 +168,7 @@ describe.skipIf(standbyBinaries === undefined)('a read replica', () => {
   });
 
   it.each(['', '1', 'FFFF', '0/16B374D8', '000000000000000g', '00000000000000000'])(
-    'refuses the token %j, and ignores such a cookie',
+    'rejects the token %j, and ignores such a cookie',
     async (token) => {
       expect(await api.get('/v1/posts/1', { [TOKEN]: token })).toBeError('MALFORMED_REQUEST');
       expect(await statusOf('/v1/posts/1', { cookie: `consistency=${token}` })).toBe(200);

@@ -164,7 +164,7 @@ describe('The reference', () => {
   });
 });
 
-/** How to be refused by any operation that can be. What depends on what is stored is up to the tests of it. */
+/** How to be rejected by any operation that can be. What depends on what is stored is up to the tests of it. */
 type Provocation = (
   api: TestApi,
   operation: Operation,
@@ -248,7 +248,7 @@ function examplesOf({ operation }: Operation, code: ErrorCode): any[] {
     .map(([, { value }]) => value);
 }
 
-describe.each(STORES)('The examples of refusals on %s', (store) => {
+describe.each(STORES)('The examples of rejections on %s', (store) => {
   let api: TestApi;
   let closed: TestApi;
   let user: Record<string, string>;

@@ -3,7 +3,7 @@ import { Service } from './support/service.js';
 import { createStore } from './support/stores.js';
 
 describe('a second service', () => {
-  it('on the same embedded database is refused in one line', async () => {
+  it('on the same embedded database is rejected in one line', async () => {
     const store = await createStore('SQLite');
     const first = await Service.start(store.environment);
 

@@ -89,7 +89,7 @@ describe.each(STORES)('JWT_SECRET is rotated on %s', (store) => {
     await api.stop();
   });
 
-  it('and a secret that is neither of the two is refused', async () => {
+  it('and a secret that is neither of the two is rejected', async () => {
     await start();
     const { access } = await api.accounts.login('ada@example.com');
     api = await api.restart({ jwtSecret: NEW, jwtSecretPrevious: 'x'.repeat(32) });

@@ -45,7 +45,7 @@ describe.each(STORES)('sessions on %s', (store) => {
     api.app.get(Queries).one<Row>('SELECT * FROM logins WHERE id = :id', { id: idOf(of) });
 
   describe('POST /auth/session/', () => {
-    it('answers with the account and a CSRF token, and the credential is in the cookie alone', async () => {
+    it('responds with the account and a CSRF token, and the credential is in the cookie alone', async () => {
       await logIn();
       const reply = await api.post('/auth/session/', { email: email.toUpperCase(), password: PASSWORD });
 
@@ -105,7 +105,7 @@ describe.each(STORES)('sessions on %s', (store) => {
       expect(await show(session.cookie)).toHaveStatus(200);
     });
 
-    it('refuses the same as a login for tokens, in the same words', async () => {
+    it('rejects the same as a login for tokens, in the same words', async () => {
       await logIn();
       const attempts = [
         { email, password: 'wrong password' },
@@ -185,7 +185,7 @@ describe.each(STORES)('sessions on %s', (store) => {
       expect(await show(other.cookie)).toHaveStatus(200);
     });
 
-    it('is refused for one that has ended already, and to tokens', async () => {
+    it('is rejected for one that has ended already, and to tokens', async () => {
       await logIn();
       const { access } = await api.accounts.login(email);
       await logOut(session.headers);
@@ -339,7 +339,7 @@ describe.each(STORES)('sessions on %s', (store) => {
     });
   });
 
-  it('answer 503 when the database cannot be read', async () => {
+  it('responds with 503 when the database cannot be read', async () => {
     const broken = await startApi(store);
     await broken.accounts.register('ada@example.com');
     const { cookie } = await broken.accounts.session('ada@example.com');

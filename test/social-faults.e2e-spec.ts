@@ -122,7 +122,7 @@ describe.each(STORES)('social login on %s makes nothing of', (store) => {
     expect(await visitor.ask(withParameters(callback, { code }))).toBeError('UNAUTHENTICATED');
   });
 
-  it('an answer in the name of another issuer (RFC 9207)', async () => {
+  it('a response in the name of another issuer (RFC 9207)', async () => {
     const [visitor, callback] = await arriving();
 
     const reply = await visitor.ask(withParameters(callback, { iss: 'https://evil.example' }));
@@ -163,7 +163,7 @@ describe.each(STORES)('social login on %s makes nothing of', (store) => {
     expect(await visitor.ask(callback)).toBeError('UNAUTHENTICATED');
   });
 
-  it('an API of GitHub that does not answer as it should', async () => {
+  it('an API of GitHub that does not respond as it should', async () => {
     github.status = 500;
     expect(await new Visitor(api).logIn('github')).toBeError('SERVICE_UNAVAILABLE');
     github.status = 401;
@@ -244,7 +244,7 @@ describe('a provider', () => {
     await api.stop();
   });
 
-  it('that does not answer is given up after some seconds, at the start and at the end', async () => {
+  it('that does not respond is given up after some seconds, at the start and at the end', async () => {
     const api = await startApi('SQLite', settings());
     const visitor = new Visitor(api);
     const callback = await visitor.logInAt(await visitor.start('google'), 'ada');
@@ -258,7 +258,7 @@ describe('a provider', () => {
     await Promise.all([api.stop(), fresh.stop()]);
   });
 
-  it('that is slow again and again is given up as if it did not answer once', async () => {
+  it('that is slow again and again is given up as if it did not respond once', async () => {
     const api = await startApi('SQLite', settings());
     const visitor = new Visitor(api);
     const callback = await visitor.logInAt(await visitor.start('google'), 'ada');

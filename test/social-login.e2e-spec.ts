@@ -159,7 +159,7 @@ describe.each(STORES)('social login on %s', (store) => {
     ['we have not verified', true, false],
     ['the provider has not verified', false, true],
     ['neither has verified', false, false],
-  ])('is refused where %s an e-mail that is ours, and links nothing', async (what, theirs, ours) => {
+  ])('is rejected where %s an e-mail that is ours, and links nothing', async (what, theirs, ours) => {
     const login = `taken-${what.split(' ')[0]}`;
     await api.accounts.register(`${login}@example.com`);
     if (ours) await verifyEmail(`${login}@example.com`);
@@ -181,7 +181,7 @@ describe.each(STORES)('social login on %s', (store) => {
     ['an e-mail that it has not verified', { email_verified: false }],
     ['an e-mail that it says "true" of', { email_verified: 'true' }],
     ['an e-mail that it says nothing of', { email_verified: undefined }],
-  ])('is refused with %s, and makes nothing', async (_, more) => {
+  ])('is rejected with %s, and makes nothing', async (_, more) => {
     const accounts = await count('accounts');
     person('odd', more);
 
@@ -189,7 +189,7 @@ describe.each(STORES)('social login on %s', (store) => {
     expect(await count('accounts')).toBe(accounts);
   });
 
-  it('is refused without an e-mail at GitHub', async () => {
+  it('is rejected without an e-mail at GitHub', async () => {
     atGitHub(130, 'x@example.com');
     github.person = { ...github.person, emails: [] };
     expect(await logIn('github')).toBeError('VALIDATION_ERROR', ['email']);
@@ -209,7 +209,7 @@ describe.each(STORES)('social login on %s', (store) => {
     expect((await me(await logIn('google', login))).name).toBe(expected);
   });
 
-  it('is refused to an account that is switched off', async () => {
+  it('is denied to an account that is switched off', async () => {
     person('off');
     await logIn('google', 'off');
     await api.accounts.admin().setActive('off@example.com', false);

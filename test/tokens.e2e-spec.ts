@@ -89,7 +89,7 @@ describe.each(STORES)('tokens on %s', (store) => {
       expect(await login({ email: ` ${email.toUpperCase()} ` })).toHaveStatus(200);
     });
 
-    it('refuses an unknown e-mail, a wrong password and an inactive account in the same words', async () => {
+    it('rejects an unknown e-mail, a wrong password and an inactive account in the same words', async () => {
       await logIn();
       const wrong = await login({ password: 'wrong password' });
       const unknown = await login({ email: 'nobody@example.com' });
@@ -112,7 +112,7 @@ describe.each(STORES)('tokens on %s', (store) => {
       ['nothing', {}, ['email', 'password']],
       ['other types', { email: {}, password: 123456 }, ['email', 'password']],
       ['NUL', { email: 'a\0@example.com', password: 'x\0' }, ['email', 'password']],
-    ])('refuses %s, and names the fields', async (_, body, fields) => {
+    ])('rejects %s, and names the fields', async (_, body, fields) => {
       expect(await api.post('/auth/login/', body)).toBeError('VALIDATION_ERROR', fields);
     });
 
@@ -255,7 +255,7 @@ describe.each(STORES)('tokens on %s', (store) => {
       }
     });
 
-    it('is refused to an account that is switched off, also when it is on again', async () => {
+    it('is denied to an account that is switched off, also when it is on again', async () => {
       const { refresh: token } = await logIn();
       const admin = api.accounts.admin();
 
@@ -272,7 +272,7 @@ describe.each(STORES)('tokens on %s', (store) => {
       ['null', null],
       ['a number', 5],
       ['a list', ['x']],
-    ])('refuses %s as a wrong field, on each path', async (_, token) => {
+    ])('rejects %s as a wrong field, on each path', async (_, token) => {
       expect(await refresh(token)).toBeError('VALIDATION_ERROR', ['refresh']);
       expect(await logout(token)).toBeError('VALIDATION_ERROR', ['refresh']);
       expect(await verify(token)).toBeError('VALIDATION_ERROR', ['token']);
@@ -317,7 +317,7 @@ describe.each(STORES)('tokens on %s', (store) => {
       expect(await refresh(other.refresh)).toHaveStatus(200);
     });
 
-    it('is refused to an access token', async () => {
+    it('is denied to an access token', async () => {
       const { access, refresh: token } = await logIn();
 
       expect(await logout(access)).toBeError('TOKEN_NOT_VALID');

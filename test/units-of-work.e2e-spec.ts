@@ -156,7 +156,7 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
     await expectAlive();
   });
 
-  it('whose statement the database refuses leaves nothing, and holds nothing up', async () => {
+  it('whose statement the database rejects leaves nothing, and holds nothing up', async () => {
     const work = async () => {
       await insert('a');
       await transactions.execute('INSERT INTO no_such_table VALUES (1)');
@@ -168,9 +168,9 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
   });
 
   it.each<[string, () => Promise<unknown>]>([
-    ['a refused statement', () => transactions.execute('INSERT INTO no_such_table VALUES (1)')],
+    ['a rejected statement', () => transactions.execute('INSERT INTO no_such_table VALUES (1)')],
     [
-      'a refused statement of a manager',
+      'a rejected statement of a manager',
       () => transactions.run((manager) => manager.query('INSERT INTO no_such_table VALUES (1)')),
     ],
     [
@@ -259,7 +259,7 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
     await clear();
   });
 
-  it('refuses its manager after its end', async () => {
+  it('rejects its manager after its end', async () => {
     let manager: EntityManager | undefined;
     await transactions.run(async (own) => {
       manager = own;

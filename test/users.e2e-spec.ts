@@ -15,7 +15,7 @@ describe.each(STORES)('Users on %s', (store) => {
   });
 
   describe('create', () => {
-    it('answers version 1 with the bare user', async () => {
+    it('serves version 1 with the bare user', async () => {
       const reply = await api.post('/v1/users', { name: 'Ada', email: 'ada@example.com' });
 
       expect(reply).toHaveStatus(201);
@@ -24,7 +24,7 @@ describe.each(STORES)('Users on %s', (store) => {
       expect(await api.users.get(reply.body.id)).toMatchObject({ email: 'ada@example.com' });
     });
 
-    it('answers version 2 with all of it', async () => {
+    it('serves version 2 with all of it', async () => {
       const reply = await api.post('/v2/users', { name: 'Ada', email: 'ada@example.com' });
 
       expect(reply).toHaveStatus(201);
@@ -77,7 +77,7 @@ describe.each(STORES)('Users on %s', (store) => {
       ['an e-mail with a lone surrogate', { name: 'Ada', email: '\ud800@example.com' }, ['email']],
       ['an e-mail that is too long', { name: 'Ada', email: `${'a'.repeat(250)}@example.com` }, ['email']],
       ['two faults at once', { name: '', email: 'x' }, ['name', 'email']],
-    ])('refuses %s, in both versions', async (_, body, fields) => {
+    ])('rejects %s, in both versions', async (_, body, fields) => {
       const total = await count();
 
       expect(await api.post('/v1/users', body)).toBeError('VALIDATION_ERROR', fields);
@@ -160,7 +160,7 @@ describe.each(STORES)('Users on %s', (store) => {
       expect(reply.body.data.id).toBe('1');
     });
 
-    it('is refused in JSON, whatever is accepted', async () => {
+    it('is rejected in JSON, whatever is accepted', async () => {
       const accept = { accept: 'application/xml' };
 
       expect(await api.get('/v1/users/999999', accept)).toBeError('NOT_FOUND');
@@ -211,7 +211,7 @@ describe.each(STORES)('Users on %s', (store) => {
       },
     );
 
-    it('answers in the shape of its version', async () => {
+    it('responds in the shape of its version', async () => {
       const user = await api.users.create();
 
       expect((await api.patch(`/v1/users/${user.id}`, {})).body).toEqual({
@@ -230,7 +230,7 @@ describe.each(STORES)('Users on %s', (store) => {
       ['put', {}, ['name']],
       ['put', { name: null }, ['name']],
       ['put', { name: 'A', email: 'x' }, ['email']],
-    ] as const)('%s refuses %j, and leaves the user as it was', async (method, body, fields) => {
+    ] as const)('%s rejects %j, and leaves the user as it was', async (method, body, fields) => {
       const before = await api.users.create({ email: 'a@example.com' });
 
       for (const version of ['/v1', '/v2']) {
@@ -331,7 +331,7 @@ describe.each(STORES)('Users on %s', (store) => {
       expect(await api.get(`${version}/users/${id}/posts/999999`)).toBeError('NOT_FOUND');
     });
 
-    it('refuse bad ids and unknown users', async () => {
+    it('reject bad ids and unknown users', async () => {
       expect(await api.get(`${version}/users/x/posts`)).toBeError('INVALID_ID');
       expect(await api.get(`${version}/users/1/posts/x`)).toBeError('INVALID_ID');
       expect(await api.get(`${version}/users/x/posts/1`)).toBeError('INVALID_ID');

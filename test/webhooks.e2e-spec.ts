@@ -8,7 +8,7 @@ import { loadConfig } from '../src/config/load-config.js';
 import { Queries } from '../src/database/queries.js';
 import { Transactions } from '../src/database/transactions.js';
 import { bearer, startApi, TestApi } from './support/api.js';
-import { answer, Receiver } from './support/receiver.js';
+import { respond, Receiver } from './support/receiver.js';
 import { createStore, STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
@@ -120,7 +120,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     ['types that are no texts', { types: [null] }, ['types']],
     ['two mistakes', { url: 'x', types: ['x'] }, ['url', 'types']],
     ['a long description', { description: 'x'.repeat(201) }, ['description']],
-  ])('are refused with %s', async (name, fields, wrong) => {
+  ])('are rejected with %s', async (name, fields, wrong) => {
     const valid = name === 'no fields' ? {} : { url: 'https://example.com', types: ['*'] };
     expect(await api.post('/v1/webhooks', { ...valid, ...fields }, staff)).toBeError(
       'VALIDATION_ERROR',
@@ -249,7 +249,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     const late: ServerResponse[] = [];
     receiver.behaviour = (response, { path }) => {
       if (path === webhook.path && late.length === 0) late.push(response);
-      else answer(204)(response, undefined as never);
+      else respond(204)(response, undefined as never);
     };
     await api.posts.create();
     await receiver.at(webhook.path, 1);
@@ -276,7 +276,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
       error: null,
     });
     expect(await receiver.at(webhook.path, 2)).toHaveLength(2);
-    receiver.behaviour = answer(204);
+    receiver.behaviour = respond(204);
     await remove(webhook);
   });
 
@@ -318,7 +318,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     const attempt = async (day: number, status: number) => {
       moving.moveClock(day * DAY);
       receiver.behaviour = (response, { path: at }) =>
-        answer(at === path ? status : 204)(response, undefined as never);
+        respond(at === path ? status : 204)(response, undefined as never);
       await moving.posts.create();
       await until(`the attempt of day ${day} is recorded`, async () => {
         const [newest] = await read('/deliveries');
@@ -343,7 +343,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     expect(all.filter(({ status }) => status === 'pending')).toEqual([]);
     expect(all.filter(({ status }) => status === 'failed').length).toBeGreaterThanOrEqual(3);
     expect(all[0]).toMatchObject({ next_attempt_at: null, error: 'The webhook was deactivated' });
-    receiver.behaviour = answer(204);
+    receiver.behaviour = respond(204);
     await moving.stop();
   });
 
@@ -352,7 +352,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     const own = await staffOf(moving);
     const path = `/${++paths}`;
     receiver.behaviour = (response, { path: at }) =>
-      answer(at === path ? 500 : 204)(response, undefined as never);
+      respond(at === path ? 500 : 204)(response, undefined as never);
     const { body } = await moving.post(
       '/v1/webhooks',
       { url: receiver.url + path, types: ['post.created'] },
@@ -374,7 +374,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
           ? at.status === 'failed'
           : Date.parse(at.next_attempt_at) > Date.now() + time + delay / 2;
       await until(`attempt ${n + 1} is recorded`, async () => isSettled((row = await read())) && isDue(row));
-      expect(row.error).toBe('The receiver answered with 500');
+      expect(row.error).toBe('The receiver responded with 500');
       expect(row.status).toBe(delay === undefined ? 'failed' : 'pending');
       if (delay === undefined) break;
       expect(Date.parse(row.next_attempt_at)).toBeLessThan(Date.now() + time + delay * 1.1 + MINUTE);
@@ -384,16 +384,16 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     const attempts = receiver.delivered.filter((each) => each.path === path);
     expect(new Set(attempts.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
     expect(attempts).toHaveLength(9);
-    receiver.behaviour = answer(204);
+    receiver.behaviour = respond(204);
     await moving.stop();
   });
 
   it('are deactivated by 410', async () => {
     const webhook = await create({ types: ['post.created'] });
-    receiver.behaviour = answer(410);
+    receiver.behaviour = respond(410);
     await api.posts.create();
     await untilStatus(webhook, 'failed', 1);
-    receiver.behaviour = answer(204);
+    receiver.behaviour = respond(204);
 
     expect(await delivery(webhook)).toMatchObject({ response_status: 410, next_attempt_at: null });
     expect((await api.get(`/v1/webhooks/${webhook['id']}`, staff)).body.data.active).toBe(false);
@@ -402,14 +402,14 @@ describe.each(STORES)('Webhooks on %s', (store) => {
 
   it('do not follow redirects', async () => {
     const webhook = await create({ types: ['post.created'] });
-    receiver.behaviour = answer(307, { location: `${receiver.url}/elsewhere` });
+    receiver.behaviour = respond(307, { location: `${receiver.url}/elsewhere` });
     await api.posts.create();
     await until('the attempt is recorded', async () => (await delivery(webhook))?.response_status === 307);
-    receiver.behaviour = answer(204);
+    receiver.behaviour = respond(204);
 
     expect(await delivery(webhook)).toMatchObject({
       status: 'pending',
-      error: 'The receiver answered with 307',
+      error: 'The receiver responded with 307',
     });
     expect(receiver.delivered.filter(({ path }) => path === '/elsewhere')).toEqual([]);
     await api.patch(`/v1/webhooks/${webhook['id']}`, { active: false }, staff);
@@ -451,7 +451,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     await untilStatus(webhook, 'delivered', 1);
     await until('the response is cut off', () => isCut);
     expect(await delivery(webhook)).toMatchObject({ response_status: 299, error: null });
-    receiver.behaviour = answer(204);
+    receiver.behaviour = respond(204);
     await remove(webhook);
   });
 
@@ -462,14 +462,14 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     const alive = await create({ types: ['user.created'] });
     receiver.behaviour = (response, { path }) => {
       // Those that are dead hang.
-      if (path !== '/dead') answer(204)(response, undefined as never);
+      if (path !== '/dead') respond(204)(response, undefined as never);
     };
     for (let n = 0; n < 20; n++) await api.users.create();
 
     await receiver.at(alive.path, 20);
     const states = await deliveries(dead[0]!);
     expect(states.filter(({ status }) => status === 'delivered')).toEqual([]);
-    receiver.behaviour = answer(204);
+    receiver.behaviour = respond(204);
     for (const webhook of [...dead, alive]) await remove(webhook);
   });
 
@@ -486,7 +486,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
   });
 });
 
-describe.each(STORES)('Where private addresses are refused on %s', (store) => {
+describe.each(STORES)('Where private addresses are rejected on %s', (store) => {
   it.each([
     ['a literal address', (port: number) => `http://127.0.0.1:${port}/`],
     ['a name that resolves to one', (port: number) => `http://localhost:${port}/`],

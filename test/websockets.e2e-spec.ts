@@ -51,9 +51,9 @@ describe('An upgrade to WebSocket', () => {
   ])('counts as a request of the client that a trusted proxy names: %s', async (_, path, address) => {
     for (let n = 0; n < 3; n++) expect(await tryUpgrade(url + path, from(address))).toBeUndefined();
 
-    const refused = await tryUpgrade(url + path, from(address));
-    expect(refused).toBeError('RATE_LIMITED');
-    expect(refused!.headers).toMatchObject({
+    const rejected = await tryUpgrade(url + path, from(address));
+    expect(rejected).toBeError('RATE_LIMITED');
+    expect(rejected!.headers).toMatchObject({
       'retry-after': expect.stringMatching(/^\d+$/),
       'ratelimit-policy': '"default";q=3;w=3600',
       ratelimit: expect.stringMatching(/^"default";r=0;t=\d+$/),
@@ -84,7 +84,7 @@ describe('An upgrade to WebSocket from a client that is no trusted proxy', () =>
 });
 
 describe('An operation on a WebSocket', () => {
-  it('counts as a request, and is refused alone', async () => {
+  it('counts as a request, and is rejected alone', async () => {
     const { api, url } = await start({ RATE_LIMIT: '4/3600' });
     const client = createClient({
       url: `${url.replace('http', 'ws')}/graphql`,
@@ -93,10 +93,10 @@ describe('An operation on a WebSocket', () => {
     });
     // One is the connection itself.
     const accepted = [1, 2, 3].map(() => subscribe(client));
-    const refused = subscribe(client);
-    await until('it is refused', () => refused.length > 0);
+    const rejected = subscribe(client);
+    await until('it is rejected', () => rejected.length > 0);
 
-    expect(refused).toEqual([
+    expect(rejected).toEqual([
       [expect.objectContaining({ extensions: expect.objectContaining({ code: 'RATE_LIMITED' }) })],
     ]);
     expect(accepted).toEqual([[], [], []]);
@@ -114,11 +114,11 @@ describe('An operation on a WebSocket', () => {
     let clients = 0;
     const accepted = async () => {
       const address = `203.0.113.${++clients}`;
-      const refusals = [];
+      const rejections = [];
       for (let n = 0; n < 10; n++) {
-        refusals.push(await tryUpgrade(`${replicas[n % 2]!.url}/graphql`, from(address)));
+        rejections.push(await tryUpgrade(`${replicas[n % 2]!.url}/graphql`, from(address)));
       }
-      return refusals.filter((refusal) => refusal === undefined).length;
+      return rejections.filter((rejection) => rejection === undefined).length;
     };
 
     await until('both are connected', async () => (await accepted()) === 6);
@@ -157,7 +157,7 @@ describe('WebSockets', () => {
   });
   afterAll(() => api.stop());
 
-  it('are refused to a client that has 50, of whichever kind, until it closes one', async () => {
+  it('are denied to a client that has 50, of whichever kind, until it closes one', async () => {
     const address = '203.0.113.9';
     const sockets: WebSocket[] = [];
     for (let n = 0; n < 50; n++) {
@@ -193,7 +193,7 @@ describe('WebSockets', () => {
     await client.dispose();
   });
 
-  it('are the only upgrade: a client that offers HTTP/2 has its request answered', async () => {
+  it('are the only upgrade: a client that offers HTTP/2 gets its response', async () => {
     const request = get(`${url}/v1/posts`, { headers: { connection: 'Upgrade', upgrade: 'h2c' } });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     response.resume();

@@ -3,7 +3,7 @@ import { bearer, startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
 
 describe.each(STORES)('WRITE_ACCESS on %s', (store) => {
-  /** Creates, changes and deletes a post. @returns the answers */
+  /** Creates, changes and deletes a post. @returns the response */
   async function write(api: TestApi, headers: Record<string, string>) {
     const created = await api.post('/v1/posts', { title: 'T', content: 'C' }, headers);
     const id = created.body.data?.id ?? 1;
@@ -42,7 +42,7 @@ describe.each(STORES)('WRITE_ACCESS on %s', (store) => {
   });
 
   it.each(['authenticated', 'staff'])(
-    '=%s refuses anonymous changes, and lets everyone read',
+    '=%s rejects anonymous changes, and lets everyone read',
     async (mode) => {
       const api = await startApi(store, { WRITE_ACCESS: mode });
 

@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { parseCommandLine } from '../src/commands/support/command-line.ts';
 import { type Names, pascal, singularOf, snake, wordsOf } from './make-module/names.ts';
 import { findParent, ON_DELETE, type OnDelete } from './make-module/parent.ts';
-import { Refusal } from './make-module/refusal.ts';
+import { InputError } from './make-module/input-error.ts';
 
 const PLAIN = 'tools/make-module/template';
 const NESTED = 'tools/make-module/nested-template';
@@ -41,13 +41,14 @@ function main(): void {
     allowPositionals: true,
   });
   const [files = '', ...more] = positionals;
-  if (files === '' || more.length > 0) throw new Refusal(USAGE);
+  if (files === '' || more.length > 0) throw new InputError(USAGE);
   const { parent, owner, 'on-delete': onDelete = 'cascade' } = values;
-  if ((parent === undefined) !== (owner === undefined)) throw new Refusal('--parent and --owner go together');
-  if (owner !== undefined && owner !== 'account') throw new Refusal('--owner has to be "account"');
-  if (!isOnDelete(onDelete)) throw new Refusal('--on-delete has to be "cascade" or "restrict"');
+  if ((parent === undefined) !== (owner === undefined))
+    throw new InputError('--parent and --owner go together');
+  if (owner !== undefined && owner !== 'account') throw new InputError('--owner has to be "account"');
+  if (!isOnDelete(onDelete)) throw new InputError('--on-delete has to be "cascade" or "restrict"');
   if (parent === undefined && values['on-delete'] !== undefined)
-    throw new Refusal('--on-delete needs --parent');
+    throw new InputError('--on-delete needs --parent');
   const names = { files, file: values.singular ?? singularOf(files) };
   check(names);
 
@@ -79,36 +80,36 @@ Next:
 2. npm run contracts && npm test -- ${files}
 3. npm run check, then npm start${
   onDelete === 'RESTRICT'
-    ? `\n\nDeleting one of ${parents} may be a 409 now: declare it at that handler, with @Refuses({ CONFLICT: … }).`
+    ? `\n\nDeleting one of ${parents} may be a 409 now: declare it at that handler, with @Throws({ CONFLICT: … }).`
     : ''
 }`;
 
 function check({ files, file }: Names): void {
   for (const name of [files, file]) {
     if (!/^[a-z]+(-[a-z]+)*$/.test(name)) {
-      throw new Refusal(
+      throw new InputError(
         `"${name}" cannot be a name: it takes small letters, with single hyphens between words`,
       );
     }
-    if (RESERVED.test(name)) throw new Refusal(`"${name}" means something else already`);
+    if (RESERVED.test(name)) throw new InputError(`"${name}" means something else already`);
   }
   if (files === file)
-    throw new Refusal(
+    throw new InputError(
       `"${files}" does not look like a plural; say what one is: npm run make:module -- ${files} --singular …`,
     );
-  if (files.length > 40) throw new Refusal(`"${files}" is too long: 40 letters at most`);
+  if (files.length > 40) throw new InputError(`"${files}" is too long: 40 letters at most`);
   const taken = [`src/${files}`, `test/${files}.e2e-spec.ts`].find(existsSync);
-  if (taken) throw new Refusal(`"${files}" is taken: there is ${taken} already`);
+  if (taken) throw new InputError(`"${files}" is taken: there is ${taken} already`);
   const types = readFileSync('schema.gql', 'utf8');
   if (new RegExp(`^(type|input|enum|scalar) ${pascal(file)}\\b`, 'm').test(types)) {
-    throw new Refusal(`"${file}" is taken: the schema has a type ${pascal(file)} already`);
+    throw new InputError(`"${file}" is taken: the schema has a type ${pascal(file)} already`);
   }
   const table = snake(files);
   const migrations = readdirSync('src/database/migrations', { withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => readFileSync(`${entry.parentPath}/${entry.name}`, 'utf8'));
   if (migrations.some((text) => new RegExp(`CREATE (VIRTUAL )?TABLE ${table}\\b`).test(text))) {
-    throw new Refusal(`"${files}" is taken: there is a table ${table} already`);
+    throw new InputError(`"${files}" is taken: there is a table ${table} already`);
   }
 }
 
@@ -197,7 +198,7 @@ const read = (file: string): string => readFileSync(file, 'utf8');
 try {
   main();
 } catch (error) {
-  if (!(error instanceof Refusal)) throw error;
+  if (!(error instanceof InputError)) throw error;
   console.error(error.message);
   process.exitCode = 1;
 }

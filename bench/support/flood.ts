@@ -58,7 +58,7 @@ async function send(): Promise<void> {
     unavailable++;
     await sleep(50);
   } else if (response.status >= 500 || text.includes('QUERY_TOO_COMPLEX')) {
-    throw new Error(`${kind} was answered with ${response.status}: ${text.slice(0, 500)}`);
+    throw new Error(`${kind} got ${response.status}: ${text.slice(0, 500)}`);
   } else {
     served++;
   }

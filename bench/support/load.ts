@@ -38,11 +38,11 @@ export async function load(
     ],
   });
   // autocannon counts 304 as a redirection, and as one that is no success.
-  const answered = result['2xx'] + result['3xx'];
-  if (result.non2xx > result['3xx'] || result.errors > 0 || answered === 0) {
+  const ok = result['2xx'] + result['3xx'];
+  if (result.non2xx > result['3xx'] || result.errors > 0 || ok === 0) {
     throw new Error(
-      `${method} ${path()}: ${result.non2xx} refusals, ${result.errors} errors, ${answered} answers`,
+      `${method} ${path()}: ${result.non2xx} rejections, ${result.errors} errors, ${ok} responses`,
     );
   }
-  return answered / result.duration;
+  return ok / result.duration;
 }

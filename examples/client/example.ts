@@ -25,14 +25,14 @@ const anonymous = createClient<paths, 'application/json'>({ baseUrl });
 let tokens = { access: '', refresh: '' };
 let refreshing: Promise<void> | undefined;
 
-/** A refresh token is good for one exchange, so requests that are refused at the same time share it. */
+/** A refresh token is good for one exchange, so requests that are rejected at the same time share it. */
 async function refresh(): Promise<void> {
   const { data, error } = await anonymous.POST('/auth/refresh/', { body: { refresh: tokens.refresh } });
   if (!data) throw new Error(`Log in again: ${error.error.message}`);
   tokens = data;
 }
 
-/** Sends the access token along; when it is refused, gets the next one and sends the request once more. */
+/** Sends the access token along; when it is rejected, gets the next one and sends the request once more. */
 async function fetchAsAccount(request: Request): Promise<Response> {
   // A body can be read once, and may be needed again.
   const copy = request.clone();
@@ -57,7 +57,7 @@ const login = await anonymous.POST('/auth/login/', { body: account });
 if (!login.data) throw new Error(login.error.error.message);
 tokens = login.data;
 
-// The answer may get lost, and the request may be sent again: under one key it happens once.
+// The response may get lost, and the request may be sent again: under one key it happens once.
 const key = randomUUID();
 const create = () =>
   api.POST('/v1/posts', {

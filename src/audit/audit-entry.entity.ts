@@ -6,7 +6,7 @@ const DAY = 24 * 3600_000;
 /** When entries expire, for the purge. @param days how long they are kept */
 export const auditExpiry = (days: number) => ({ column: 'created_at', lifetime: days * DAY });
 
-/** One change, and who is responsible for it. Rows are only added; the database refuses to change them, or to delete new ones. */
+/** One change, and who is responsible for it. Rows are only added; the database rejects updates, and deletes of new ones. */
 @Entity('audit_entries')
 @Index('audit_entries_created_at', ['createdAt'])
 @Index('audit_entries_actor_id', ['actorId', 'id'])

@@ -2,7 +2,7 @@ import { Controller, Get, Header, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { StaffOnly } from '../auth/access/index.js';
 import type { QueryParameters } from '../common/http/query.js';
-import { AnswersCursorPage, Refuses } from '../common/openapi/answers.js';
+import { ReturnsCursorPage, Throws } from '../common/openapi/returns.js';
 import { CursorQuery, LimitQuery, QueryParameter } from '../common/openapi/queries.js';
 import type { CursorPage } from '../common/pagination/page.js';
 import { AuditEntryView } from './audit-entry.view.js';
@@ -26,8 +26,8 @@ export class AuditController {
     type: 'string',
     examples: ['/v1/posts/1'],
   })
-  @AnswersCursorPage(AuditEntryView)
-  @Refuses('INVALID_CURSOR')
+  @ReturnsCursorPage(AuditEntryView)
+  @Throws('INVALID_CURSOR')
   @Header('cache-control', 'no-store')
   list(@Query() query: QueryParameters): Promise<CursorPage<AuditEntryView>> {
     return this.audit.list(query);

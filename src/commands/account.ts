@@ -104,7 +104,9 @@ class AccountCommand {
       const flags = [!isActive && 'inactive', isStaff && 'staff', isSuperuser && 'superuser'].filter(Boolean);
       console.log([id, email, JSON.stringify(name), ...flags].join('  '));
     }
-    console.error(`Page ${page} of ${Math.max(1, Math.ceil(total / limit))}, ${total} accounts in all`);
+    console.error(
+      `Page ${page} of ${Math.max(1, Math.ceil(total / limit))}, ${total} ${total === 1 ? 'account' : 'accounts'}`,
+    );
   }
 
   private async show(email: string): Promise<void> {

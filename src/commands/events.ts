@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../common/errors/errors.js';
 import { isOutage } from '../database/failures.js';
-import { EventStore, EventTypes, EVERY_EVENT, StoredEvent } from '../events/index.js';
+import { EventNumbering, EventStore, EventTypes, EVERY_EVENT, StoredEvent } from '../events/index.js';
 import { parseCommandLine } from './support/command-line.js';
 import { runDatabaseCommand, UsageError } from './support/run-command.js';
 
@@ -28,12 +28,11 @@ const { values, positionals } = parseCommandLine(USAGE, {
 const SOURCE = process.env['PUBLIC_URL'] ?? 'http://127.0.0.1:3000';
 
 await runDatabaseCommand(async ({ queries, transactions }) => {
-  const store = new EventStore(queries, transactions, new EventTypes());
   const [command, ...more] = positionals;
   if (more.length > 0) throw new UsageError(USAGE);
-  if (command === 'tail') return tail(store);
+  if (command === 'tail') return tail(new EventStore(queries, transactions, new EventTypes()));
   if (command !== 'renew-epoch') throw new UsageError(USAGE);
-  await store.renewEpoch();
+  await new EventNumbering(queries, transactions).renewEpoch();
   console.log('The ids of later events have another epoch');
   return 0;
 });

@@ -38,14 +38,14 @@ class Import {
   private characters = 0;
   private stopped = false;
   private seen = 0;
-  /** How many of those seen are dealt with for good, be it stored or refused. */
+  /** How many of those seen are dealt with for good, be it stored or rejected. */
   private done: number;
   private stored = 0;
   private changed = 0;
   private known = 0;
   /** How many files have a member in their front matter that no post has. */
   private readonly unknown = new Map<string, number>();
-  private readonly refusals = new Map<string, number>();
+  private readonly rejections = new Map<string, number>();
   private readonly events: EventOutbox;
 
   constructor(
@@ -78,7 +78,7 @@ class Import {
     } finally {
       this.summarize(progress.end(), skipped);
     }
-    return this.stopped ? 130 : this.refusals.size > 0 ? 2 : 0;
+    return this.stopped ? 130 : this.rejections.size > 0 ? 2 : 0;
   }
 
   private async take({ where, fields, fault, source, unknown = [] }: Candidate): Promise<void> {
@@ -97,13 +97,13 @@ class Import {
       this.characters += title.length + content.length;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      this.refuse(where, error.message);
+      this.reject(where, error.message);
     }
   }
 
-  private refuse(where: string, reason: string): void {
-    this.refusals.set(reason, (this.refusals.get(reason) ?? 0) + 1);
-    const count = [...this.refusals.values()].reduce((sum, n) => sum + n, 0);
+  private reject(where: string, reason: string): void {
+    this.rejections.set(reason, (this.rejections.get(reason) ?? 0) + 1);
+    const count = [...this.rejections.values()].reduce((sum, n) => sum + n, 0);
     if (count <= PRINTED) console.error(`${where}: ${reason}`);
     if (count === PRINTED + 1) console.error('… further errors are counted below');
   }
@@ -141,7 +141,7 @@ class Import {
       const names = skipped.slice(0, NAMED).join(', ') + (skipped.length > NAMED ? ', …' : '');
       console.log(`${skipped.length} files skipped, which are not Markdown: ${names}`);
     }
-    for (const [reason, count] of this.refusals) console.log(`${count} refused: ${reason}`);
+    for (const [reason, count] of this.rejections) console.log(`${count} rejected: ${reason}`);
     if (this.stopped) console.log(`Interrupted; go on with --skip ${this.done}`);
   }
 }

@@ -5,7 +5,7 @@ export type WriteAccessMode = 'open' | 'authenticated' | 'staff';
 /** What a password has to be: long enough, or also hard to guess. */
 export type PasswordPolicyMode = 'length' | 'strict';
 
-/** What a refresh token that was used before does: it is refused, or ends its whole login as well. */
+/** What a refresh token that was used before does: it is rejected, or ends its whole login as well. */
 export type RefreshReuse = 'refuse' | 'revoke';
 
 export interface SqliteStore {
@@ -29,7 +29,7 @@ export interface PostgresStore {
   readonly preparedStatements: boolean;
 }
 
-/** The most that an operation may have; it is refused with more, before it is executed. */
+/** The most that an operation may have; it is rejected with more, before it is executed. */
 export interface GraphqlLimits {
   /** Levels of fields within each other. */
   readonly depth: number;
@@ -39,13 +39,13 @@ export interface GraphqlLimits {
   readonly repeatedFields: number;
   /** Words and signs of the text. */
   readonly tokens: number;
-  /** Objects that it may answer with, with all lists as long as they may become. */
+  /** Objects that it may respond with, with all lists as long as they may become. */
   readonly cost: number;
 }
 
 export interface GraphqlSettings {
   readonly introspection: boolean;
-  /** Whether an unknown name is answered with known ones like it. */
+  /** Whether an unknown name gets known ones like it. */
   readonly suggestions: boolean;
   readonly playground: boolean;
   /** Automatic persisted queries: clients send the hash of a document that the service has seen before. */

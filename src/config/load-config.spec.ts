@@ -215,7 +215,7 @@ describe('loadConfig', () => {
     ['OTEL_TRACES_SAMPLER_ARG', '2'],
     ['LOG_LEVEL', 'loud'],
     ['DRAIN_DELAY_MS', '60000'],
-  ])('refuses %s=%s by its name, and never shows the value', (name, value) => {
+  ])('rejects %s=%s by its name, and never shows the value', (name, value) => {
     const start = () => loadConfig({ DATA_DIR, [name]: value });
 
     expect(start).toThrow(new RegExp(`${name} must be`));
@@ -227,7 +227,7 @@ describe('loadConfig', () => {
   });
 
   it.each([[{}], [{ JWT_SECRET: 'short' }], [{ JWT_SECRET: '' }]])(
-    'refuses production with the secret %j',
+    'rejects production with the secret %j',
     (settings) => {
       expect(() => loadConfig({ DATA_DIR, NODE_ENV: 'production', ...settings })).toThrow(
         /JWT_SECRET must be/,
@@ -246,7 +246,7 @@ describe('loadConfig', () => {
     expect(config.production).toBe(true);
   });
 
-  it('refuses production without a word on who may write, and names the choices', () => {
+  it('rejects production without a word on who may write, and names the choices', () => {
     const production = { DATA_DIR, NODE_ENV: 'production', JWT_SECRET: 's'.repeat(32) };
 
     expect(() => loadConfig(production)).toThrow(

@@ -51,7 +51,7 @@ describe('the settings of social login', () => {
     [{ SOCIAL_LOGIN_REDIRECT: 'javascript:alert(1)' }, 'SOCIAL_LOGIN_REDIRECT must be an address'],
     [{ SOCIAL_LOGIN_REDIRECT: 'https://a.example/#x' }, 'SOCIAL_LOGIN_REDIRECT must be an address'],
     [{ ...GOOGLE, NODE_ENV: 'production' }, 'PUBLIC_URL must be set for social login'],
-  ])('refuse %j by name, and say no value', (environment, message) => {
+  ])('reject %j by name, and say no value', (environment, message) => {
     expect(() => load(environment)).toThrow(message);
     expect(() => load(environment)).not.toThrow('hush');
   });

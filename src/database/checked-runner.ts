@@ -25,7 +25,7 @@ interface RunnerHooks {
 }
 
 /**
- * After a failed statement PostgreSQL refuses all others and turns `COMMIT` into a rollback without an error;
+ * After a failed statement PostgreSQL rejects all others and turns `COMMIT` into a rollback without an error;
  * SQLite commits the rest. Here the commit throws, on both. `release` ends a transaction that nobody ended,
  * into which the next user of the connection would write.
  *

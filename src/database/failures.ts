@@ -58,7 +58,7 @@ export function isStorageFault(error: unknown): boolean {
 }
 
 /**
- * Whether a foreign key refused the change: a row that another one refers to was deleted, or one was written that
+ * Whether a foreign key rejected the change: a row that another one refers to was deleted, or one was written that
  * refers to none.
  */
 export function isForeignKeyViolation(error: unknown): boolean {
@@ -71,16 +71,16 @@ export function isForeignKeyViolation(error: unknown): boolean {
   );
 }
 
-/** Whether a unique index refused the row. */
+/** Whether a unique index rejected the row. */
 export function isDuplicate(error: unknown): boolean {
   const { driverError } = (error ?? {}) as { driverError?: unknown };
   return DUPLICATE.test(describe(error).code) || (driverError !== undefined && isDuplicate(driverError));
 }
 
 /** Whether the server will not run it for us, today or later. */
-export function isRefused(error: unknown): boolean {
+export function isNotPermitted(error: unknown): boolean {
   const { driverError } = (error ?? {}) as { driverError?: unknown };
-  return REFUSED.test(describe(error).code) || (driverError !== undefined && isRefused(driverError));
+  return REFUSED.test(describe(error).code) || (driverError !== undefined && isNotPermitted(driverError));
 }
 
 export function isMissingTable(error: unknown): boolean {
@@ -106,7 +106,7 @@ export function isOutage(error: unknown): boolean {
   );
 }
 
-/** Whether another server may well answer a read that this one could not. */
+/** Whether a read that failed here may succeed on another server. */
 export function isReplicaFailure(error: unknown): boolean {
   const { driverError } = (error ?? {}) as { driverError?: unknown };
   return (

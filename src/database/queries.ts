@@ -41,7 +41,7 @@ export abstract class Queries {
   /**
    * Reads what may be some seconds old from a read replica, where there are any: `work` may use this class, and
    * repositories. It reads from the primary within a unit of work, in requests that may change something, and outside of
-   * requests; and whatever a replica cannot answer.
+   * requests; and whatever fails on a replica.
    *
    * @param work nothing but reads; it may run twice
    */

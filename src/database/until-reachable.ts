@@ -16,7 +16,7 @@ export async function untilReachable<T>(
     } catch (error) {
       if (count === ATTEMPTS || !isOutage(error)) throw error;
       const reason = (error as Error).message || (error as NodeJS.ErrnoException).code;
-      logger.warn(`The database does not answer yet (${reason}), attempt ${count} of ${ATTEMPTS}`);
+      logger.warn(`The database does not respond yet (${reason}), attempt ${count} of ${ATTEMPTS}`);
       await sleep(1000);
     }
   }

@@ -6,7 +6,8 @@ import { Database } from '../database/database.js';
 import type { Listening } from '../database/listening.js';
 import { CommittedEvents } from './committed-events.js';
 import { EVERY_EVENT } from './event-filter.js';
-import { CHANNEL, EventStore } from './event-store.js';
+import { CHANNEL, EventNumbering } from './event-numbering.js';
+import { EventStore } from './event-store.js';
 import { StoredEvent } from './stored-event.js';
 
 /**
@@ -61,6 +62,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
 
   constructor(
     private readonly store: EventStore,
+    private readonly numbering: EventNumbering,
     private readonly database: Database,
     private readonly config: Config,
     committed: CommittedEvents,
@@ -73,7 +75,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
 
   async onApplicationBootstrap(): Promise<void> {
     try {
-      await this.store.open();
+      await this.numbering.open();
       await this.findHead();
     } catch (error) {
       // The migrations have not run, or the database only reads: the service starts, and reports it.
@@ -103,7 +105,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
     const { last, hasUnnumbered } = await this.store.state();
     if (!hasUnnumbered) return last;
     // Whoever asks for it has not changed anything by it.
-    await this.outside(() => this.store.number());
+    await this.outside(() => this.numbering.number());
     return (await this.store.state()).last;
   }
 
@@ -178,7 +180,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
   private async look(): Promise<void> {
     if (this.hasCommitted) {
       this.hasCommitted = false;
-      await this.store.number();
+      await this.numbering.number();
     }
     await this.findHead();
     let { last, hasUnnumbered } = await this.store.state();

@@ -1,17 +1,16 @@
-import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../common/errors/errors.js';
 import { MESSAGES } from '../common/errors/messages.js';
-import { isRefused } from '../database/failures.js';
 import type { Parameters } from '../database/parameters.js';
 import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
 import { type EpochRange, wasNeverGiven } from './epoch-range.js';
 import type { EventFilter } from './event-filter.js';
+import { lastPosition } from './event-numbering.js';
 import { EventTypes } from './event-types.js';
 import type { EventRow } from './stored-event.js';
 
-/** Events to a transaction that numbers or purges them. */
+/** How many events one transaction purges. */
 const BATCH = 500;
 
 /** Larger data is left out of pages, and loaded one by one while the page is sent; in bytes. */
@@ -23,21 +22,11 @@ const COLUMNS = ['position', 'epoch', 'type', 'subject', 'time', 'is_private', '
 
 const ID = /^(?<epoch>[\da-f]{12})-(?<position>[1-9]\d{0,14})$/;
 
-/** Listeners to this channel look for new events. */
-export const CHANNEL = 'events';
-
 export interface LogState {
   /** Of the last event that has one; 0 before the first. */
   readonly last: number;
   /** Whether committed events wait for their position. */
   readonly hasUnnumbered: boolean;
-}
-
-interface LogRow {
-  readonly epoch: string;
-  readonly last_position: number;
-  readonly server: string;
-  readonly current: string;
 }
 
 /** An event without its data where that is large. */
@@ -49,60 +38,22 @@ export type PurgedEvent = Pick<EventRow, 'position' | 'type'>;
 /** The log of events: one total order, in which an event is found by its position. */
 @Injectable()
 export class EventStore {
-  private readonly isPostgres: boolean;
-  /** The last position, in a query of `event_log`. */
-  private readonly last: string;
-  private readonly unnumbered: string;
-  /** What {@link Dialect.server} gives, unless the database refuses it. */
-  private server: string | undefined;
-  /** Whether the database has answered that. */
-  private isIdentified = false;
-
   constructor(
     private readonly queries: Queries,
     private readonly transactions: Transactions,
     private readonly types: EventTypes,
-  ) {
-    this.isPostgres = queries.dialect.name === 'postgres';
-    this.last = this.isPostgres
-      ? 'last_position'
-      : `coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0)`;
-    this.unnumbered = this.isPostgres ? 'EXISTS (SELECT 1 FROM events WHERE position IS NULL)' : 'FALSE';
-    this.server = queries.dialect.server;
-  }
-
-  /** Call it when a process starts: a database that was restored must not give out the same ids again. */
-  async open(): Promise<void> {
-    // An embedded database cannot tell that it was restored; but then the process was started since.
-    if (!this.isPostgres) return this.renewEpoch();
-    await this.identify();
-  }
+  ) {}
 
   /** Where the log ends. */
   async state(): Promise<LogState> {
+    const { dialect } = this.queries;
+    // On SQLite events have their position from the beginning.
+    const unnumbered =
+      dialect.name === 'postgres' ? 'EXISTS (SELECT 1 FROM events WHERE position IS NULL)' : 'FALSE';
     const row = await this.queries.one<{ last: number; unnumbered: boolean | number }>(
-      `SELECT ${this.last} AS last, ${this.unnumbered} AS unnumbered FROM event_log WHERE id = 1`,
+      `SELECT ${lastPosition(dialect)} AS last, ${unnumbered} AS unnumbered FROM event_log WHERE id = 1`,
     );
     return { last: row!.last, hasUnnumbered: Boolean(row!.unnumbered) };
-  }
-
-  /**
-   * Gives positions to the events that have committed, in the order of their ids, and signals it. One process at a time
-   * does so: the others wait for the lock of the one row. On SQLite events have their position from the beginning.
-   */
-  async number(): Promise<void> {
-    if (!this.isPostgres) return;
-    await this.identify();
-    for (let count = BATCH; count === BATCH;) count = await this.numberBatch();
-  }
-
-  /** From now on, ids begin with another epoch. */
-  async renewEpoch(): Promise<void> {
-    if (this.isPostgres) await this.identify();
-    await this.transactions.run(async () => {
-      const log = await this.lockLog();
-      await this.beginEpoch(log);
-    });
   }
 
   /**
@@ -123,7 +74,7 @@ export class EventStore {
     );
     if (found) return position;
     const range = await this.queries.one<EpochRange>(
-      `SELECT given.first_position AS first, event_log.epoch = given.epoch AS "isCurrent", ${this.last} AS last,
+      `SELECT given.first_position AS first, event_log.epoch = given.epoch AS "isCurrent", ${lastPosition(this.queries.dialect)} AS last,
          (SELECT min(position) FROM events) AS oldest,
          (SELECT epoch FROM events WHERE position >= given.first_position ORDER BY position LIMIT 1)
            = given.epoch AS "hasFirst",
@@ -188,19 +139,6 @@ export class EventStore {
     return { deleted: expired, isMore: expired.length === BATCH };
   }
 
-  /** An outage says nothing: replicas that disagreed about the server would begin epochs in turn. */
-  private async identify(): Promise<void> {
-    if (this.isIdentified) return;
-    try {
-      await this.queries.one(`SELECT ${this.server} AS current`);
-    } catch (error) {
-      if (!isRefused(error)) throw error;
-      // Some managed servers do not let applications ask. `npm run events -- renew-epoch` is left.
-      this.server = `''`;
-    }
-    this.isIdentified = true;
-  }
-
   private async select<Row>(
     after: number,
     filter: EventFilter,
@@ -243,59 +181,6 @@ export class EventStore {
       parameters[name] = type;
     }
     return { branches, parameters };
-  }
-
-  private async numberBatch(): Promise<number> {
-    // In one statement, which runs many times a second. Whoever has waited for the lock has the counter as it is then,
-    // and leaves out the events that were numbered meanwhile, though it may still see them without a position. Their
-    // places stay empty.
-    const [result] = await this.transactions.execute<{ count: number; is_current: boolean }>(
-      `WITH log AS (
-         SELECT epoch, last_position FROM event_log WHERE id = 1 AND server = ${this.server ?? `''`} FOR UPDATE
-       ), next AS (
-         SELECT id, row_number() OVER (ORDER BY id) AS place
-         FROM (SELECT id FROM events WHERE position IS NULL ORDER BY id LIMIT ${BATCH}) AS committed
-       ), numbered AS (
-         UPDATE events SET epoch = log.epoch, position = log.last_position + next.place
-         FROM log, next WHERE events.id = next.id AND events.position IS NULL RETURNING events.position
-       ), counted AS (
-         UPDATE event_log SET last_position = (SELECT max(position) FROM numbered)
-         FROM log WHERE event_log.id = 1 AND EXISTS (SELECT 1 FROM numbered)
-         RETURNING ${this.queries.dialect.notify(CHANNEL)}
-       )
-       SELECT (SELECT count(*) FROM next) AS count, EXISTS (SELECT 1 FROM log) AS is_current,
-         (SELECT count(*) FROM counted) AS signals`,
-    );
-    const { count, is_current: isCurrent } = result!;
-    if (isCurrent) return count;
-    await this.transactions.run(async () => {
-      const log = await this.lockLog();
-      if (log.current !== log.server) await this.beginEpoch(log);
-    });
-    return BATCH;
-  }
-
-  private async lockLog(): Promise<LogRow> {
-    const [log] = await this.transactions.execute<LogRow>(
-      `SELECT epoch, ${this.last} AS last_position, server, ${this.server ?? `''`} AS current
-       FROM event_log WHERE id = 1 ${this.queries.dialect.lockRowsForUpdate}`,
-    );
-    return log!;
-  }
-
-  private async beginEpoch(log: LogRow): Promise<void> {
-    const epoch = randomBytes(6).toString('hex');
-    await this.transactions.execute('UPDATE event_log SET epoch = :epoch, server = :server WHERE id = 1', {
-      epoch,
-      server: log.current,
-    });
-    await this.transactions.execute(
-      'INSERT INTO event_epochs (epoch, first_position) VALUES (:epoch, :first)',
-      {
-        epoch,
-        first: log.last_position + 1,
-      },
-    );
   }
 }
 

@@ -68,7 +68,7 @@ export class EventStreams implements OnApplicationBootstrap, OnModuleDestroy {
       accept: (batch) => stream.accept(batch),
       fail: () => stream.destroy(),
     });
-    // The client connects again, and is refused or sees less.
+    // The client connects again, and is rejected or sees less.
     const unwatch = this.credentials.watch(request, () => stream.end());
     this.streams.add(stream);
     // A client that has gone before the stream is sent is noticed by nobody else.

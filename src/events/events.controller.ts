@@ -5,7 +5,7 @@ import { CurrentAccount, OptionalAccess } from '../auth/access/index.js';
 import type { Account } from '../auth/accounts/index.js';
 import { CarriesJsonText } from '../common/http/json-text.js';
 import type { QueryParameters } from '../common/http/query.js';
-import { AnswersCursorPage, AnswersText, Refuses } from '../common/openapi/answers.js';
+import { ReturnsCursorPage, ReturnsText, Throws } from '../common/openapi/returns.js';
 import { CursorQuery, LimitQuery, QueryParameter } from '../common/openapi/queries.js';
 import type { CursorPage } from '../common/pagination/page.js';
 import { EventFeed } from './event-feed.js';
@@ -36,8 +36,8 @@ export class EventsController {
   @TypesQuery()
   @CursorQuery(ID)
   @LimitQuery()
-  @AnswersCursorPage(EventView)
-  @Refuses('INVALID_CURSOR', 'EVENTS_EXPIRED')
+  @ReturnsCursorPage(EventView)
+  @Throws('INVALID_CURSOR', 'EVENTS_EXPIRED')
   @CarriesJsonText()
   list(
     @Query() query: QueryParameters,
@@ -59,8 +59,8 @@ export class EventsController {
     description: 'The event to continue after; without it, the stream starts with the next event.',
     schema: { type: 'string', examples: [ID] },
   })
-  @AnswersText('text/event-stream', 'Server-sent events: `id`, `event` (the type) and `data`, an `Event`.')
-  @Refuses('INVALID_CURSOR', 'EVENTS_EXPIRED')
+  @ReturnsText('text/event-stream', 'Server-sent events: `id`, `event` (the type) and `data`, an `Event`.')
+  @Throws('INVALID_CURSOR', 'EVENTS_EXPIRED')
   // Proxies that collect a response before they pass it on would hold events back.
   @Header('x-accel-buffering', 'no')
   stream(

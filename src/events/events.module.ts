@@ -9,6 +9,7 @@ import { ConsumerLimits } from './consumer-limits.js';
 import type { EventsOf } from './define-events.js';
 import { EventFeed } from './event-feed.js';
 import { EventLog } from './event-log.js';
+import { EventNumbering } from './event-numbering.js';
 import { EventOutbox } from './event-outbox.js';
 import { EventPurge } from './event-purge.js';
 import { EventQuery } from './event-query.js';
@@ -36,6 +37,7 @@ class FeatureEventsModule {}
     ConsumerLimits,
     EventFeed,
     EventLog,
+    EventNumbering,
     EventOutbox,
     EventPurge,
     EventQuery,

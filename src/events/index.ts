@@ -4,6 +4,7 @@ export { defineEvents } from './define-events.js';
 export { EventLog } from './event-log.js';
 export { EventOutbox } from './event-outbox.js';
 export { EVERY_EVENT } from './event-filter.js';
+export { EventNumbering } from './event-numbering.js';
 export { EventStore } from './event-store.js';
 export { EventTypes } from './event-types.js';
 export { EventsModule } from './events.module.js';

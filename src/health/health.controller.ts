@@ -1,7 +1,7 @@
 import { Controller, Get, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Public } from '../auth/access/index.js';
-import { AnswersWith, Refuses } from '../common/openapi/answers.js';
+import { ReturnsSchema, Throws } from '../common/openapi/returns.js';
 import { Readiness } from './readiness.service.js';
 
 const OK = {
@@ -20,7 +20,7 @@ export class HealthController {
   /** The process serves; nothing else is asked. */
   @Get()
   @ApiOperation({ summary: 'Reports whether the process serves requests' })
-  @AnswersWith(OK)
+  @ReturnsSchema(OK)
   live(): { status: 'ok' } {
     return { status: 'ok' };
   }
@@ -28,8 +28,8 @@ export class HealthController {
   /** Whether to send requests here. */
   @Get('ready')
   @ApiOperation({ summary: 'Reports whether this process is ready for requests' })
-  @AnswersWith(OK)
-  @Refuses({ SERVICE_UNAVAILABLE: 'Not ready for requests' })
+  @ReturnsSchema(OK)
+  @Throws({ SERVICE_UNAVAILABLE: 'Not ready for requests' })
   async ready(): Promise<{ status: 'ok' }> {
     await this.readiness.check();
     return { status: 'ok' };

@@ -1,6 +1,6 @@
 /**
  * JSON in its canonical form (RFC 8785): no blanks, members in the order of their UTF-16 code units, numbers
- * and strings as ECMAScript writes them. Our reader lets two things through that the RFC refuses, and each
+ * and strings as ECMAScript writes them. Our reader lets two things through that the RFC rejects, and each
  * keeps a form of its own here: lone surrogates, and numbers past the range of a double.
  *
  * @param value as JSON.parse gives it, and no deeper than a recursion may go

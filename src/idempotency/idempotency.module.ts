@@ -7,7 +7,7 @@ import { IdempotencyService } from './idempotency.service.js';
 import { IdempotencyScope } from './idempotency-scope.js';
 import { completePendingResponses } from './pending-response.js';
 
-/** Where answers are kept, and purged from. */
+/** Where responses are kept, and purged from. */
 export const RECORDS_TABLE = 'idempotency_records';
 
 /** Requests that are safe to repeat. It knows no feature: these decorate their handlers. */

@@ -11,7 +11,7 @@ import { compress, expand, type StoredText } from './compressed-text.js';
 import type { Fingerprints } from './idempotency-scope.js';
 import type { StoredResponse } from './stored-response.js';
 
-/** How long an answer is kept, in milliseconds: 24 hours. */
+/** How long a response is kept, in milliseconds: 24 hours. */
 const LIFETIME = 24 * 60 * 60_000;
 
 interface Row {
@@ -37,7 +37,7 @@ export interface Outcome {
   readonly isReplayed: boolean;
 }
 
-/** Handles a request once, and gives its answer again when it comes again. */
+/** Handles a request once, and gives its response again when it comes again. */
 @Injectable()
 export class IdempotencyService {
   /** Records that requests of this process are about to make; another process is met in the database. */
@@ -66,13 +66,13 @@ export class IdempotencyService {
   }
 
   /**
-   * The answer on record, if there is one.
+   * The response on record, if there is one.
    *
    * @throws AppError `IDEMPOTENCY_KEY_IN_USE` while another request is at it, `IDEMPOTENCY_KEY_REUSED` when
    * the record is that of another body
    */
   async find(id: string, fingerprints: Fingerprints): Promise<StoredResponse | undefined> {
-    this.refuseInFlight(id);
+    this.assertNotInFlight(id);
     const row = await this.queries.one<Row>(
       `SELECT fingerprint, status, headers, body, encoding FROM idempotency_records
        WHERE id = :id AND expires_at > :now`,
@@ -88,7 +88,7 @@ export class IdempotencyService {
   }
 
   /**
-   * Handles a request, unless another has been faster: then it is answered as that one.
+   * Handles a request, unless another has been faster: then it gets the same response.
    *
    * @param handle what it writes by `Transactions` commits together with the record, or not at all
    * @throws AppError as {@link find}, `SERVICE_UNAVAILABLE` while the records take all of their room; and
@@ -99,10 +99,10 @@ export class IdempotencyService {
     fingerprints: Fingerprints,
     handle: () => Promise<StoredResponse>,
   ): Promise<Outcome> {
-    this.refuseInFlight(id);
+    this.assertNotInFlight(id);
     this.inFlight.add(id);
     try {
-      await this.refuseWhileFull();
+      await this.assertNotFull();
       const response = await this.transactions.lazily(handle, {
         atBegin: () => this.claim(id, fingerprints[0]),
         atEnd: (made) => this.save(id, made),
@@ -118,11 +118,11 @@ export class IdempotencyService {
     return { response: theirs, isReplayed: true };
   }
 
-  private refuseInFlight(id: string): void {
+  private assertNotInFlight(id: string): void {
     if (this.inFlight.has(id)) throw keyInUse();
   }
 
-  private async refuseWhileFull(): Promise<void> {
+  private async assertNotFull(): Promise<void> {
     if (Date.now() - this.usageAt >= USAGE_MAX_AGE) {
       this.usageAt = Date.now();
       this.usage = await this.bytes((sql) => this.queries.all(sql));

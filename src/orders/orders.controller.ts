@@ -7,7 +7,7 @@ import { Created } from '../common/responses/created.js';
 import { AnyContentType } from '../common/http/json-body.js';
 import { CarriesJsonText } from '../common/http/json-text.js';
 import type { QueryParameters } from '../common/http/query.js';
-import { AnswersCreated, AnswersData, AnswersPage, Refuses } from '../common/openapi/answers.js';
+import { ReturnsCreated, ReturnsData, ReturnsPage, Throws } from '../common/openapi/returns.js';
 import { PageQuery } from '../common/openapi/queries.js';
 import type { Page } from '../common/pagination/page.js';
 import { PageRequest } from '../common/pagination/page-request.js';
@@ -29,7 +29,7 @@ export class OrdersController {
   @Get()
   @ApiOperation({ summary: 'Lists orders, the newest first' })
   @PageQuery()
-  @AnswersPage(OrderView)
+  @ReturnsPage(OrderView)
   @CarriesJsonText()
   async list(
     @Query() query: QueryParameters,
@@ -41,8 +41,8 @@ export class OrdersController {
   @Post()
   @ApiOperation({ summary: 'Creates an order, once for each key' })
   @ApiBody({ schema: ANY_OBJECT, required: false })
-  @AnswersCreated(OrderView)
-  @Refuses({ VALIDATION_ERROR: 'The body must be a JSON object' })
+  @ReturnsCreated(OrderView)
+  @Throws({ VALIDATION_ERROR: 'The body must be a JSON object' })
   @AnyContentType({ bodyLimit: PAYLOAD_LIMIT, keepBodyText: true, carriesJsonText: true })
   @Idempotent({ required: true })
   async create(
@@ -55,8 +55,8 @@ export class OrdersController {
 
   @Get(':id')
   @ApiOperation({ summary: 'Reads an order' })
-  @AnswersData(OrderView)
-  @Refuses({ NOT_FOUND: 'Order not found' })
+  @ReturnsData(OrderView)
+  @Throws({ NOT_FOUND: 'Order not found' })
   @CarriesJsonText()
   async read(
     @Id() id: number,

@@ -11,7 +11,7 @@ const SORT_COLUMNS = ['created_at', 'title', 'views'] as const;
 export type PostFilter =
   { readonly authorId?: number; readonly status?: PostStatus; readonly text?: string } | 'none';
 
-/** A page of the list as a client asks for it. Never refused: what makes no sense is replaced. */
+/** A page of the list as a client asks for it. Never rejected: what makes no sense is replaced. */
 export interface ListPosts {
   readonly filter: PostFilter;
   readonly sortBy: (typeof SORT_COLUMNS)[number];

@@ -9,12 +9,12 @@ import { Created } from '../common/responses/created.js';
 import { AnyContentType } from '../common/http/json-body.js';
 import type { QueryParameters } from '../common/http/query.js';
 import {
-  AnswersCursorPage,
-  AnswersCreated,
-  AnswersData,
-  AnswersPageOrCursorPage,
-  Refuses,
-} from '../common/openapi/answers.js';
+  ReturnsCursorPage,
+  ReturnsCreated,
+  ReturnsData,
+  ReturnsPageOrCursorPage,
+  Throws,
+} from '../common/openapi/returns.js';
 import { CursorQuery, LimitQuery, PageQuery } from '../common/openapi/queries.js';
 import type { CursorPage, Page } from '../common/pagination/page.js';
 import { Id } from '../common/validation/id.js';
@@ -42,8 +42,8 @@ export class PostsController {
   @FilterQuery()
   @SortQuery()
   @CursorQuery()
-  @AnswersPageOrCursorPage(PostView)
-  @Refuses('INVALID_CURSOR')
+  @ReturnsPageOrCursorPage(PostView)
+  @Throws('INVALID_CURSOR')
   list(@Query() query: QueryParameters): Promise<Page<ListedPost> | CursorPage<ListedPost>> {
     return 'cursor' in query ? this.lists.walk(walkPosts(query)) : this.lists.list(listPosts(query));
   }
@@ -53,8 +53,8 @@ export class PostsController {
   @CursorQuery()
   @LimitQuery()
   @FilterQuery()
-  @AnswersCursorPage(PostView)
-  @Refuses('INVALID_CURSOR')
+  @ReturnsCursorPage(PostView)
+  @Throws('INVALID_CURSOR')
   async walk(@Query() query: QueryParameters): Promise<CursorPage<ListedPost>> {
     return this.lists.walk(walkPosts(query));
   }
@@ -63,15 +63,15 @@ export class PostsController {
   @AnyContentType()
   @Idempotent()
   @ApiOperation({ summary: 'Creates a post' })
-  @AnswersCreated(PostView)
+  @ReturnsCreated(PostView)
   async create(@Body() input: CreatePostInput, @Tag() tag: EntityTag): Promise<Created<PostView>> {
     return new Created('/v1/posts', toPostView(tag.of(await this.posts.create(input))));
   }
 
   @Get(':id')
   @ApiOperation({ summary: 'Reads a post' })
-  @AnswersData(PostView)
-  @Refuses({ NOT_FOUND: 'Post not found' })
+  @ReturnsData(PostView)
+  @Throws({ NOT_FOUND: 'Post not found' })
   async read(
     @Id() id: number,
     @Req() { method }: FastifyRequest,
@@ -84,8 +84,8 @@ export class PostsController {
 
   @Patch(':id')
   @ApiOperation({ summary: 'Changes the fields of a post that are sent' })
-  @AnswersData(PostView)
-  @Refuses({ NOT_FOUND: 'Post not found' })
+  @ReturnsData(PostView)
+  @Throws({ NOT_FOUND: 'Post not found' })
   @AnyContentType()
   async update(
     @Id() id: number,
@@ -98,7 +98,7 @@ export class PostsController {
 
   @Delete(':id')
   @ApiOperation({ summary: 'Deletes a post' })
-  @Refuses({ NOT_FOUND: 'Post not found' })
+  @Throws({ NOT_FOUND: 'Post not found' })
   @AnyContentType()
   @HttpCode(HttpStatus.NO_CONTENT)
   async delete(@Id() id: number, @Precondition() ifMatch: IfMatch | undefined): Promise<void> {

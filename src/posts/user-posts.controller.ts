@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { WriteAccess } from '../auth/access/index.js';
 import { EntityTag, Tag } from '../common/conditional/entity-tag.js';
 import type { QueryParameters } from '../common/http/query.js';
-import { AnswersData, AnswersPage, Refuses } from '../common/openapi/answers.js';
+import { ReturnsData, ReturnsPage, Throws } from '../common/openapi/returns.js';
 import { PageQuery } from '../common/openapi/queries.js';
 import type { Page } from '../common/pagination/page.js';
 import { Id } from '../common/validation/id.js';
@@ -31,8 +31,8 @@ export class UserPostsController {
   @PageQuery()
   @FilterQuery()
   @SortQuery()
-  @AnswersPage(PostView)
-  @Refuses({ NOT_FOUND: 'User not found' })
+  @ReturnsPage(PostView)
+  @Throws({ NOT_FOUND: 'User not found' })
   async list(@Id() id: number, @Query() query: QueryParameters): Promise<Page<ListedPost>> {
     const author = await this.users.findOne(id);
     return this.lists.list(listPosts(query, author.id));
@@ -40,8 +40,8 @@ export class UserPostsController {
 
   @Get(':pid')
   @ApiOperation({ summary: 'Reads a post of a user' })
-  @AnswersData(PostView)
-  @Refuses({ NOT_FOUND: 'Post not found' })
+  @ReturnsData(PostView)
+  @Throws({ NOT_FOUND: 'Post not found' })
   async read(
     @Id() id: number,
     @Id('pid') postId: number,

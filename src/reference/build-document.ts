@@ -3,7 +3,7 @@ import type { INestApplication, Type } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { ERRORS } from '../common/errors/errors.js';
 import { PROBLEM_TYPE } from '../common/errors/problem.js';
-import type { Success } from '../common/openapi/answers.js';
+import type { Success } from '../common/openapi/returns.js';
 import {
   ERROR,
   EXAMPLES,
@@ -16,7 +16,7 @@ import {
   PROBLEM,
 } from './components.js';
 import { findHandlers, type Handler, operationId } from './handlers.js';
-import { type Refusal, refusalsOf, securityOf } from './refusals.js';
+import { type DeclaredError, errorsOf, securityOf } from './declared-errors.js';
 
 const BEARER =
   'The `access` token of `POST /auth/login/`, valid for 30 minutes. `POST /auth/register/` creates an account.';
@@ -80,19 +80,19 @@ function addExample(name: string, schema: Json): void {
   }
 }
 
-/** @param errors the page of errors, which opens when one wants to see it */
-const describe = (errors: string): string => `\
+/** @param errorPage the page of errors, which opens when one wants to see it */
+const describe = (errorPage: string): string => `\
 Posts, users and orders, and accounts to log in with. GraphQL is at \`/graphql\`.
 
 <details><summary>Errors: every code, when it comes, and what to do</summary>
 
-${errors.replace(/^# .*\n+/, '')}
+${errorPage.replace(/^# .*\n+/, '')}
 </details>`;
 
 /** A token, or a session cookie with its CSRF token. */
 const CREDENTIALS = [{ bearer: [] }, { session: [], csrf: [] }];
 
-/** Account paths are written with the slash at their end; all paths answer with and without. */
+/** Account paths are written with the slash at their end; all paths respond with and without. */
 const documentedPath = (path: string): string => (path.startsWith('/auth/') ? `${path}/` : path);
 
 async function complete(
@@ -121,7 +121,7 @@ async function complete(
   operation['responses'] = successesOf(handler, status);
   if (handler.hasTag && method === 'get') operation['responses'][304] = NOT_MODIFIED;
   const byStatus = Object.groupBy(
-    await refusalsOf(handler, {
+    await errorsOf(handler, {
       method,
       hasBody: body !== undefined,
       input,
@@ -130,11 +130,8 @@ async function complete(
     }),
     ({ code }) => ERRORS[code].status,
   );
-  for (const [code, refusals] of Object.entries(byStatus)) {
-    operation['responses'][code] = withHeaders(
-      refusalResponse(refusals, handler, Number(code)),
-      Number(code),
-    );
+  for (const [code, errors] of Object.entries(byStatus)) {
+    operation['responses'][code] = withHeaders(errorResponse(errors, handler, Number(code)), Number(code));
   }
 }
 
@@ -156,13 +153,13 @@ function inputOf({ parameters }: Handler, body: Json | undefined): Type | undefi
   return parameters.find(({ name }) => schema === `#/components/schemas/${name}`);
 }
 
-function refusalResponse(refusals: readonly Refusal[], { otherError }: Handler, status: number): Json {
+function errorResponse(declared: readonly DeclaredError[], { otherError }: Handler, status: number): Json {
   const schema = { $ref: '#/components/schemas/Error' };
   const other = otherError?.status === status ? otherError.schema : undefined;
-  const byCode = Object.entries(Object.groupBy(refusals, ({ code }) => code));
+  const byCode = Object.entries(Object.groupBy(declared, ({ code }) => code));
   // The first message of a code is named after it; further ones are `NOT_FOUND_2` and so on.
-  const examples = byCode.flatMap(([code, errors]) =>
-    errors.map((error, n) => [n === 0 ? code : `${code}_${n + 1}`, { value: { error } }] as const),
+  const examples = byCode.flatMap(([code, ofCode]) =>
+    ofCode.map((error, n) => [n === 0 ? code : `${code}_${n + 1}`, { value: { error } }] as const),
   );
   return {
     description: byCode.map(([code]) => `\`${code}\``).join(', '),

@@ -9,11 +9,11 @@ import {
   OTHER_ERROR,
   type OtherError,
   REDIRECTION,
-  REFUSALS,
-  type Refusals,
+  THROWN,
+  type HandlerErrors,
   type Success,
   SUCCESS,
-} from '../common/openapi/answers.js';
+} from '../common/openapi/returns.js';
 import { IDEMPOTENT, type IdempotentOptions } from '../idempotency/idempotent.js';
 
 /** What our own decorators say of a handler; its path, parameters and status come from Nest's Swagger module. */
@@ -34,7 +34,7 @@ export interface Handler {
   /** Where it sends browsers. */
   readonly redirection: string | undefined;
   readonly otherError: OtherError | undefined;
-  readonly refusals: Refusals;
+  readonly errors: HandlerErrors;
   /** Whether it names the fields that break a rule. */
   readonly details: boolean;
 }
@@ -74,6 +74,9 @@ function describe(reflector: Reflector, type: Type, name: string): Handler {
     success: reflector.get<Success | undefined>(SUCCESS, handler),
     redirection: reflector.get<string | undefined>(REDIRECTION, handler),
     otherError: reflector.get<OtherError | undefined>(OTHER_ERROR, handler),
-    refusals: { ...reflector.get<Refusals>(REFUSALS, type), ...reflector.get<Refusals>(REFUSALS, handler) },
+    errors: {
+      ...reflector.get<HandlerErrors>(THROWN, type),
+      ...reflector.get<HandlerErrors>(THROWN, handler),
+    },
   };
 }

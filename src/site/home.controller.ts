@@ -6,7 +6,7 @@ import { Public } from '../auth/access/index.js';
 import { varyOn } from '../common/headers/vary.js';
 import { readPage } from '../common/http/browser-pages.js';
 import { PAGE_HEADERS } from '../common/http/security-headers.js';
-import { Answers } from '../common/openapi/answers.js';
+import { Returns } from '../common/openapi/returns.js';
 import { Config } from '../config/config.js';
 import { Readiness } from '../health/readiness.service.js';
 import { HomeView, LINKS } from './home.view.js';
@@ -41,7 +41,7 @@ export class HomeController {
 
   @Get()
   @ApiOperation({ summary: 'Describes this service and links to its pages' })
-  @Answers(HomeView, ['application/json', 'text/html'])
+  @Returns(HomeView, ['application/json', 'text/html'])
   async read(
     @Headers('accept') accept: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,

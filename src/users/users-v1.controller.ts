@@ -21,7 +21,7 @@ import { type IfMatch, Precondition } from '../common/conditional/if-match.js';
 import type { QueryParameters } from '../common/http/query.js';
 import { ResourceHeadersInterceptor } from '../common/responses/resource-headers.interceptor.js';
 import { varyOn } from '../common/headers/vary.js';
-import { Answers, AnswersWith, Refuses } from '../common/openapi/answers.js';
+import { Returns, ReturnsSchema, Throws } from '../common/openapi/returns.js';
 import { PageQuery } from '../common/openapi/queries.js';
 import { Page } from '../common/pagination/page.js';
 import { PageRequest } from '../common/pagination/page-request.js';
@@ -58,7 +58,7 @@ export class UsersV1Controller {
   @Get()
   @ApiOperation({ summary: 'Lists users' })
   @PageQuery(100)
-  @AnswersWith(USER_LIST_V1)
+  @ReturnsSchema(USER_LIST_V1)
   @UseInterceptors(ResourceHeadersInterceptor)
   async list(@Query() query: QueryParameters): Promise<UserListV1> {
     const { data, meta } = await this.users.list(PageRequest.from(query, PAGE_DEFAULTS));
@@ -68,7 +68,7 @@ export class UsersV1Controller {
   @Post()
   @Idempotent()
   @ApiOperation({ summary: 'Creates a user' })
-  @Answers(UserViewV1)
+  @Returns(UserViewV1)
   async create(
     @Body() input: CreateUserInput,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -82,8 +82,8 @@ export class UsersV1Controller {
   /** As XML for those who accept exactly that, and as JSON for everyone else. */
   @Get(':id')
   @ApiOperation({ summary: 'Reads a user' })
-  @Answers(UserViewV1, ['application/json', 'application/xml'])
-  @Refuses({ NOT_FOUND: 'User not found' })
+  @Returns(UserViewV1, ['application/json', 'application/xml'])
+  @Throws({ NOT_FOUND: 'User not found' })
   async read(
     @Id() id: number,
     @Headers('accept') accept: string | undefined,
@@ -99,8 +99,8 @@ export class UsersV1Controller {
 
   @Put(':id')
   @ApiOperation({ summary: 'Sets all fields of a user' })
-  @Answers(UserViewV1)
-  @Refuses({ NOT_FOUND: 'User not found' })
+  @Returns(UserViewV1)
+  @Throws({ NOT_FOUND: 'User not found' })
   async replace(
     @Id() id: number,
     @Body() input: CreateUserInput,
@@ -112,8 +112,8 @@ export class UsersV1Controller {
 
   @Patch(':id')
   @ApiOperation({ summary: 'Changes the fields of a user that are sent' })
-  @Answers(UserViewV1)
-  @Refuses({ NOT_FOUND: 'User not found' })
+  @Returns(UserViewV1)
+  @Throws({ NOT_FOUND: 'User not found' })
   async update(
     @Id() id: number,
     @Body() input: UpdateUserInput,
@@ -125,7 +125,7 @@ export class UsersV1Controller {
 
   @Delete(':id')
   @ApiOperation({ summary: 'Deletes a user' })
-  @Refuses({ NOT_FOUND: 'User not found', CONFLICT: 'A user with posts cannot be deleted' })
+  @Throws({ NOT_FOUND: 'User not found', CONFLICT: 'A user with posts cannot be deleted' })
   @HttpCode(HttpStatus.NO_CONTENT)
   async delete(@Id() id: number, @Precondition() ifMatch: IfMatch | undefined): Promise<void> {
     await this.users.delete(id, ifMatch);

@@ -5,7 +5,7 @@ import { EntityTag, Tag } from '../common/conditional/entity-tag.js';
 import { type IfMatch, Precondition } from '../common/conditional/if-match.js';
 import { Created } from '../common/responses/created.js';
 import type { QueryParameters } from '../common/http/query.js';
-import { AnswersCreated, AnswersData, AnswersPage, Refuses } from '../common/openapi/answers.js';
+import { ReturnsCreated, ReturnsData, ReturnsPage, Throws } from '../common/openapi/returns.js';
 import { PageQuery } from '../common/openapi/queries.js';
 import type { Page } from '../common/pagination/page.js';
 import { PageRequest } from '../common/pagination/page-request.js';
@@ -24,7 +24,7 @@ export class UsersV2Controller {
   @Get()
   @ApiOperation({ summary: 'Lists users' })
   @PageQuery()
-  @AnswersPage(UserListItem)
+  @ReturnsPage(UserListItem)
   async list(@Query() query: QueryParameters): Promise<Page<UserListItem>> {
     const page = await this.users.list(PageRequest.from(query));
     return page.map(toListItem);
@@ -33,23 +33,23 @@ export class UsersV2Controller {
   @Post()
   @Idempotent()
   @ApiOperation({ summary: 'Creates a user' })
-  @AnswersCreated(UserViewV2)
+  @ReturnsCreated(UserViewV2)
   async create(@Body() input: CreateUserInput, @Tag() tag: EntityTag): Promise<Created<UserViewV2>> {
     return new Created('/v2/users', toViewV2(tag.of(await this.users.create(input))));
   }
 
   @Get(':id')
   @ApiOperation({ summary: 'Reads a user' })
-  @AnswersData(UserViewV2)
-  @Refuses({ NOT_FOUND: 'User not found' })
+  @ReturnsData(UserViewV2)
+  @Throws({ NOT_FOUND: 'User not found' })
   async read(@Id() id: number, @Tag() tag: EntityTag): Promise<{ data: UserViewV2 }> {
     return { data: toViewV2(tag.of(await this.users.findOne(id))) };
   }
 
   @Put(':id')
   @ApiOperation({ summary: 'Sets all fields of a user' })
-  @AnswersData(UserViewV2)
-  @Refuses({ NOT_FOUND: 'User not found' })
+  @ReturnsData(UserViewV2)
+  @Throws({ NOT_FOUND: 'User not found' })
   async replace(
     @Id() id: number,
     @Body() input: CreateUserInput,
@@ -61,8 +61,8 @@ export class UsersV2Controller {
 
   @Patch(':id')
   @ApiOperation({ summary: 'Changes the fields of a user that are sent' })
-  @AnswersData(UserViewV2)
-  @Refuses({ NOT_FOUND: 'User not found' })
+  @ReturnsData(UserViewV2)
+  @Throws({ NOT_FOUND: 'User not found' })
   async update(
     @Id() id: number,
     @Body() input: UpdateUserInput,
@@ -74,7 +74,7 @@ export class UsersV2Controller {
 
   @Delete(':id')
   @ApiOperation({ summary: 'Deletes a user' })
-  @Refuses({ NOT_FOUND: 'User not found', CONFLICT: 'A user with posts cannot be deleted' })
+  @Throws({ NOT_FOUND: 'User not found', CONFLICT: 'A user with posts cannot be deleted' })
   @HttpCode(HttpStatus.NO_CONTENT)
   async delete(@Id() id: number, @Precondition() ifMatch: IfMatch | undefined): Promise<void> {
     await this.users.delete(id, ifMatch);

@@ -7,24 +7,13 @@ import { Config } from '../config/config.js';
 import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
 import { EventStore, StoredEvent, toJson } from '../events/index.js';
+import { isFailingForGood, nextAttempt } from './retry-schedule.js';
 import { Webhook } from './webhook.entity.js';
 import { toWebhookView } from './webhook.view.js';
 import { WebhookDelivery } from './webhook-delivery.entity.js';
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-
-/** Before each further attempt, in milliseconds; up to a tenth longer. */
-const DELAYS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR];
-const JITTER = 0.1;
-
 /** How long a process has a delivery to itself, in milliseconds; longer than any attempt takes. */
-const LEASE = 30 * SECOND;
-
-/** A webhook that has only failed for so long is deactivated, in milliseconds. */
-const MAX_FAILING = 5 * DAY;
+const LEASE = 30_000;
 
 const GIVEN_UP = 'The webhook was deactivated';
 
@@ -63,18 +52,6 @@ export class DeliveryQueue {
   /** Whether there is a webhook to deliver to. */
   hasReceivers(): Promise<boolean> {
     return this.webhooks.existsBy({ active: true });
-  }
-
-  /**
-   * Reads an active webhook in a unit of work, and keeps it active until the end of that: a delivery that is added to
-   * an inactive one would wait for nobody.
-   */
-  async findActive(id: number): Promise<Webhook | null> {
-    await this.transactions.execute(
-      `SELECT id FROM webhooks WHERE id = :id ${this.queries.dialect.lockRows}`,
-      { id },
-    );
-    return this.webhooks.findOneBy({ id, active: true });
   }
 
   /** Adds the deliveries of events to all active webhooks that want them. An event that is there already stays. */
@@ -217,13 +194,12 @@ export class DeliveryQueue {
       return;
     }
     const now = this.clock.now();
-    const delay = DELAYS[attempts - 1];
-    const isLast = status === 410 || delay === undefined;
-    const nextAttemptAt = isLast ? null : new Date(now.getTime() + delay * (1 + Math.random() * JITTER));
+    const isGone = status === 410;
+    const nextAttemptAt = isGone ? null : nextAttempt(attempts, now);
     await this.transactions.run(async () => {
       await this.deliveries.update(attempt, {
         ...seen,
-        status: isLast ? 'failed' : 'pending',
+        status: nextAttemptAt ? 'pending' : 'failed',
         nextAttemptAt,
       });
       const [webhook] = await this.transactions.execute<{ failing_since: string }>(
@@ -231,8 +207,8 @@ export class DeliveryQueue {
          WHERE id = :id AND active RETURNING failing_since`,
         { id: webhookId, now: now.toISOString() },
       );
-      const isFailing = webhook && now.getTime() - Date.parse(webhook.failing_since) >= MAX_FAILING;
-      if (!isFailing && status !== 410) return;
+      const isFailing = webhook && isFailingForGood(new Date(webhook.failing_since), now);
+      if (!isFailing && !isGone) return;
       await this.webhooks.update({ id: webhookId, active: true }, { active: false, updatedAt: now });
       await this.giveUp(webhookId);
     });
@@ -248,6 +224,6 @@ export class DeliveryQueue {
 
   private times(): { now: Date; expiresAt: Date } {
     const now = this.clock.now();
-    return { now, expiresAt: new Date(now.getTime() + this.config.eventsRetentionDays * DAY) };
+    return { now, expiresAt: new Date(now.getTime() + this.config.eventsRetentionDays * 24 * 3600_000) };
   }
 }

@@ -52,7 +52,7 @@ describe('isPublicAddress', () => {
     'ff02::1',
     'localhost',
     '',
-  ])('refuses %s', (address) => expect(isPublicAddress(address)).toBe(false));
+  ])('rejects %s', (address) => expect(isPublicAddress(address)).toBe(false));
 });
 
 describe('publicLookup', () => {
@@ -62,7 +62,7 @@ describe('publicLookup', () => {
   ) => Promise<unknown>;
 
   it.each([{ all: true }, { all: false }])(
-    'refuses a name of a private address, with %j',
+    'rejects a name of a private address, with %j',
     async (options) => {
       await expect(lookup('localhost', options)).rejects.toBeInstanceOf(PrivateAddressError);
     },

@@ -49,7 +49,7 @@ export function isPublicAddress(address: string): boolean {
 /** The address is not one of the public Internet. */
 export class PrivateAddressError extends Error {
   constructor() {
-    super('The address is not public; loopback, private and other special-purpose addresses are refused');
+    super('The address is not public; loopback, private and other special-purpose addresses are rejected');
   }
 }
 

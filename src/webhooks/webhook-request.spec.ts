@@ -3,12 +3,12 @@ import type { LookupAddress } from 'node:dns';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
-/** What the resolver answers with, in turn; the last one again and again. */
-let answers: LookupAddress[][] = [];
+/** What the resolver responds with, in turn; the last one again and again. */
+let responses: LookupAddress[][] = [];
 let asked = 0;
 vi.doMock('node:dns', () => ({
   lookup: (_hostname: string, _options: object, done: (error: null, found: LookupAddress[]) => void) => {
-    const found = answers[Math.min(asked++, answers.length - 1)]!;
+    const found = responses[Math.min(asked++, responses.length - 1)]!;
     process.nextTick(() => done(null, found));
   },
 }));
@@ -28,7 +28,7 @@ describe('A webhook to a name', () => {
   afterAll(() => new Promise((resolve) => receiver.close(resolve)));
 
   const attempt = (...found: LookupAddress[][]): Promise<unknown> => {
-    [answers, asked, requests] = [found, 0, 0];
+    [responses, asked, requests] = [found, 0, 0];
     const { port } = receiver.address() as AddressInfo;
     return post(new URL(`http://receiver.example.com:${port}/`), Buffer.from('{}'), {}, false).catch(
       (error: Error) => error.message,
@@ -46,7 +46,7 @@ describe('A webhook to a name', () => {
   it.each([
     ['a private address', [PRIVATE]],
     ['a private one beside a public one', [PUBLIC, PRIVATE]],
-  ])('is refused where it is looked up as %s', async (_, found) => {
+  ])('is rejected where it is looked up as %s', async (_, found) => {
     expect(await attempt(found)).toContain('not public');
     expect(requests).toBe(0);
   });

@@ -145,7 +145,7 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
     try {
       const status = await post(new URL(webhook.url), body, headers, this.config.webhooksAllowPrivate);
       const isSuccess = status >= 200 && status < 300;
-      return { status, error: isSuccess ? null : `The receiver answered with ${status}` };
+      return { status, error: isSuccess ? null : `The receiver responded with ${status}` };
     } catch (error) {
       return { status: null, error: describe(error) };
     }

@@ -3,12 +3,12 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { StaffOnly } from '../auth/access/index.js';
 import type { QueryParameters } from '../common/http/query.js';
 import {
-  AnswersCreated,
-  AnswersCursorPage,
-  AnswersData,
-  AnswersPage,
-  Refuses,
-} from '../common/openapi/answers.js';
+  ReturnsCreated,
+  ReturnsCursorPage,
+  ReturnsData,
+  ReturnsPage,
+  Throws,
+} from '../common/openapi/returns.js';
 import { CursorQuery, LimitQuery, PageQuery } from '../common/openapi/queries.js';
 import { cursorRequest } from '../common/pagination/cursor-request.js';
 import type { CursorPage, Page } from '../common/pagination/page.js';
@@ -35,38 +35,38 @@ export class WebhooksController {
   @Get()
   @ApiOperation({ summary: 'Lists webhooks' })
   @PageQuery()
-  @AnswersPage(WebhookView)
+  @ReturnsPage(WebhookView)
   async list(@Query() query: QueryParameters): Promise<Page<WebhookView>> {
     return (await this.webhooks.list(PageRequest.from(query))).map(toWebhookView);
   }
 
   @Post()
   @ApiOperation({ summary: 'Creates a webhook, and shows its secret' })
-  @AnswersCreated(WebhookWithSecretView)
-  @Refuses({ CONFLICT: TOO_MANY })
+  @ReturnsCreated(WebhookWithSecretView)
+  @Throws({ CONFLICT: TOO_MANY })
   async create(@Body() input: CreateWebhookInput): Promise<Created<WebhookWithSecretView>> {
     return new Created('/v1/webhooks', toWebhookWithSecretView(await this.webhooks.create(input)));
   }
 
   @Get(':id')
   @ApiOperation({ summary: 'Reads a webhook' })
-  @AnswersData(WebhookView)
-  @Refuses({ NOT_FOUND: 'Webhook not found' })
+  @ReturnsData(WebhookView)
+  @Throws({ NOT_FOUND: 'Webhook not found' })
   async read(@Id() id: number): Promise<{ data: WebhookView }> {
     return { data: toWebhookView(await this.webhooks.findOne(id)) };
   }
 
   @Patch(':id')
   @ApiOperation({ summary: 'Changes the fields of a webhook that are sent' })
-  @AnswersData(WebhookView)
-  @Refuses({ NOT_FOUND: 'Webhook not found' })
+  @ReturnsData(WebhookView)
+  @Throws({ NOT_FOUND: 'Webhook not found' })
   async update(@Id() id: number, @Body() input: UpdateWebhookInput): Promise<{ data: WebhookView }> {
     return { data: toWebhookView(await this.webhooks.update(id, input)) };
   }
 
   @Delete(':id')
   @ApiOperation({ summary: 'Deletes a webhook, and its deliveries' })
-  @Refuses({ NOT_FOUND: 'Webhook not found' })
+  @Throws({ NOT_FOUND: 'Webhook not found' })
   @HttpCode(HttpStatus.NO_CONTENT)
   delete(@Id() id: number): Promise<void> {
     return this.webhooks.delete(id);
@@ -74,8 +74,8 @@ export class WebhooksController {
 
   @Post(':id/rotate-secret')
   @ApiOperation({ summary: 'Replaces the secret; the one before still signs for 24 hours' })
-  @AnswersData(WebhookWithSecretView)
-  @Refuses({ NOT_FOUND: 'Webhook not found' })
+  @ReturnsData(WebhookWithSecretView)
+  @Throws({ NOT_FOUND: 'Webhook not found' })
   @HttpCode(HttpStatus.OK)
   async rotateSecret(@Id() id: number): Promise<{ data: WebhookWithSecretView }> {
     return { data: toWebhookWithSecretView(await this.webhooks.rotateSecret(id)) };
@@ -83,8 +83,8 @@ export class WebhooksController {
 
   @Post(':id/test')
   @ApiOperation({ summary: 'Delivers an event of the type webhook.test' })
-  @AnswersData(WebhookDeliveryView)
-  @Refuses({ NOT_FOUND: 'Webhook not found', CONFLICT: 'The webhook is inactive; activate it first' })
+  @ReturnsData(WebhookDeliveryView)
+  @Throws({ NOT_FOUND: 'Webhook not found', CONFLICT: 'The webhook is inactive; activate it first' })
   @HttpCode(HttpStatus.ACCEPTED)
   async test(@Id() id: number): Promise<{ data: WebhookDeliveryView }> {
     return { data: toDeliveryView(await this.webhooks.test(id)) };
@@ -94,8 +94,8 @@ export class WebhooksController {
   @ApiOperation({ summary: 'Lists the deliveries of a webhook, the newest first' })
   @CursorQuery()
   @LimitQuery()
-  @AnswersCursorPage(WebhookDeliveryView)
-  @Refuses('INVALID_CURSOR', { NOT_FOUND: 'Webhook not found' })
+  @ReturnsCursorPage(WebhookDeliveryView)
+  @Throws('INVALID_CURSOR', { NOT_FOUND: 'Webhook not found' })
   async listDeliveries(
     @Id() id: number,
     @Query() query: QueryParameters,
@@ -105,8 +105,8 @@ export class WebhooksController {
 
   @Post(':id/deliveries/:delivery/redeliver')
   @ApiOperation({ summary: 'Delivers an event again' })
-  @AnswersData(WebhookDeliveryView)
-  @Refuses({
+  @ReturnsData(WebhookDeliveryView)
+  @Throws({
     NOT_FOUND: ['Webhook not found', 'Delivery not found'],
     CONFLICT: 'The webhook is inactive; activate it first',
   })

@@ -128,7 +128,7 @@ export class WebhooksService {
 
   /** @throws AppError `NOT_FOUND`, `CONFLICT` for one that is inactive */
   async test(id: number): Promise<WebhookDelivery> {
-    const delivery = await this.transactions.run(async () => this.queue.addTest(await this.findActive(id)));
+    const delivery = await this.transactions.run(async () => this.queue.addTest(await this.lockActive(id)));
     this.sender.wake();
     return delivery;
   }
@@ -146,7 +146,7 @@ export class WebhooksService {
   /** Has a delivery attempted again, from the first attempt on. @throws AppError `NOT_FOUND`, `CONFLICT` */
   async redeliver(id: number, deliveryId: number): Promise<WebhookDelivery> {
     const delivery = await this.transactions.run(async () => {
-      const { id: webhookId } = await this.findActive(id);
+      const { id: webhookId } = await this.lockActive(id);
       const found = await this.deliveries.findOneBy({ id: deliveryId, webhookId });
       if (!found) throw new AppError('NOT_FOUND', 'Delivery not found');
       await this.queue.restart(found);
@@ -156,11 +156,15 @@ export class WebhooksService {
     return (await this.deliveries.findOneBy({ id: deliveryId })) ?? delivery;
   }
 
-  /** In a unit of work, for which it stays active. */
-  private async findActive(id: number): Promise<Webhook> {
-    const { active } = await this.findOne(id);
-    const webhook = active ? await this.queue.findActive(id) : null;
-    if (!webhook) throw new AppError('CONFLICT', 'The webhook is inactive; activate it first');
+  /**
+   * Reads an active webhook and keeps it active until the end of the unit of work: nothing would send a delivery that is
+   * added to an inactive one.
+   */
+  private async lockActive(id: number): Promise<Webhook> {
+    const lock = `SELECT id FROM webhooks WHERE id = :id ${this.queries.dialect.lockRows}`;
+    await this.transactions.execute(lock, { id });
+    const webhook = await this.findOne(id);
+    if (!webhook.active) throw new AppError('CONFLICT', 'The webhook is inactive; activate it first');
     return webhook;
   }
 

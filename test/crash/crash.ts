@@ -78,12 +78,12 @@ async function crashRepeatedly(store: StoreName): Promise<void> {
     const changes = await events.verify(service, posts);
     const rotated = await rotations.verify(service);
     if (rotated === 0) throw new Error('No refresh was acknowledged');
-    const { acknowledged, unanswered, replayed } = await orders.verify(service);
+    const { acknowledged, unacknowledged, replayed } = await orders.verify(service);
     if (acknowledged === 0) throw new Error('No order was acknowledged');
     const registered = await mails.verify(sentBefore);
     if (registered.acknowledged === 0) throw new Error('No registration was acknowledged');
     console.log(
-      `${store}: round ${round} of ${rounds}, ${written} posts written, all there; ${changes} events, each delivered; ${rotated} tokens rotated, each has its successor; ${acknowledged} orders, and of ${unanswered} without an answer ${replayed} had been made; ${registered.acknowledged} accounts, each has its mail, ${registered.sentBefore} before the end`,
+      `${store}: round ${round} of ${rounds}, ${written} posts written, all there; ${changes} events, each delivered; ${rotated} tokens rotated, each has its successor; ${acknowledged} orders, and of ${unacknowledged} without a response ${replayed} had been made; ${registered.acknowledged} accounts, each has its mail, ${registered.sentBefore} before the end`,
     );
   }
   await service.end();
@@ -113,14 +113,14 @@ async function write(load: PostLoad, writer: string): Promise<void> {
 
     for (const change of n % 4 === 3 ? [`${title} changed`, 'deleted'] : [`${title} changed`]) {
       post.inFlight = change;
-      const answer =
+      const received =
         change === 'deleted'
           ? await send(load, 204, `/v1/posts/${id}`, { method: 'DELETE' })
           : await send(load, 200, `/v1/posts/${id}`, {
               method: 'PATCH',
               body: JSON.stringify({ title: change }),
             });
-      if (answer === 'killed') return;
+      if (received === 'killed') return;
       post.acknowledged = change;
       post.inFlight = undefined;
     }

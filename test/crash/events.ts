@@ -48,7 +48,7 @@ export class Events {
       headers: { 'content-type': 'application/json', authorization: `Bearer ${access}` },
       body: JSON.stringify({ url: `${receiver.url}/`, types: ['*'] }),
     });
-    if (reply.status !== 201) throw new Error(`The webhook was answered with ${reply.status}`);
+    if (reply.status !== 201) throw new Error(`The webhook got ${reply.status}`);
     return new Events(receiver);
   }
 

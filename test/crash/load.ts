@@ -7,7 +7,7 @@ export interface Load {
   killed: boolean;
 }
 
-/** @returns the body of the expected answer, or `killed` when the service was killed meanwhile */
+/** @returns the body of the expected response, or `killed` when the service was killed meanwhile */
 export async function send(load: Load, status: number, path: string, init: RequestInit): Promise<string> {
   let reply: Response;
   let body: string;
@@ -19,7 +19,7 @@ export async function send(load: Load, status: number, path: string, init: Reque
     throw error;
   }
   if (reply.status !== status) {
-    throw new Error(`${init.method} ${path} was answered with ${reply.status}: ${body}`);
+    throw new Error(`${init.method} ${path} got ${reply.status}: ${body}`);
   }
   return body;
 }

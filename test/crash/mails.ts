@@ -64,12 +64,12 @@ export class Mails {
   private async register(load: Load): Promise<void> {
     for (;;) {
       const email = `person${this.count++}@example.com`;
-      const answer = await send(load, 201, '/auth/register/', {
+      const received = await send(load, 201, '/auth/register/', {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ email, name: 'Person', password: 'crash test password' }),
       });
-      if (answer === 'killed') return;
+      if (received === 'killed') return;
       this.registered.push(email);
     }
   }

@@ -4,22 +4,22 @@ import { type Load, send } from './load.ts';
 
 const BUYERS = 8;
 
-/** An order, and what its answer was, if there has been one. */
+/** An order, and what its response was, if there has been one. */
 interface Sent {
   readonly key: string;
-  answer?: string;
+  received?: string;
 }
 
 interface Outcome {
   readonly acknowledged: number;
   /** How many were in flight when the service was killed, and how many of these had been made. */
-  readonly unanswered: number;
+  readonly unacknowledged: number;
   readonly replayed: number;
 }
 
 /**
  * Orders until the service is killed. Afterwards every order is sent again under its key: those that were
- * acknowledged are answered as they were, and those in flight are made now unless they were before.
+ * acknowledged get the same response, and those in flight are made now unless they were before.
  */
 export class Orders {
   private sent: Sent[] = [];
@@ -32,39 +32,39 @@ export class Orders {
 
   /** Orders that were acknowledged since the last time. */
   get acknowledged(): number {
-    return this.sent.filter(({ answer }) => answer !== undefined).length;
+    return this.sent.filter(({ received }) => received !== undefined).length;
   }
 
   async verify(service: Service): Promise<Outcome> {
     let replayed = 0;
     for (const order of this.sent) {
       const reply = await service.fetch('/v1/orders', request(order));
-      const answer = await reply.text();
+      const received = await reply.text();
       const isReplay = reply.headers.get('idempotent-replayed') === 'true';
-      if (reply.status !== 201) throw new Error(`A retry was answered with ${reply.status}: ${answer}`);
-      if (order.answer !== undefined && (order.answer !== answer || !isReplay)) {
-        throw new Error(`An order was answered with ${order.answer}, and then with ${answer}`);
+      if (reply.status !== 201) throw new Error(`A retry got ${reply.status}: ${received}`);
+      if (order.received !== undefined && (order.received !== received || !isReplay)) {
+        throw new Error(`An order got ${order.received}, and then with ${received}`);
       }
-      if (order.answer === undefined && isReplay) replayed++;
+      if (order.received === undefined && isReplay) replayed++;
     }
     this.total += this.sent.length;
     const list = (await (await service.fetch('/v1/orders')).json()) as { meta: { total: number } };
     if (list.meta.total !== this.total) {
       throw new Error(`There are ${list.meta.total} orders, ${this.total} were expected`);
     }
-    const unanswered = this.sent.filter(({ answer }) => answer === undefined).length;
-    const acknowledged = this.sent.length - unanswered;
+    const unacknowledged = this.sent.filter(({ received }) => received === undefined).length;
+    const acknowledged = this.sent.length - unacknowledged;
     this.sent = [];
-    return { acknowledged, unanswered, replayed };
+    return { acknowledged, unacknowledged, replayed };
   }
 
   private async buy(load: Load): Promise<void> {
     for (;;) {
       const order: Sent = { key: randomUUID() };
       this.sent.push(order);
-      const answer = await send(load, 201, '/v1/orders', request(order));
-      if (answer === 'killed') return;
-      order.answer = answer;
+      const received = await send(load, 201, '/v1/orders', request(order));
+      if (received === 'killed') return;
+      order.received = received;
     }
   }
 }

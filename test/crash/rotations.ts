@@ -19,7 +19,7 @@ interface Row {
 }
 
 /**
- * Refreshes tokens until the service is killed. Afterwards every token that was used is refused, and the last
+ * Refreshes tokens until the service is killed. Afterwards every token that was used is rejected, and the last
  * acknowledged one is either still good, or was used by the request in flight: then the database has its one
  * successor on record.
  */
@@ -93,16 +93,16 @@ export class Rotations {
 
 async function rotate(load: Load, family: Family): Promise<void> {
   for (;;) {
-    const answer = await send(load, 200, '/auth/refresh/', json({ refresh: family.token }));
-    if (answer === 'killed') return;
+    const received = await send(load, 200, '/auth/refresh/', json({ refresh: family.token }));
+    if (received === 'killed') return;
     family.used.push(family.token);
-    family.token = JSON.parse(answer).refresh;
+    family.token = JSON.parse(received).refresh;
   }
 }
 
 async function expectStatus(service: Service, token: string, status: number): Promise<void> {
   const reply = await service.fetch('/auth/verify/', json({ token }));
-  if (reply.status !== status) throw new Error(`A token was answered with ${reply.status}, not ${status}`);
+  if (reply.status !== status) throw new Error(`A token got ${reply.status}, not ${status}`);
 }
 
 const json = (body: unknown): RequestInit => ({

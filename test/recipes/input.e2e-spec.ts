@@ -255,7 +255,7 @@ describe.each(STORES)('input as the documentation of Nest shows it, on %s', (sto
       'each value in nested property toys must be either object or array',
     ],
     ['a value of another type', { name: 'Tom', age: { $gt: 1 } }, 'age', 'age must be an integer number'],
-  ])('refuses %s', async (_, cat, field, message) => {
+  ])('rejects %s', async (_, cat, field, message) => {
     const reply = await api.post('/v1/cats', cat);
 
     expect(reply).toBeError('VALIDATION_ERROR', [field]);
@@ -326,7 +326,7 @@ describe.each(STORES)('input as the documentation of Nest shows it, on %s', (sto
   });
 
   it.each(['', '/many', '/member', '/own-pipe', '/own-parameter-pipe'])(
-    'refuses an unreadable body at %j, whatever the handler asks for',
+    'rejects an unreadable body at %j, whatever the handler asks for',
     async (path) => {
       expect(await api.post(`/v1/cats${path}`, '{"name":')).toBeError('MALFORMED_REQUEST');
       expect(await api.post(`/v1/cats${path}`, '{"name":"a","name":"b"}')).toBeError('MALFORMED_REQUEST');

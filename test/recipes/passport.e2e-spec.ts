@@ -269,7 +269,7 @@ describe.each(STORES)('Passport as the documentation of Nest shows it, on %s', (
     expect(body).toEqual({ email: 'ada@example.com', same: true });
   });
 
-  it('refuses the token of an account that was switched off meanwhile', async () => {
+  it('rejects the token of an account that was switched off meanwhile', async () => {
     await api.accounts.register('eve@example.com');
     const eve = await api.accounts.login('eve@example.com');
     expect(await api.get('/v1/profile/guarded', bearer(eve.access))).toHaveStatus(200);

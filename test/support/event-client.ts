@@ -44,7 +44,7 @@ export class EventClient {
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     if (response.statusCode === 200) return new EventClient(response, onEvent);
     response.destroy();
-    throw new Error(`The stream was answered with ${response.statusCode}`);
+    throw new Error(`The stream got ${response.statusCode}`);
   }
 
   get ids(): string[] {

@@ -3,8 +3,8 @@ import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 import { until } from './until.ts';
 
-/** How a mail server may fare: it refuses recipients for now, never answers, or breaks off in the middle of a mail. */
-export type Behaviour = 'accepts' | 'refuses' | 'hangs' | 'breaks off';
+/** How a mail server may fare: it rejects recipients for now, never responds, or breaks off in the middle of a mail. */
+export type Behaviour = 'accepts' | 'rejects' | 'hangs' | 'breaks off';
 
 /** What the server has taken. */
 interface Taken {
@@ -113,7 +113,7 @@ export class MailServer {
     this.attempts.push(address);
     if (this.behaviour === 'hangs') return;
     const error = Object.assign(new Error('Not now'), { responseCode: 451 });
-    done(this.behaviour === 'refuses' ? error : undefined);
+    done(this.behaviour === 'rejects' ? error : undefined);
   }
 }
 

@@ -108,7 +108,7 @@ export async function startOwnPostgres({ durable = true, bin }: ServerOptions = 
 
 /**
  * A copy of the binaries, with the links between its libraries, which npm packages cannot hold. PostgreSQL
- * refuses to run as root, which is who one is in most containers: then it runs as `nobody`, who may not be
+ * does not run as root, the usual user in containers: then it runs as `nobody`, who may not be
  * able to enter the folder of this project, but can enter that of the copy.
  */
 async function copyBinaries(folder: string) {

@@ -12,7 +12,7 @@ export interface Delivered {
 
 type Behaviour = (response: ServerResponse, delivered: Delivered) => void;
 
-export const answer =
+export const respond =
   (status: number, headers: Record<string, string> = {}): Behaviour =>
   (response) => {
     response.writeHead(status, headers).end();
@@ -21,7 +21,7 @@ export const answer =
 /** A server that gets webhooks. */
 export class Receiver {
   readonly delivered: Delivered[] = [];
-  behaviour: Behaviour = answer(204);
+  behaviour: Behaviour = respond(204);
   private readonly server: Server;
 
   private constructor(server: Server) {

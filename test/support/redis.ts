@@ -24,7 +24,7 @@ export class RedisServer {
   async start(): Promise<void> {
     const options = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
     this.child = spawn('redis-server', options, { stdio: 'ignore' });
-    await waitFor(() => this.answers());
+    await waitFor(() => this.responds());
   }
 
   async stop(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
@@ -44,7 +44,7 @@ export class RedisServer {
     this.child?.kill('SIGCONT');
   }
 
-  private answers(): Promise<boolean> {
+  private responds(): Promise<boolean> {
     const socket = connect(this.port, '127.0.0.1');
     return new Promise((resolve) => {
       socket.once('connect', () => resolve(true)).once('error', () => resolve(false));

@@ -32,14 +32,14 @@ formats.default(ajv);
 ajv.addSchema(reference, 'reference');
 const validators = new Map<string, ValidateFunction>();
 
-interface Answer {
+interface Response {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: any;
 }
 
-/** @throws Error when an operation answers otherwise than the reference says; paths that it does not have are let be */
-export function holdAgainstReference(method: string, url: string, { status, headers, body }: Answer): void {
+/** @throws Error when an operation responds otherwise than the reference says; paths that it does not have are let be */
+export function holdAgainstReference(method: string, url: string, { status, headers, body }: Response): void {
   const path = url.replace(/[?#].*/s, '');
   const asked = method === 'HEAD' ? 'GET' : method;
   const found = routes.find((route) => route.method === asked && route.pattern.test(path));

@@ -43,7 +43,7 @@ class RepeatController {
     return { id };
   }
 
-  /** An answer with all that can be set on one. */
+  /** A response with all that can be set on one. */
   @Post('decorated')
   @Idempotent()
   decorated(
@@ -72,7 +72,7 @@ class RepeatController {
     return {};
   }
 
-  /** Collides with another request the first time, having said something of its answer. */
+  /** Collides with another request the first time, having said something of its response. */
   @Post('colliding')
   @Idempotent()
   async colliding(@Res({ passthrough: true }) reply: FastifyReply): Promise<object> {

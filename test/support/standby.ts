@@ -88,7 +88,7 @@ export class Standby {
     await this.end('SIGQUIT');
   }
 
-  /** Neither responds nor refuses connections, until it is thawed. */
+  /** Neither responds nor rejects connections, until it is thawed. */
   async freeze(): Promise<() => void> {
     const processes = await familyOf(this.server!.pid!);
     for (const each of processes) signal(each, 'SIGSTOP');

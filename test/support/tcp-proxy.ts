@@ -19,7 +19,7 @@ export class TcpProxy {
     return { proxy, url: through.href };
   }
 
-  /** Breaks every connection, and refuses new ones. */
+  /** Breaks every connection, and rejects new ones. */
   async cut(): Promise<void> {
     this.port = this.address();
     const closed = new Promise((resolve) => this.server.close(resolve));

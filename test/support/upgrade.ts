@@ -3,16 +3,16 @@ import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import type { Reply } from './api.js';
 
-/** What comes of an upgrade request: an open WebSocket, or the response that refuses it. */
+/** What comes of an upgrade request: an open WebSocket, or the response that rejects it. */
 export async function upgrade(
   url: string,
   headers: Record<string, string> = {},
 ): Promise<{ socket: WebSocket } | { socket: undefined; reply: Reply }> {
   const socket = new WebSocket(url.replace(/^http/, 'ws'), 'graphql-transport-ws', { headers });
-  const refused = new Promise<IncomingMessage>((resolve) => {
+  const rejected = new Promise<IncomingMessage>((resolve) => {
     socket.once('unexpected-response', (_, response) => resolve(response));
   });
-  const response = await Promise.race([once(socket, 'open'), refused]);
+  const response = await Promise.race([once(socket, 'open'), rejected]);
   if (Array.isArray(response)) return { socket };
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk as Buffer);
@@ -28,7 +28,7 @@ export async function upgrade(
   };
 }
 
-/** Opens one and closes it. @returns the response where it was refused */
+/** Opens one and closes it. @returns the response where it was rejected */
 export async function tryUpgrade(
   url: string,
   headers: Record<string, string> = {},

@@ -1,7 +1,7 @@
 /**
  * The drill of docs/operations.md on PostgreSQL: writes under load, `pg_dump`, the loss of the database, `pg_restore`,
  * `npm run restore`, `npm run verify`. It runs on a server of the version that `pg_dump` has, because an older `pg_dump`
- * refuses a newer server. Part of `npm run test:system`; skipped with a message where PostgreSQL is not installed.
+ * rejects a newer server. Part of `npm run test:system`; skipped with a message where PostgreSQL is not installed.
  */
 import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';

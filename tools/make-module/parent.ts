@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { camel, parentWordsOf, pascal, singularOf } from './names.ts';
-import { Refusal } from './refusal.ts';
+import { InputError } from './input-error.ts';
 
 /** `--on-delete`: what deleting a parent does to its children. */
 export const ON_DELETE = { cascade: 'CASCADE', restrict: 'RESTRICT' } as const;
@@ -9,27 +9,29 @@ export type OnDelete = keyof typeof ON_DELETE;
 /**
  * The words for the parent of a nested module, from the files of the parent.
  *
- * @throws Refusal for a module that cannot be a parent
+ * @throws InputError for a module that cannot be a parent
  */
 export function findParent(files: string, onDelete: OnDelete): Record<string, string> {
   const folder = `src/${files}`;
   const module = `${folder}/${files}.module.ts`;
   if (!/^[a-z-]+$/.test(files) || !existsSync(module)) {
-    throw new Refusal(`"${files}" cannot be the parent: there is no ${module}`);
+    throw new InputError(`"${files}" cannot be the parent: there is no ${module}`);
   }
   const Service = `${pascal(files)}Service`;
   if (!new RegExp(`exports: \\[[^\\]]*\\b${Service}\\b`).test(readFileSync(module, 'utf8'))) {
-    throw new Refusal(`"${files}" cannot be the parent: ${module} does not export ${Service}`);
+    throw new InputError(`"${files}" cannot be the parent: ${module} does not export ${Service}`);
   }
   if (!pathsOf(folder).includes(files)) {
-    throw new Refusal(`"${files}" cannot be the parent: no controller in ${folder} has the path '${files}'`);
+    throw new InputError(
+      `"${files}" cannot be the parent: no controller in ${folder} has the path '${files}'`,
+    );
   }
   const own = `${folder}/${singularOf(files)}.entity.ts`;
   const entity = existsSync(own) ? own : onlyFile(`${folder}/*.entity.ts`, files);
   const file = entity.slice(entity.lastIndexOf('/') + 1, -'.entity.ts'.length);
   const type = onlyFile(`${folder}/**/${file}.type.ts`, files);
   const table = /@Entity\('(\w+)'\)/.exec(readFileSync(entity, 'utf8'))?.[1];
-  if (!table) throw new Refusal(`"${files}" cannot be the parent: ${entity} does not name its table`);
+  if (!table) throw new InputError(`"${files}" cannot be the parent: ${entity} does not name its table`);
 
   return {
     ...parentWordsOf({ files, file }),
@@ -50,7 +52,7 @@ const pathsOf = (folder: string): string[] =>
 function onlyFile(pattern: string, files: string): string {
   const [file, ...more] = globSync(pattern);
   if (!file || more.length > 0) {
-    throw new Refusal(`"${files}" cannot be the parent: ${pattern} has to be one file`);
+    throw new InputError(`"${files}" cannot be the parent: ${pattern} has to be one file`);
   }
   return file;
 }
@@ -68,7 +70,7 @@ function listOf(files: string): Record<string, string> {
   const holder = types.find(([, , fields]) => field.test(fields!))?.[1];
   const name = holder && holder.charAt(0).toLowerCase() + holder.slice(1);
   if (!name || !query.includes(`  ${name}(id: ID!)`)) {
-    throw new Refusal(`"${files}" cannot be the parent: GraphQL does not list them`);
+    throw new InputError(`"${files}" cannot be the parent: GraphQL does not list them`);
   }
   return { listBefore: `${name}(id: 1) { ${list}`, listAfter: ' }', listPath: `${name}.${list}` };
 }

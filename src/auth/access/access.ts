@@ -17,7 +17,7 @@ export const Public = (): ClassDecorator & MethodDecorator => allow('public');
 
 /**
  * Everyone may call this, and an account may see more: unless `WRITE_ACCESS` is `open`, credentials are looked at, and
- * wrong ones are refused.
+ * wrong ones are rejected.
  */
 export const OptionalAccess = (): ClassDecorator & MethodDecorator => allow('optional');
 

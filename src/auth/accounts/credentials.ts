@@ -21,7 +21,7 @@ export class Credentials {
   ) {}
 
   /**
-   * Nobody can tell an unknown e-mail from a wrong password or an inactive account: the same refusal, after
+   * Nobody can tell an unknown e-mail from a wrong password or an inactive account: the same rejection, after
    * the same work.
    *
    * @throws AppError as {@link identify}, and `FORBIDDEN` where only verified e-mails may log in
@@ -64,7 +64,7 @@ export class Credentials {
     { address }: ClientInfo,
   ): Promise<boolean> {
     const attempt = { emailKey: emailKey(email), address };
-    await this.throttle.refuseWhileBlocked(attempt);
+    await this.throttle.assertNotBlocked(attempt);
     const matches = await this.passwords.matches(password, account?.passwordHash, address, () =>
       runWithoutTrail(() => this.throttle.count(attempt)),
     );

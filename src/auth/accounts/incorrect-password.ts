@@ -16,7 +16,7 @@ export const INCORRECT_PASSWORD = {
 };
 
 /**
- * The one answer without the envelope and without a code of the table: the specification wants
+ * The one response without the envelope and without a code of the table: the specification wants
  * `{"error": "<string>"}` here.
  */
 @Catch(IncorrectPassword)

@@ -44,7 +44,7 @@ export class LoginThrottle {
   }
 
   /** @throws AppError `RATE_LIMITED` when the pair or the network has to wait */
-  async refuseWhileBlocked(attempt: Attempt): Promise<void> {
+  async assertNotBlocked(attempt: Attempt): Promise<void> {
     const now = this.clock.now();
     const { pair, network } = countersOf(attempt);
     const rows = await this.failures.findBy({ id: In([pair, network]), expiresAt: MoreThan(now) });

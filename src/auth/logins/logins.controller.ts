@@ -9,7 +9,7 @@ import {
   VERSION_NEUTRAL,
 } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { AnswersList, Refuses } from '../../common/openapi/answers.js';
+import { ReturnsList, Throws } from '../../common/openapi/returns.js';
 import { CurrentAccount, CurrentPrincipal, type Principal } from '../access/index.js';
 import type { Account } from '../accounts/index.js';
 import { LoginView } from './login.view.js';
@@ -23,7 +23,7 @@ export class LoginsController {
 
   @Get()
   @ApiOperation({ summary: 'Lists the logins of the calling account' })
-  @AnswersList(LoginView)
+  @ReturnsList(LoginView)
   @Header('cache-control', 'no-store')
   async list(@CurrentPrincipal() caller: Principal): Promise<{ data: LoginView[] }> {
     return { data: await this.logins.list(caller) };
@@ -31,7 +31,7 @@ export class LoginsController {
 
   @Delete(':id')
   @ApiOperation({ summary: 'Ends a login' })
-  @Refuses({ NOT_FOUND: 'Login not found' })
+  @Throws({ NOT_FOUND: 'Login not found' })
   @HttpCode(HttpStatus.NO_CONTENT)
   end(@CurrentAccount() account: Account, @Param('id') id: string): Promise<void> {
     return this.logins.end(account, id);

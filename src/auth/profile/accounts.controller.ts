@@ -16,7 +16,7 @@ import {
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Client, type ClientInfo } from '../../common/request/client.js';
-import { AlsoRefuses, Answers, AnswersMessage, Refuses } from '../../common/openapi/answers.js';
+import { ThrowsOther, Returns, ReturnsMessage, Throws } from '../../common/openapi/returns.js';
 import { checkInput } from '../../common/validation/input.pipe.js';
 import { OptionalBody } from '../../common/validation/optional-body.js';
 import { Idempotent } from '../../idempotency/idempotent.js';
@@ -50,8 +50,8 @@ export class AccountsController {
 
   @Post('register')
   @ApiOperation({ summary: 'Creates an account' })
-  @Answers(AccountView)
-  @Refuses({ CONFLICT: 'An account with this e-mail already exists' })
+  @Returns(AccountView)
+  @Throws({ CONFLICT: 'An account with this e-mail already exists' })
   @Public()
   @Idempotent()
   async register(
@@ -68,21 +68,21 @@ export class AccountsController {
   @Get('me')
   @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Reads the calling account' })
-  @Answers(AccountView)
+  @Returns(AccountView)
   me(@CurrentAccount() account: Account): AccountView {
     return toAccountView(account);
   }
 
   @Put('me')
   @ApiOperation({ summary: 'Changes the calling account, as PATCH does' })
-  @Answers(AccountView)
+  @Returns(AccountView)
   async replace(@CurrentAccount() { id }: Account, @Body() input: UpdateAccountInput): Promise<AccountView> {
     return toAccountView(await this.accounts.update(id, input));
   }
 
   @Patch('me')
   @ApiOperation({ summary: 'Changes the calling account' })
-  @Answers(AccountView)
+  @Returns(AccountView)
   async update(@CurrentAccount() { id }: Account, @Body() input: UpdateAccountInput): Promise<AccountView> {
     return toAccountView(await this.accounts.update(id, input));
   }
@@ -94,8 +94,8 @@ export class AccountsController {
       'With the password; an account without one sends no body, and needs a login at most 5 minutes old. Its orders stay, without an owner.',
   })
   @ApiBody({ type: DeleteAccountInput })
-  @AlsoRefuses(400, INCORRECT_PASSWORD)
-  @Refuses({ FORBIDDEN: LOGIN_TOO_OLD, RATE_LIMITED: TOO_MANY_FAILURES })
+  @ThrowsOther(400, INCORRECT_PASSWORD)
+  @Throws({ FORBIDDEN: LOGIN_TOO_OLD, RATE_LIMITED: TOO_MANY_FAILURES })
   @HttpCode(HttpStatus.NO_CONTENT)
   @UseFilters(IncorrectPasswordFilter)
   async delete(
@@ -108,9 +108,9 @@ export class AccountsController {
 
   @Post('change-password')
   @ApiOperation({ summary: 'Changes the password, and ends all other logins' })
-  @AnswersMessage('The password was changed')
-  @AlsoRefuses(400, INCORRECT_PASSWORD)
-  @Refuses({ RATE_LIMITED: TOO_MANY_FAILURES })
+  @ReturnsMessage('The password was changed')
+  @ThrowsOther(400, INCORRECT_PASSWORD)
+  @Throws({ RATE_LIMITED: TOO_MANY_FAILURES })
   @HttpCode(HttpStatus.OK)
   @UseFilters(IncorrectPasswordFilter)
   async changePassword(

@@ -12,7 +12,7 @@ import {
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Client, type ClientInfo } from '../../common/request/client.js';
-import { AlsoRefuses, Answers, AnswersMessage, Refuses } from '../../common/openapi/answers.js';
+import { ThrowsOther, Returns, ReturnsMessage, Throws } from '../../common/openapi/returns.js';
 import { MESSAGES } from '../../common/errors/messages.js';
 import { OptionalBody } from '../../common/validation/optional-body.js';
 import { CurrentAccount, Public } from '../access/index.js';
@@ -40,8 +40,8 @@ export class EmailController {
 
   @Post('verify')
   @ApiOperation({ summary: 'Confirms the e-mail address of an account, by the token of a mail' })
-  @AnswersMessage('The e-mail address is confirmed')
-  @Refuses('INVALID_CODE')
+  @ReturnsMessage('The e-mail address is confirmed')
+  @Throws('INVALID_CODE')
   @Public()
   @HttpCode(HttpStatus.OK)
   async verify(@Body() { token }: TokenInput): Promise<{ message: string }> {
@@ -56,8 +56,8 @@ export class EmailController {
       'To a caller who is logged in, without a body, or to one who sends the e-mail and the password.',
   })
   @ApiBody({ type: LoginInput })
-  @AnswersMessage('A mail is on its way')
-  @Refuses({
+  @ReturnsMessage('A mail is on its way')
+  @Throws({
     UNAUTHENTICATED: MESSAGES.UNAUTHENTICATED,
     TOKEN_NOT_VALID: MESSAGES.TOKEN_NOT_VALID,
     CSRF_FAILED: MESSAGES.CSRF_FAILED,
@@ -80,9 +80,9 @@ export class EmailController {
     description:
       'It changes when the new address is confirmed. The response is the same for an address that is taken.',
   })
-  @AnswersMessage('A mail is on its way to the new address')
-  @AlsoRefuses(400, INCORRECT_PASSWORD)
-  @Refuses({ RATE_LIMITED: TOO_MANY_FAILURES })
+  @ReturnsMessage('A mail is on its way to the new address')
+  @ThrowsOther(400, INCORRECT_PASSWORD)
+  @Throws({ RATE_LIMITED: TOO_MANY_FAILURES })
   @HttpCode(HttpStatus.ACCEPTED)
   @UseFilters(IncorrectPasswordFilter)
   async change(
@@ -96,8 +96,8 @@ export class EmailController {
 
   @Post('change/confirm')
   @ApiOperation({ summary: 'Confirms the new e-mail address of an account, by the token of a mail' })
-  @Answers(AccountView)
-  @Refuses({ INVALID_CODE: MESSAGES.INVALID_CODE, CONFLICT: EMAIL_TAKEN })
+  @Returns(AccountView)
+  @Throws({ INVALID_CODE: MESSAGES.INVALID_CODE, CONFLICT: EMAIL_TAKEN })
   @Public()
   @HttpCode(HttpStatus.OK)
   @Header('cache-control', 'no-store')

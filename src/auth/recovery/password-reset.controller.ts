@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Client, type ClientInfo } from '../../common/request/client.js';
-import { AnswersMessage, Refuses } from '../../common/openapi/answers.js';
+import { ReturnsMessage, Throws } from '../../common/openapi/returns.js';
 import { Public } from '../access/index.js';
 import { PasswordResets } from './password-resets.js';
 import { ConfirmResetInput, ResetPasswordInput } from './recovery.input.js';
@@ -17,7 +17,7 @@ export class PasswordResetController {
     summary: 'Sends a mail with which a new password can be chosen',
     description: 'The response is the same for every address, whether there is an account with it or not.',
   })
-  @AnswersMessage('If there is an account with this address, a mail is on its way to it')
+  @ReturnsMessage('If there is an account with this address, a mail is on its way to it')
   @HttpCode(HttpStatus.ACCEPTED)
   async request(@Body() { email }: ResetPasswordInput): Promise<{ message: string }> {
     await this.resets.request(email);
@@ -28,8 +28,8 @@ export class PasswordResetController {
   @ApiOperation({
     summary: 'Sets a new password, by the token of a mail, and ends all logins of the account',
   })
-  @AnswersMessage('The password was changed')
-  @Refuses('INVALID_CODE')
+  @ReturnsMessage('The password was changed')
+  @Throws('INVALID_CODE')
   @HttpCode(HttpStatus.OK)
   async confirm(
     @Body() input: ConfirmResetInput,

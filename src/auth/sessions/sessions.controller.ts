@@ -13,7 +13,7 @@ import {
 } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Answers, Refuses } from '../../common/openapi/answers.js';
+import { Returns, Throws } from '../../common/openapi/returns.js';
 import { CurrentPrincipal, type Principal, Public } from '../access/index.js';
 import { EMAIL_NOT_VERIFIED, LoginInput, TOO_MANY_FAILURES } from '../accounts/index.js';
 import { SessionView } from './session.view.js';
@@ -26,8 +26,8 @@ export class SessionsController {
 
   @Post()
   @ApiOperation({ summary: 'Logs a browser in, by a cookie' })
-  @Answers(SessionView)
-  @Refuses({
+  @Returns(SessionView)
+  @Throws({
     UNAUTHENTICATED: 'The e-mail or the password is wrong',
     FORBIDDEN: EMAIL_NOT_VERIFIED,
     RATE_LIMITED: TOO_MANY_FAILURES,
@@ -45,7 +45,7 @@ export class SessionsController {
 
   @Get()
   @ApiOperation({ summary: 'Reads the session of the cookie' })
-  @Answers(SessionView)
+  @Returns(SessionView)
   @Header('cache-control', 'no-store')
   show(@CurrentPrincipal() caller: Principal): SessionView {
     return this.sessions.view(caller);

@@ -12,7 +12,7 @@ import {
 } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { Answers, AnswersList, Refuses } from '../../common/openapi/answers.js';
+import { Returns, ReturnsList, Throws } from '../../common/openapi/returns.js';
 import { CurrentAccount, CurrentPrincipal, type Principal } from '../access/index.js';
 import { type Account, EMAIL_NOT_VERIFIED } from '../accounts/index.js';
 import { AuthorizationView, IdentityView, toIdentityView } from './identity.view.js';
@@ -30,7 +30,7 @@ export class IdentitiesController {
 
   @Get('identities')
   @ApiOperation({ summary: 'Lists the identities of the calling account' })
-  @AnswersList(IdentityView)
+  @ReturnsList(IdentityView)
   @Header('cache-control', 'no-store')
   async list(@CurrentAccount() { id }: Account): Promise<{ data: IdentityView[] }> {
     return { data: (await this.identities.list(id)).map(toIdentityView) };
@@ -38,7 +38,7 @@ export class IdentitiesController {
 
   @Delete('identities/:id')
   @ApiOperation({ summary: 'Removes an identity from the calling account' })
-  @Refuses({ NOT_FOUND: NO_SUCH_IDENTITY, CONFLICT: LAST_WAY })
+  @Throws({ NOT_FOUND: NO_SUCH_IDENTITY, CONFLICT: LAST_WAY })
   @HttpCode(HttpStatus.NO_CONTENT)
   unlink(@CurrentAccount() account: Account, @Param('id') id: string): Promise<void> {
     return this.identities.unlink(account.id, id);
@@ -46,8 +46,8 @@ export class IdentitiesController {
 
   @Post('social/:provider/link')
   @ApiOperation({ summary: 'Starts to link an identity at a provider to the calling account' })
-  @Answers(AuthorizationView)
-  @Refuses({
+  @Returns(AuthorizationView)
+  @Throws({
     NOT_FOUND: 'Provider not found',
     FORBIDDEN: EMAIL_NOT_VERIFIED,
     SERVICE_UNAVAILABLE: 'This provider is not configured here',

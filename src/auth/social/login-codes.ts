@@ -42,7 +42,7 @@ export class LoginCodes {
 
   /** Whose code it is, once: in one statement, so that of any number of attempts at once exactly one succeeds. */
   async redeem(code: string): Promise<number | undefined> {
-    // SQL, because TypeORM refuses `DELETE … RETURNING` on SQLite.
+    // SQL, because TypeORM rejects `DELETE … RETURNING` on SQLite.
     const [row] = await this.transactions.execute<{ accountId: number }>(
       'DELETE FROM login_codes WHERE id = :hash AND expires_at > :now RETURNING account_id AS "accountId"',
       { hash: hash(code), now: this.clock.now().toISOString() },

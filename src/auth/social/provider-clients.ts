@@ -101,14 +101,14 @@ export class ProviderClients {
     try {
       return await inTime(ask());
     } catch (error) {
-      throw error instanceof AppError ? error : this.refusal(name, error);
+      throw error instanceof AppError ? error : this.rejection(name, error);
     }
   }
 
   /**
    * A provider that is away is asked again the next time.
    *
-   * @throws AppError as {@link requireConfigured}, and `SERVICE_UNAVAILABLE` for one that does not answer
+   * @throws AppError as {@link requireConfigured}, and `SERVICE_UNAVAILABLE` for one that does not respond
    */
   private async connect(name: string): Promise<Connection> {
     const client = this.requireConfigured(name);
@@ -123,14 +123,14 @@ export class ProviderClients {
     }
   }
 
-  private refusal(name: string, error: unknown): AppError {
+  private rejection(name: string, error: unknown): AppError {
     if (error instanceof AuthorizationResponseError) {
       return new AppError('UNAUTHENTICATED', 'The provider rejected the login');
     }
-    const isRefusedCode = error instanceof ResponseBodyError && error.error === 'invalid_grant';
+    const isInvalidGrant = error instanceof ResponseBodyError && error.error === 'invalid_grant';
     const isUnbelievable = error instanceof ClientError && UNBELIEVABLE.has(error.code ?? '');
-    if (!isRefusedCode && !isUnbelievable) return this.unavailable(name, error);
-    // Either an attack or a mistake in the settings: worth a line, though it is answered with 401.
+    if (!isInvalidGrant && !isUnbelievable) return this.unavailable(name, error);
+    // Either an attack or a mistake in the settings: worth a line, though it gets 401.
     if (isUnbelievable) this.logger.warn(`${name}: ${describe(error)}`);
     return new AppError('UNAUTHENTICATED', 'The provider did not confirm the login; start again');
   }
@@ -149,19 +149,19 @@ export class ProviderClients {
 }
 
 /** Somebody waits for it: several requests to a provider may not take longer than one. */
-async function inTime<T>(answer: Promise<T>): Promise<T> {
+async function inTime<T>(response: Promise<T>): Promise<T> {
   const { promise: timeout, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error('Too slow')), TIMEOUT * 1000);
-  return Promise.race([answer, timeout]).finally(() => clearTimeout(timer));
+  return Promise.race([response, timeout]).finally(() => clearTimeout(timer));
 }
 
 /** Words of the libraries, which hold no values: a parser's would quote what it could not read. */
 function describe(error: unknown): string {
-  const { name, message, error: refusal, code, cause } = error as Error & Record<string, unknown>;
+  const { name, message, error: rejection, code, cause } = error as Error & Record<string, unknown>;
   const inner = (cause ?? {}) as Record<string, unknown>;
   const words = [
     name === 'SyntaxError' ? name : message,
-    refusal,
+    rejection,
     inner['name'] === 'OperationProcessingError' ? inner['message'] : inner['code'],
     code,
   ];

@@ -40,7 +40,7 @@ export class SocialAccounts {
       if (known) return active(known.account!);
       const email = emailOf(profile);
       const owner = await this.accounts.findByEmail(email);
-      if (owner) refuseUnlessTheirs(owner, profile);
+      if (owner) rejectUnlessOwner(owner, profile);
       // Marked as verified by us, it would be theirs who have only said so.
       else if (!profile.emailVerified) throw emailFault('email must be verified by the provider first');
       try {
@@ -77,7 +77,7 @@ function emailOf({ email: sent }: SocialProfile): string {
 }
 
 /** Nobody takes over an account in waiting, nor gets one ready for someone else. */
-function refuseUnlessTheirs(account: Account, { emailVerified }: SocialProfile): void {
+function rejectUnlessOwner(account: Account, { emailVerified }: SocialProfile): void {
   if (!emailVerified || !account.isEmailVerified) {
     throw new AppError(
       'CONFLICT',

@@ -15,12 +15,12 @@ import {
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
-  Answers,
-  AnswersByRedirection,
-  AnswersList,
-  AnswersOrData,
-  Refuses,
-} from '../../common/openapi/answers.js';
+  Returns,
+  ReturnsRedirect,
+  ReturnsList,
+  ReturnsViewOrData,
+  Throws,
+} from '../../common/openapi/returns.js';
 import { Audited } from '../../common/audit/audited.js';
 import { Client, type ClientInfo } from '../../common/request/client.js';
 import { Public } from '../access/index.js';
@@ -30,7 +30,7 @@ import { IdentityView } from './identity.view.js';
 import { ExchangeInput } from './social.input.js';
 import { ProviderView, type Redirection, SocialService } from './social.service.js';
 
-const PROVIDER_REFUSALS = {
+const PROVIDER_ERRORS = {
   NOT_FOUND: 'Provider not found',
   SERVICE_UNAVAILABLE: 'This provider is not configured here',
 };
@@ -43,15 +43,15 @@ export class SocialController {
 
   @Get()
   @ApiOperation({ summary: 'Lists the providers of social login that are configured' })
-  @AnswersList(ProviderView)
+  @ReturnsList(ProviderView)
   list(): { data: ProviderView[] } {
     return { data: this.social.list() };
   }
 
   @Post('exchange')
   @ApiOperation({ summary: 'Exchanges the one-time code of a social login for tokens' })
-  @Answers(TokenPair)
-  @Refuses('TOKEN_NOT_VALID')
+  @Returns(TokenPair)
+  @Throws('TOKEN_NOT_VALID')
   @HttpCode(HttpStatus.OK)
   @Header('cache-control', 'no-store')
   exchange(@Body() { code }: ExchangeInput, @Client() client: ClientInfo): Promise<TokenPair> {
@@ -60,8 +60,8 @@ export class SocialController {
 
   @Get(':provider')
   @ApiOperation({ summary: 'Redirects a browser to a provider' })
-  @AnswersByRedirection('To the provider.')
-  @Refuses(PROVIDER_REFUSALS)
+  @ReturnsRedirect('To the provider.')
+  @Throws(PROVIDER_ERRORS)
   @Redirect()
   @Header('cache-control', 'no-store')
   start(
@@ -73,12 +73,12 @@ export class SocialController {
 
   @Get(':provider/callback')
   @ApiOperation({ summary: 'Takes a browser back from a provider' })
-  @AnswersOrData(TokenPair, IdentityView)
-  @AnswersByRedirection(
+  @ReturnsViewOrData(TokenPair, IdentityView)
+  @ReturnsRedirect(
     'To the front end, where that is set up: with a one-time `code`, or with `linked`, the provider whose identity was linked.',
   )
-  @Refuses({
-    ...PROVIDER_REFUSALS,
+  @Throws({
+    ...PROVIDER_ERRORS,
     MALFORMED_REQUEST: 'The login was not started in this browser, or has expired; start again',
     UNAUTHENTICATED: 'The provider rejected the login',
     CONFLICT: 'There is an account with this e-mail, which nobody has verified to be yours',

@@ -33,7 +33,7 @@ export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
     private readonly accounts: AccountsService,
     private readonly codec: TokenCodec,
   ) {
-    refuseForeignStrategy();
+    rejectForeignStrategy();
     const own: { strategy?: JwtStrategy } = {};
     super({
       ...VERIFY_OPTIONS,
@@ -69,7 +69,7 @@ export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
 
   /** @throws Error where a module has replaced the strategy: `AuthGuard('jwt')` would ask the wrong one */
   onApplicationBootstrap(): void {
-    refuseForeignStrategy();
+    rejectForeignStrategy();
   }
 
   /** @throws AppError `TOKEN_NOT_VALID` unless it is an access token of an account that is active now */
@@ -104,7 +104,7 @@ function bearerToken(request: WithHeaders): string | null {
   return BEARER.exec((request.headers.authorization ?? '').trim())?.[1]?.trim() || null;
 }
 
-function refuseForeignStrategy(): void {
+function rejectForeignStrategy(): void {
   probe.isOurs = false;
   let isTaken = true;
   const callback = (error: unknown) => {

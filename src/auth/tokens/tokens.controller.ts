@@ -1,13 +1,13 @@
 import { Body, Controller, Header, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Answers, AnswersMessage, AnswersWith, Refuses } from '../../common/openapi/answers.js';
+import { Returns, ReturnsMessage, ReturnsSchema, Throws } from '../../common/openapi/returns.js';
 import { Client, type ClientInfo } from '../../common/request/client.js';
 import { Public } from '../access/index.js';
 import { EMAIL_NOT_VERIFIED, LoginInput, TOO_MANY_FAILURES } from '../accounts/index.js';
 import { RefreshInput, VerifyInput } from './token.input.js';
 import { TokenPair, TokensService } from './tokens.service.js';
 
-/** Answers with tokens are not kept by anyone on the way (RFC 6749, section 5.1). */
+/** Responses with tokens are not kept by anyone on the way (RFC 6749, section 5.1). */
 @ApiTags('Accounts')
 @Controller({ path: 'auth', version: VERSION_NEUTRAL })
 @Public()
@@ -16,8 +16,8 @@ export class TokensController {
 
   @Post('login')
   @ApiOperation({ summary: 'Exchanges an e-mail and a password for tokens' })
-  @Answers(TokenPair)
-  @Refuses({
+  @Returns(TokenPair)
+  @Throws({
     UNAUTHENTICATED: 'The e-mail or the password is wrong',
     FORBIDDEN: EMAIL_NOT_VERIFIED,
     RATE_LIMITED: TOO_MANY_FAILURES,
@@ -30,8 +30,8 @@ export class TokensController {
 
   @Post('refresh')
   @ApiOperation({ summary: 'Exchanges a refresh token for new tokens, once' })
-  @Answers(TokenPair)
-  @Refuses('TOKEN_NOT_VALID')
+  @Returns(TokenPair)
+  @Throws('TOKEN_NOT_VALID')
   @HttpCode(HttpStatus.OK)
   @Header('cache-control', 'no-store')
   refresh(@Body() { refresh }: RefreshInput, @Client() client: ClientInfo): Promise<TokenPair> {
@@ -40,8 +40,8 @@ export class TokensController {
 
   @Post('verify')
   @ApiOperation({ summary: 'Reports whether a token is valid' })
-  @AnswersWith({ type: 'object', additionalProperties: false })
-  @Refuses('TOKEN_NOT_VALID')
+  @ReturnsSchema({ type: 'object', additionalProperties: false })
+  @Throws('TOKEN_NOT_VALID')
   @HttpCode(HttpStatus.OK)
   async verify(@Body() { token }: VerifyInput): Promise<Record<string, never>> {
     await this.tokens.verify(token);
@@ -50,8 +50,8 @@ export class TokensController {
 
   @Post('logout')
   @ApiOperation({ summary: 'Ends the login of a refresh token' })
-  @AnswersMessage('Logged out')
-  @Refuses('TOKEN_NOT_VALID')
+  @ReturnsMessage('Logged out')
+  @Throws('TOKEN_NOT_VALID')
   @HttpCode(HttpStatus.OK)
   async logout(@Body() { refresh }: RefreshInput): Promise<{ message: string }> {
     await this.tokens.logout(refresh);

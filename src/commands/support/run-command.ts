@@ -36,7 +36,7 @@ export function runDatabaseCommand(
     const source = commandDataSource(config, entities);
     await source.initialize();
     try {
-      if (!config.migrateAtStart) await refusePending(source);
+      if (!config.migrateAtStart) await rejectPending(source);
       return await command(commandDatabase(config, source));
     } finally {
       await source.destroy();
@@ -45,7 +45,7 @@ export function runDatabaseCommand(
 }
 
 /** @throws UsageError when the schema is older than this build */
-async function refusePending(source: DataSource): Promise<void> {
+async function rejectPending(source: DataSource): Promise<void> {
   const pending = await countPending(() => source.query('SELECT name FROM migrations'));
   if (pending === 0) return;
   throw new UsageError(`MIGRATE is off, and ${pending} migrations are pending: run npm run migrate first`);

@@ -16,6 +16,6 @@ class WithoutDetailsFilter extends ErrorFilter {
   }
 }
 
-/** Bodies that break a rule are refused by a message alone, in which the validator's text stands whole. */
+/** Bodies that break a rule are rejected by a message alone, in which the validator's text stands whole. */
 export const WithoutDetails = (): ClassDecorator & MethodDecorator =>
   applyDecorators(UseFilters(WithoutDetailsFilter), SetMetadata(WITHOUT_DETAILS, true));

@@ -4,7 +4,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { Config } from '../../config/config.js';
 import { GuardedServer } from './guarded-server.js';
 import { parseQuery } from './query.js';
-import { answerUnreadableRequest } from './unreadable-request.js';
+import { handleUnreadableRequest } from './unreadable-request.js';
 
 /** 1 MiB: the largest body that any path takes, in bytes. */
 const BODY_LIMIT = 1024 * 1024;
@@ -15,7 +15,7 @@ export const MAX_PARAM_LENGTH = 64 * 1024;
 /**
  * Milliseconds. A client has 30 s to send a request. An idle connection outlives the 60 s of common load balancers,
  * which would otherwise send a request into a connection that is being closed. Node looks every 30 s by default, and
- * answers a request without `Host` by itself, past all hooks.
+ * responds to a request without `Host` by itself, past all hooks.
  */
 const SERVER_OPTIONS = {
   requestTimeout: 30_000,
@@ -62,13 +62,13 @@ export function createFastifyAdapter({ trustedProxies }: Config): FastifyAdapter
       querystringParser: parseQuery,
     },
     rewriteUrl: ({ url = '/' }) => routableUrl(url),
-    clientErrorHandler: answerUnreadableRequest,
+    clientErrorHandler: handleUnreadableRequest,
   });
 }
 
 /**
  * The address as the router is to see it. Node also takes targets that are no path (`OPTIONS *`, RFC 9112,
- * section 3.2.4), and Fastify answers a bad percent-encoding (`/v1/posts/%ff`) by itself, past all hooks.
+ * section 3.2.4), and Fastify rejects a bad percent-encoding (`/v1/posts/%ff`) by itself, past all hooks.
  * Taken literally both are paths like any other: routes that nobody knows, or an id that is no number.
  */
 function routableUrl(url: string): string {

@@ -27,7 +27,7 @@ describe('parseIJson', () => {
   });
 
   it.each(['{"a":1,"a":1}', '{"a":1,"\\u0061":2}', '[[{"x":{"b":1,"c":2,"b":3}}]]', '{"":1,"":2}'])(
-    'refuses a member that is named twice: %s',
+    'rejects a member that is named twice: %s',
     (text) => {
       expect(() => parse(text)).toThrow('names a member twice');
     },
@@ -38,7 +38,7 @@ describe('parseIJson', () => {
     expect(() => parse(nested(MAX_DEPTH + 1))).toThrow('levels deep');
   });
 
-  it.each(['{"__proto__":1}', '[{"a":{"__proto__":{}}}]'])('refuses %s', (text) => {
+  it.each(['{"__proto__":1}', '[{"a":{"__proto__":{}}}]'])('rejects %s', (text) => {
     expect(() => parse(text)).toThrow('__proto__');
   });
 });

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 
-/** Deeper structures are refused: a recursive walker (JSON.stringify, a database) would not survive them. */
+/** Deeper structures are rejected: a recursive walker (JSON.stringify, a database) would not survive them. */
 export const MAX_DEPTH = 1000;
 
 /**
  * Reads I-JSON (RFC 7493): UTF-8 without a byte order mark, and no object that names a member twice.
- * Refused as well: more than {@link MAX_DEPTH} levels, and members named `__proto__`.
+ * Rejected as well: more than {@link MAX_DEPTH} levels, and members named `__proto__`.
  *
  * @throws SyntaxError whose message completes "The body …".
  */

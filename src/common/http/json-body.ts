@@ -74,7 +74,7 @@ const unreadableBodies = new WeakSet();
 export const isUnreadable = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && unreadableBodies.has(body);
 
-/** JSON is the only thing that is ever read from a body; Fastify answers every other type with 415. */
+/** Only JSON is read from a body; Fastify rejects every other type with 415. */
 export function readJsonBodies(fastify: FastifyInstance, metrics: Metrics): void {
   fastify.removeAllContentTypeParsers();
   const large = new LargeBodies(fastify, metrics);

@@ -17,9 +17,9 @@ import { GuardedServer } from './guarded-server.js';
 import { readJsonBodies, setUpBody } from './json-body.js';
 import { serializeJsonText } from './json-text.js';
 import { logRequests } from './request-log.js';
-import { refuseUnrouted } from './route-methods.js';
+import { rejectUnrouted } from './route-methods.js';
 import { API_HEADERS } from './security-headers.js';
-import { answerOddRequests } from './unreadable-request.js';
+import { handleOddRequests } from './unreadable-request.js';
 import { Upgrades } from './upgrades.js';
 
 declare module 'fastify' {
@@ -44,7 +44,7 @@ export function registerHttp(app: NestFastifyApplication): void {
   const constant = { ...API_HEADERS, ...corsHeaders(config, exposed) };
 
   logRequests(fastify, rootLogger());
-  answerOddRequests(fastify);
+  handleOddRequests(fastify);
   sendNotModified(fastify);
   boundResponses(fastify, metrics);
   if (hasReplicas) keepConsistent(fastify, database, config);
@@ -70,8 +70,8 @@ export function registerHttp(app: NestFastifyApplication): void {
   fastify.addHook('onRoute', serializeJsonText);
 
   // Plugins load after the routes. CORS needs that, as its preflight route takes Nest's error handler; and
-  // a refusal has to come after CORS, so that a browser may read it.
-  const refuse = refuseUnrouted(fastify);
+  // a rejection has to come after CORS, so that a browser may read it.
+  const reject = rejectUnrouted(fastify);
   void fastify.register(cors, corsOptions(config, exposed));
   if (config.corsOrigins === '*') {
     // Their headers are constant, and so are not asked for; but for preflights and what has no route.
@@ -82,7 +82,7 @@ export function registerHttp(app: NestFastifyApplication): void {
   void fastify.register(
     fastifyPlugin(async (instance) => {
       await app.get(RateLimiter).register(instance);
-      instance.addHook('onRequest', refuse);
+      instance.addHook('onRequest', reject);
       readJsonBodies(instance, metrics);
     }),
   );
@@ -103,7 +103,7 @@ const EXPOSED_HEADERS = [
   'RateLimit-Policy',
 ];
 
-/** What every answer says where any origin may read it. */
+/** What every response says where any origin may read it. */
 function corsHeaders({ corsOrigins }: Config, exposed: readonly string[]): Record<string, string> {
   if (corsOrigins !== '*') return {};
   return {

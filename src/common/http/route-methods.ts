@@ -8,11 +8,11 @@ import { MAX_PARAM_LENGTH } from './fastify-adapter.js';
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /**
- * Refuses what no route serves: 405 with `Allow` (RFC 9110, section 15.5.6) when the path is known under
+ * Rejects what no route serves: 405 with `Allow` (RFC 9110, section 15.5.6) when the path is known under
  * other methods, 404 otherwise. Call it before the routes are registered; the hook that it returns belongs
- * after the one for CORS, so that a browser may read the refusal.
+ * after the one for CORS, so that a browser may read the rejection.
  */
-export function refuseUnrouted(fastify: FastifyInstance) {
+export function rejectUnrouted(fastify: FastifyInstance) {
   const paths = findMyWay({ ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH });
   const methodsOf = new Map<string, Set<string>>();
 
@@ -25,7 +25,7 @@ export function refuseUnrouted(fastify: FastifyInstance) {
       methodsOf.set(path, (methods = new Set()));
       paths.on('GET', path, () => undefined, methods);
     }
-    // Apollo registers OPTIONS, which is refused below unless it is a preflight.
+    // Apollo registers OPTIONS, which is rejected below unless it is a preflight.
     for (const name of [method].flat()) if (name !== 'OPTIONS') methods.add(name);
   });
 
@@ -38,13 +38,13 @@ export function refuseUnrouted(fastify: FastifyInstance) {
       // The server as a whole (RFC 9110, section 9.3.7).
       void reply.code(204).header('allow', METHODS.join(', ')).send();
     } else if (request.is404 || method === 'OPTIONS') {
-      done(refusal(request.url.replace(/[?#].*/s, '')));
+      done(rejection(request.url.replace(/[?#].*/s, '')));
     } else {
       done();
     }
   };
 
-  function refusal(path: string): AppError {
+  function rejection(path: string): AppError {
     const known = paths.find('GET', path);
     const isKnown = known && Object.values(known.params).every((value) => value !== '');
     if (!isKnown) return new AppError('NOT_FOUND', 'There is no resource at this path');

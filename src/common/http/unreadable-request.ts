@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../errors/errors.js';
-import { refuseConnection } from './refuse-connection.js';
+import { rejectConnection } from './reject-connection.js';
 
 /** Why Node could not read a request, in words for the client; keyed by Node's error code. */
 const REASONS: Record<string, string> = {
@@ -10,35 +10,35 @@ const REASONS: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time',
 };
 
-/** What Node keeps on a connection: the answer that it owes, and the request that is arriving. */
+/** What Node keeps on a connection: the response that it owes, and the request that is arriving. */
 interface HttpSocket extends Socket {
   readonly _httpMessage?: ServerResponse | null;
   readonly parser?: { readonly incoming?: IncomingMessage | null } | null;
 }
 
 /**
- * Answers bytes that are no HTTP request. They reach no route, so the reply is written by hand; and never
- * in the place of another: answers that are still owed go first, and none is given twice.
+ * Responses bytes that are no HTTP request. They reach no route, so the reply is written by hand; and never
+ * in the place of another: responses that are still owed go first, and none is given twice.
  */
-export function answerUnreadableRequest(error: NodeJS.ErrnoException, socket: HttpSocket): void {
+export function handleUnreadableRequest(error: NodeJS.ErrnoException, socket: HttpSocket): void {
   const { _httpMessage: owed, parser } = socket;
-  const answeredEarly = !owed && parser?.incoming?.complete === false;
+  const respondedEarly = !owed && parser?.incoming?.complete === false;
   if (owed?.req.complete) {
     owed.once('close', () => {
       // Requests that came before may wait for their turn (pipelining, RFC 9112, section 9.3.2).
       const { _httpMessage: next } = socket;
-      if (next) answerUnreadableRequest(error, socket);
+      if (next) handleUnreadableRequest(error, socket);
       else socket.destroy();
     });
-  } else if (error.code === 'ECONNRESET' || !socket.writable || owed?.headersSent || answeredEarly) {
+  } else if (error.code === 'ECONNRESET' || !socket.writable || owed?.headersSent || respondedEarly) {
     socket.destroy();
   } else {
-    refuse(socket, REASONS[error.code ?? ''] ?? 'The request is not well-formed HTTP');
+    reject(socket, REASONS[error.code ?? ''] ?? 'The request is not well-formed HTTP');
   }
 }
 
-/** What Node would answer by itself, in other words than ours or in none. */
-export function answerOddRequests({ server }: FastifyInstance): void {
+/** What Node would respond to by itself. */
+export function handleOddRequests({ server }: FastifyInstance): void {
   // Expectations other than 100-continue may be ignored (RFC 9110, section 10.1.1).
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     server.emit('request', request, response);
@@ -46,9 +46,9 @@ export function answerOddRequests({ server }: FastifyInstance): void {
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     // Node has let go of it: the error of a client that has left would end the process.
     socket.on('error', () => undefined);
-    refuse(socket, 'This is not a proxy');
+    reject(socket, 'This is not a proxy');
   });
 }
 
-const refuse = (socket: Socket, reason: string): void =>
-  refuseConnection(socket, new AppError('MALFORMED_REQUEST', reason));
+const reject = (socket: Socket, reason: string): void =>
+  rejectConnection(socket, new AppError('MALFORMED_REQUEST', reason));

@@ -7,7 +7,7 @@ import { RateLimiter } from '../rate-limit/rate-limiter.js';
 import { ConnectionLimit } from '../request/connection-limit.js';
 import { toRequest } from '../request/request-of.js';
 import { addressBehind, rememberAddress } from '../request/upgrade-address.js';
-import { refuseConnection } from './refuse-connection.js';
+import { rejectConnection } from './reject-connection.js';
 
 type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
@@ -33,7 +33,7 @@ export class Upgrades {
     this.handlers.set(path, handler);
   }
 
-  /** Refuses the request, hands it to the handler of its path, or passes it on. */
+  /** Rejects the request, hands it to the handler of its path, or passes it on. */
   async pass(request: IncomingMessage, socket: Duplex, head: Buffer, passOn: UpgradeHandler): Promise<void> {
     // Node has let go of it: the error of a client that has left would end the process.
     socket.on('error', () => undefined);
@@ -49,7 +49,7 @@ export class Upgrades {
         return;
       }
     } catch (error) {
-      refuseConnection(socket, toAppError(error), headers);
+      rejectConnection(socket, toAppError(error), headers);
       return;
     }
     const path = request.url ?? '';

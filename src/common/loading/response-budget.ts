@@ -3,7 +3,7 @@ import { AppError } from '../errors/errors.js';
 /** 16 MiB: the most text that an operation of GraphQL may respond with, in bytes. */
 const LIMIT = 16 * 1024 * 1024;
 
-/** Counts what an operation is about to load, by its context, so that it is refused before that is in memory. */
+/** Counts what an operation is about to load, by its context, so that it is rejected before that is in memory. */
 export class ResponseBudget {
   private readonly spent = new WeakMap<object, number>();
 

@@ -11,7 +11,7 @@ import {
 /** In seconds: from one read of SQLite to what clients wait for at most. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Gauges of the library whose names end like those of counters, which `promtool check metrics` refuses. */
+/** Gauges of the library whose names end like those of counters, which `promtool check metrics` rejects. */
 const MISNAMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiQuery } from '@nestjs/swagger';
 
-/** A query parameter that is optional, and replaced rather than refused. */
+/** A query parameter that is optional, and replaced rather than rejected. */
 export const QueryParameter = (name: string, description: string, schema: object): MethodDecorator =>
   ApiQuery({ name, description, required: false, schema });
 

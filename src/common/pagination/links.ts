@@ -1,7 +1,7 @@
 import { aroundParameter, splitOnce } from '../http/query.js';
 import { CursorPage, type Page } from './page.js';
 
-/** A longer address is not repeated in headers: proxies refuse answers whose headers are too large. */
+/** A longer address is not repeated in headers: proxies reject responses whose headers are too large. */
 const MAX_URL_LENGTH = 2048;
 
 /**

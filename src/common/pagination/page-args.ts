@@ -4,7 +4,7 @@ export interface Range {
   readonly offset: number;
 }
 
-/** `page` and `limit` of a list in GraphQL. Never refused: what makes no sense is replaced. */
+/** `page` and `limit` of a list in GraphQL. Never rejected: what makes no sense is replaced. */
 interface PageArgs {
   readonly page?: number | null;
   readonly limit?: number | null;

@@ -12,7 +12,7 @@ interface PageDefaults {
 /** More rows than this before a page take time to pass over. */
 export const DEEP = 1000;
 
-/** Which page of a list is asked for. Never refused: what makes no sense is replaced. */
+/** Which page of a list is asked for. Never rejected: what makes no sense is replaced. */
 export class PageRequest {
   private constructor(
     private readonly page: bigint,
@@ -40,7 +40,7 @@ export class PageRequest {
     return this.offset > DEEP;
   }
 
-  /** The answer, once its rows and the length of the whole list are known. */
+  /** The response, once its rows and the length of the whole list are known. */
   of<T>(data: readonly T[], total: number, completion?: Completion<T>): Page<T> {
     const exact = Number(this.page);
     const meta = {

@@ -63,7 +63,7 @@ export class RateLimiter {
 
 const HEALTH = /^\/health(?:[/?#]|$)/;
 
-/** A browser shows a preflight that is refused as a network error: its page would never see the 429. */
+/** A browser shows a preflight that is rejected as a network error: its page would never see the 429. */
 const isExempt = (request: FastifyRequest): boolean =>
   HEALTH.test(request.routeOptions.url ?? request.url) || isPreflight(request);
 

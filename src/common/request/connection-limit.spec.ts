@@ -1,26 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import { ConnectionLimit } from './connection-limit.js';
 
-const refused = expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' });
+const rejected = expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' });
 
 describe('ConnectionLimit', () => {
   it('gives a client 50 places, an IPv6 /64 being one, and takes each back once', () => {
     const limit = new ConnectionLimit('tests');
     const places = Array.from({ length: 50 }, (_, n) => limit.enter(`2001:db8:1:1::${n}`));
 
-    expect(() => limit.enter('2001:db8:1:1::ffff')).toThrow(refused);
+    expect(() => limit.enter('2001:db8:1:1::ffff')).toThrow(rejected);
     limit.enter('2001:db8:1:2::1');
     places[0]!();
     places[0]!();
     limit.enter('2001:db8:1:1::ffff');
-    expect(() => limit.enter('2001:db8:1:1::ffff')).toThrow(refused);
+    expect(() => limit.enter('2001:db8:1:1::ffff')).toThrow(rejected);
   });
 
   it('gives all clients of the process 1,000', () => {
     const limit = new ConnectionLimit('tests');
     const places = Array.from({ length: 1000 }, (_, n) => limit.enter(`192.0.2.${n % 25}`));
 
-    expect(() => limit.enter('198.51.100.1')).toThrow(refused);
+    expect(() => limit.enter('198.51.100.1')).toThrow(rejected);
     places[999]!();
     limit.enter('198.51.100.1');
   });

@@ -11,7 +11,7 @@ import { replicaRunner } from './replica-runner.js';
 
 /**
  * Milliseconds. Added up they stay below the five seconds within which a lost database is reported: waiting
- * for a connection, then for the answer. The server gives up on a statement before the client gives up on
+ * for a connection, then for the response. The server gives up on a statement before the client gives up on
  * the server, which is a little later.
  */
 const CONNECTION_TIMEOUT = 2000;
@@ -139,7 +139,7 @@ const clientOf = (primary: Primary | undefined): typeof Client => (primary ? pri
 const sessionOf = ({ pooled }: PostgresStore) => ({
   types: readableTypes,
   keepAlive: true,
-  // Times are read as text, whatever the server's taste. A pooler refuses settings of a session.
+  // Times are read as text, whatever the server's taste. A pooler rejects settings of a session.
   ...(!pooled && { options: '-c DateStyle=ISO -c TimeZone=UTC' }),
 });
 

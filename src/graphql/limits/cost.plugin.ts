@@ -14,7 +14,7 @@ export const costPlugin = (limit: number): ApolloServerPlugin<GraphqlContext> =>
       didResolveOperation: async ({ operation, document, schema, request }) => {
         if (!operation) return;
         objects = costOf(operation, document, schema)(request.variables ?? {});
-        const error = tooComplex('objects to answer with', objects, limit);
+        const error = tooComplex('objects to respond with', objects, limit);
         if (error) throw error;
       },
       willSendResponse: async ({ contextValue, response: { body } }) => {

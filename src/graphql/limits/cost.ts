@@ -19,7 +19,7 @@ import {
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** How many objects an operation may answer with, given its variables. */
+/** How many objects an operation may respond with, given its variables. */
 export type Cost = (variables: Variables) => number;
 
 /** What a list counts as whose field does not say how long it may become (`complexity`). */

@@ -71,7 +71,7 @@ export function subscriptionOptions(
       );
     }
     const error = tooComplex(
-      'objects to answer with',
+      'objects to respond with',
       costOf(operation, document, schema)(payload.variables ?? {}),
       limits.cost,
     );
@@ -91,7 +91,7 @@ export function subscriptionOptions(
         return true;
       } catch (error) {
         const failure = toClientError(error);
-        // 4403, by the protocol, for a credential that is refused.
+        // 4403, by the protocol, for a credential that is rejected.
         if (failure instanceof AppError && failure.code !== 'INTERNAL_ERROR') return false;
         throw error;
       }

@@ -9,7 +9,7 @@ import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import { Authenticator, CredentialWatch } from '../../auth/access/index.js';
 import { AppError } from '../../common/errors/errors.js';
-import { refuseConnection } from '../../common/http/refuse-connection.js';
+import { rejectConnection } from '../../common/http/reject-connection.js';
 import { Upgrades } from '../../common/http/upgrades.js';
 import { RateLimiter } from '../../common/rate-limit/rate-limiter.js';
 import { Config } from '../../config/config.js';
@@ -70,7 +70,7 @@ export class SubscriptionServer implements OnApplicationBootstrap, OnModuleDestr
     // Node reports upgrades only where someone listens.
     http.on('upgrade', (_request: IncomingMessage, socket: Duplex) => {
       if (http.listenerCount('upgrade') > 1) return;
-      refuseConnection(socket, new AppError('NOT_FOUND', 'There is no WebSocket at this path'));
+      rejectConnection(socket, new AppError('NOT_FOUND', 'There is no WebSocket at this path'));
     });
   }
 

@@ -7,7 +7,7 @@ export function containing(folded: string): TextMatch {
   if (Array.from(folded).length < GRAM) {
     return { condition: CONTAINS, walking: CONTAINS, parameters: { text: folded } };
   }
-  // `LIKE` is what the trigram index answers; its wildcards are escaped. `OFFSET 0` has the matches found
+  // The trigram index serves `LIKE`; its wildcards are escaped. `OFFSET 0` has the matches found
   // first: else a plan that hopes for many of them walks the whole list in its order and reads each post.
   return {
     condition: `id IN (SELECT id FROM posts WHERE ${LIKE} OFFSET 0)`,

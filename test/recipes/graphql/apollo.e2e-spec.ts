@@ -100,12 +100,12 @@ describe.each(STORES)('Apollo Server as documented on %s', (store) => {
     ]);
   });
 
-  it('lets a plugin refuse what is too complex', async () => {
+  it('lets a plugin reject what is too complex', async () => {
     const fine = await api.graphql('{ products { price } }');
-    const refused = await api.graphql('{ products { a: price b: price c: price d: price } }');
+    const rejected = await api.graphql('{ products { a: price b: price c: price d: price } }');
 
     expect(fine.body.data.products).toHaveLength(2);
-    expect(refused.body).toEqual({
+    expect(rejected.body).toEqual({
       errors: [
         {
           message: 'Query is too complex: 24. Maximum allowed complexity: 20',

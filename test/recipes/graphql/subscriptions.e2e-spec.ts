@@ -126,7 +126,7 @@ describe.each(STORES)('Subscriptions over graphql-ws on %s', (store) => {
     });
   });
 
-  it('refuse a token that is invalid, and who has none', async () => {
+  it('reject a token that is invalid, and who has none', async () => {
     await expect(
       first(connect({ Authorization: 'Bearer x' }), 'subscription { ticked }'),
     ).rejects.toMatchObject({ code: 4403 });

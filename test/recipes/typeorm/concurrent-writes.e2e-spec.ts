@@ -231,7 +231,7 @@ describe.each(STORES)('writes by TypeORM on %s', (store) => {
 });
 
 describe('a transaction on SQLite that nobody ends', () => {
-  it('has others refused in time, and is rolled back in the end', async () => {
+  it('has others rejected in time, and is rolled back in the end', async () => {
     const api = await startApi('SQLite');
     const orders = api.app.get(DataSource).getRepository(Order);
     const runner = api.app.get(DataSource).createQueryRunner();

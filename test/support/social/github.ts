@@ -15,9 +15,9 @@ export class GitHub {
   readonly clientSecret = 'the secret that GitHub knows us by';
   /** Who sits in front of the browser. */
   person: Person = { id: 1, login: 'octocat', name: null, emails: [] };
-  /** Answers its API with this. */
+  /** Responds from its API with this. */
   status = 200;
-  /** Answers its API with this in place of who it is. */
+  /** Responds from its API with this in place of who it is. */
   user: unknown;
   url = '';
   private readonly grants = new Map<string, { challenge: string; redirectUri: string }>();
@@ -66,7 +66,7 @@ export class GitHub {
     this.url = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}`;
   }
 
-  /** GitHub answers refusals with 200. */
+  /** GitHub responds to rejections with 200. */
   private exchange(sent: Record<string, string>): object {
     const grant = this.grants.get(sent['code'] ?? '');
     this.grants.delete(sent['code'] ?? '');

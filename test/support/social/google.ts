@@ -30,9 +30,9 @@ export class Google {
   tampering: Tampering | undefined;
   /** Signs with a key that it does not publish. */
   forging = false;
-  /** Takes requests, and never answers. */
+  /** Takes requests, and never responds. */
   hanging = false;
-  /** Before each answer, in milliseconds. */
+  /** Before each response, in milliseconds. */
   delay = 0;
   readonly issuer: string;
 
@@ -48,9 +48,9 @@ export class Google {
     const server = createServer();
     await once(server.listen(port, '127.0.0.1'), 'listening');
     const google = new Google(server);
-    const answer = google.provider(redirectUri, claimsIn === 'user info').callback();
+    const response = google.provider(redirectUri, claimsIn === 'user info').callback();
     server.on('request', (request, reply) => {
-      if (!google.hanging) setTimeout(() => void answer(request, reply), google.delay);
+      if (!google.hanging) setTimeout(() => void response(request, reply), google.delay);
     });
     return google;
   }

@@ -44,7 +44,7 @@ export class Visitor {
     }
   }
 
-  /** The whole way. @returns what the service answers at its end */
+  /** The whole way. @returns what the service responds at its end */
   async logIn(provider: string, login = ''): Promise<Reply> {
     return this.ask(await this.logInAt(await this.start(provider), login));
   }

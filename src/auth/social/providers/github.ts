@@ -52,6 +52,6 @@ const under = (base: string, path: string): string => base.replace(/\/$/, '') + 
 async function fetchJson<T>(configuration: Configuration, token: string, url: string): Promise<T> {
   const headers = new Headers({ accept: 'application/vnd.github+json' });
   const reply = await fetchProtectedResource(configuration, token, new URL(url), 'GET', null, headers);
-  if (!reply.ok) throw new Error(`GitHub answered ${new URL(url).pathname} with ${reply.status}`);
+  if (!reply.ok) throw new Error(`GitHub responded to ${new URL(url).pathname} with ${reply.status}`);
   return (await reply.json()) as T;
 }

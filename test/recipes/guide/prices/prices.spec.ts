@@ -14,6 +14,6 @@ it('converts to whole cents', async () => {
   expect(await (await pricesAt(1.2345)).convert(1000, 'EUR')).toBe(1235);
 });
 
-it.each(['eur', 'EURO', ''])('refuses the currency %j', async (currency) => {
+it.each(['eur', 'EURO', ''])('rejects the currency %j', async (currency) => {
   await expect((await pricesAt(1)).convert(1000, currency)).rejects.toThrow('three capital letters');
 });

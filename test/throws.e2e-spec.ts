@@ -3,7 +3,7 @@ import { Controller, Get, Module, Param } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
 import { Public } from '../src/auth/access/index.js';
 import { AppError } from '../src/common/errors/errors.js';
-import { Refuses } from '../src/common/openapi/answers.js';
+import { Throws } from '../src/common/openapi/returns.js';
 import { buildDocument } from '../src/reference/build-document.js';
 import { startApi } from './support/api.js';
 
@@ -12,7 +12,7 @@ import { startApi } from './support/api.js';
 class LinesController {
   @Get(':order/:line')
   @ApiOperation({ summary: 'Reads a line' })
-  @Refuses('INVALID_CURSOR', { NOT_FOUND: ['Order not found', 'Line not found'] }, { CONFLICT: 'Taken' })
+  @Throws('INVALID_CURSOR', { NOT_FOUND: ['Order not found', 'Line not found'] }, { CONFLICT: 'Taken' })
   read(@Param('order') order: string): never {
     throw new AppError('NOT_FOUND', order === '1' ? 'Line not found' : 'Order not found');
   }

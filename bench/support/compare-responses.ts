@@ -26,16 +26,16 @@ const REQUESTS: readonly Request[] = [
   })),
 ];
 
-/** Refuses to compare the speed of two servers that do not give the same answers, headers included. */
-export async function compareAnswers(a: string, b: string): Promise<void> {
+/** Compares the responses of both servers, headers included: only equal servers are measured. @throws AssertionError */
+export async function compareResponses(a: string, b: string): Promise<void> {
   for (const request of REQUESTS) {
-    const [ours, theirs] = [await answer(a, request), await answer(b, request)];
-    deepStrictEqual(ours, theirs, `${request.method ?? 'GET'} ${request.path} is answered differently`);
+    const [ours, theirs] = [await response(a, request), await response(b, request)];
+    deepStrictEqual(ours, theirs, `${request.method ?? 'GET'} ${request.path} is different`);
   }
 }
 
-/** Ids and times differ from one write to the next, and so do what tells one answer from another. */
-async function answer(url: string, { path, method = 'GET', body }: Request) {
+/** Ids and times differ from one write to the next, and so do what tells one response from another. */
+async function response(url: string, { path, method = 'GET', body }: Request) {
   const reply = await fetch(url + path, {
     method,
     ...(body && { body, headers: { 'content-type': 'application/json' } }),

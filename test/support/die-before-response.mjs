@@ -1,4 +1,4 @@
-// Loaded by a service (`node --import`) whose life is to end between the commit of an order and its answer.
+// Loaded by a service (`node --import`) whose life is to end between the commit of an order and its response.
 import { ServerResponse } from 'node:http';
 
 const { value: writeHead } = Object.getOwnPropertyDescriptor(ServerResponse.prototype, 'writeHead');

@@ -1,2 +1,2 @@
 /** Why nothing is made; printed without a stack. */
-export class Refusal extends Error {}
+export class InputError extends Error {}

@@ -5,8 +5,8 @@ import { toEnvelope } from '../errors/envelope.js';
 import type { AppError } from '../errors/errors.js';
 import { rootLogger } from '../logging/create-logger.js';
 
-/** Answers what Fastify does not see by an error, written by hand, and closes the connection. */
-export function refuseConnection(
+/** Responds to what Fastify does not see with an error, and closes the connection. */
+export function rejectConnection(
   socket: Duplex,
   error: AppError,
   headers: Readonly<Record<string, string>> = {},

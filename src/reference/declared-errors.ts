@@ -6,7 +6,7 @@ import { MESSAGES } from '../common/errors/messages.js';
 import { checkInput } from '../common/validation/input.pipe.js';
 import type { Handler } from './handlers.js';
 
-export interface Refusal {
+export interface DeclaredError {
   readonly code: ErrorCode;
   readonly message: string;
   readonly details?: readonly FieldError[];
@@ -35,8 +35,8 @@ export function securityOf(
   return access === 'write' || access === 'owner' || access === 'optional' ? 'by setting' : 'required';
 }
 
-/** Every refusal of a handler: what it says itself, and what follows from how it is called. */
-export async function refusalsOf(handler: Handler, call: Call): Promise<Refusal[]> {
+/** Every error of a handler: what it says itself, and what follows from how it is called. */
+export async function errorsOf(handler: Handler, call: Call): Promise<DeclaredError[]> {
   const { method, hasBody, hasId } = call;
   const codes: ErrorCode[] = [];
   if (hasId) codes.push('INVALID_ID');
@@ -60,12 +60,12 @@ export async function refusalsOf(handler: Handler, call: Call): Promise<Refusal[
 
   // Who sends too many requests is told so in other words than who fails too often at one handler.
   const general = codes
-    .filter((code) => code === 'RATE_LIMITED' || !(code in handler.refusals))
-    .map((code): Refusal => ({ code, message: messageOf(code, handler, readsStrictly) }));
-  const own = Object.entries(handler.refusals).flatMap(([code, messages]) =>
-    messages.map((message): Refusal => ({ code: code as ErrorCode, message })),
+    .filter((code) => code === 'RATE_LIMITED' || !(code in handler.errors))
+    .map((code): DeclaredError => ({ code, message: messageOf(code, handler, readsStrictly) }));
+  const own = Object.entries(handler.errors).flatMap(([code, messages]) =>
+    messages.map((message): DeclaredError => ({ code: code as ErrorCode, message })),
   );
-  return [...own, ...(await validationRefusal(handler, call)), ...general].toSorted(
+  return [...own, ...(await validationErrors(handler, call)), ...general].toSorted(
     (a, b) => ERRORS[a.code].status - ERRORS[b.code].status,
   );
 }
@@ -79,11 +79,11 @@ function messageOf(code: ErrorCode, handler: Handler, readsStrictly: boolean): s
 }
 
 /** What comes of no fields at all, by the very code that checks them. */
-async function validationRefusal(
-  { refusals, details: hasDetails }: Handler,
+async function validationErrors(
+  { errors, details: hasDetails }: Handler,
   { input }: Call,
-): Promise<Refusal[]> {
-  if (!input || 'VALIDATION_ERROR' in refusals) return [];
+): Promise<DeclaredError[]> {
+  if (!input || 'VALIDATION_ERROR' in errors) return [];
   try {
     await checkInput(input, []);
   } catch (error) {

@@ -1,0 +1,141 @@
+import { applyDecorators, SetMetadata, type Type, UseInterceptors } from '@nestjs/common';
+import { ApiExtraModels, getSchemaPath } from '@nestjs/swagger';
+import type { ErrorCode } from '../errors/errors.js';
+import { MESSAGES } from '../errors/messages.js';
+import { ResourceHeadersInterceptor } from '../responses/resource-headers.interceptor.js';
+import { PageMetaView } from './page-meta.view.js';
+
+type SchemaObject = Record<string, unknown>;
+
+/** Errors of a handler, with their messages. */
+export const THROWN = Symbol('thrown errors');
+
+/** The messages of each code. */
+export type HandlerErrors = Partial<Record<ErrorCode, readonly string[]>>;
+
+/** A code whose message is that of `MESSAGES`, or codes with one or several messages of the handler. */
+type ErrorOfHandler = keyof typeof MESSAGES | Partial<Record<ErrorCode, string | readonly string[]>>;
+
+/** Metadata keys of what a handler responds with; see `Handler` of the reference. */
+export const SUCCESS = Symbol('success');
+export const REDIRECTION = Symbol('redirection');
+export const OTHER_ERROR = Symbol('other error');
+
+/** The body of a success. */
+export interface Success {
+  readonly schema: SchemaObject;
+  readonly types: readonly string[];
+}
+
+/** An error that is not in the envelope. */
+export interface OtherError {
+  readonly status: number;
+  readonly schema: SchemaObject;
+}
+
+// The status of a success is not said here: it follows from the method and `@HttpCode`.
+
+/** Responds with `{data}`. */
+export const ReturnsData = (view: Type): MethodDecorator =>
+  returns([view], object({ data: ref(view) }, ['data']));
+
+/** Responds with `{data}` of what was created: return a `Created`, whose `Location` is sent as well. */
+export const ReturnsCreated = (view: Type): MethodDecorator =>
+  applyDecorators(ReturnsData(view), UseInterceptors(ResourceHeadersInterceptor));
+
+/** Responds with the view itself. @param types media types, where there are more than JSON */
+export const Returns = (view: Type, types?: readonly string[]): MethodDecorator =>
+  returns([view], ref(view), types);
+
+/** Responds with text of another media type. */
+export const ReturnsText = (type: string, description: string): MethodDecorator =>
+  returns([], { type: 'string', description }, [type]);
+
+/** Responds with `{data}`, a whole list. */
+export const ReturnsList = (view: Type): MethodDecorator =>
+  returns([view], object({ data: listOf(view) }, ['data']));
+
+/** Responds by sending the browser elsewhere. */
+export const ReturnsRedirect = (description: string): MethodDecorator =>
+  SetMetadata(REDIRECTION, description);
+
+/** Responds with one page of a list, found by its number, and with the `Link` header. */
+export const ReturnsPage = (view: Type): MethodDecorator =>
+  withLinks(returns([view, PageMetaView], pageOf(view)));
+
+/** Responds with one page of a list, found by where the one before it ended. */
+export const ReturnsCursorPage = (view: Type): MethodDecorator =>
+  withLinks(returns([view], cursorPageOf(view)));
+
+/** Responds with the one or the other, as the query has it. */
+export const ReturnsPageOrCursorPage = (view: Type): MethodDecorator =>
+  withLinks(returns([view, PageMetaView], { oneOf: [pageOf(view), cursorPageOf(view)] }));
+
+/** Responds with a view, or with `{data}` of another. */
+export const ReturnsViewOrData = (view: Type, other: Type): MethodDecorator =>
+  returns([view, other], { oneOf: [ref(view), object({ data: ref(other) }, ['data'])] });
+
+/** Responds with `{}`, `{message}` and the like, for which a class would be too much. */
+export const ReturnsSchema = (schema: SchemaObject): MethodDecorator => returns([], schema);
+
+/** Responds with `{message}`. */
+export const ReturnsMessage = (message: string): MethodDecorator =>
+  ReturnsSchema(object({ message: { const: message } }, ['message']));
+
+/**
+ * Errors of a handler beside those that follow from its parameters and from who may call it, with the very messages
+ * that clients get: `@Throws('INVALID_CURSOR', { NOT_FOUND: ['Post not found', 'Comment not found'] })`. A code alone
+ * has its standard message.
+ */
+export const Throws = (...errors: readonly ErrorOfHandler[]): ClassDecorator & MethodDecorator =>
+  SetMetadata<symbol, HandlerErrors>(THROWN, collect(errors));
+
+function collect(errors: readonly ErrorOfHandler[]): HandlerErrors {
+  const collected: Partial<Record<ErrorCode, string[]>> = {};
+  for (const error of errors) {
+    const texts = typeof error === 'string' ? { [error]: MESSAGES[error] } : error;
+    for (const [code, text] of Object.entries(texts)) {
+      (collected[code as ErrorCode] ??= []).push(...[text].flat());
+    }
+  }
+  return collected;
+}
+
+/** A error that is not in the envelope. */
+export const ThrowsOther = (status: number, schema: SchemaObject): MethodDecorator =>
+  SetMetadata<symbol, OtherError>(OTHER_ERROR, { status, schema });
+
+function returns(
+  models: readonly Type[],
+  schema: SchemaObject,
+  types: readonly string[] = ['application/json'],
+): MethodDecorator {
+  return applyDecorators(ApiExtraModels(...models), SetMetadata<symbol, Success>(SUCCESS, { schema, types }));
+}
+
+const withLinks = (decorator: MethodDecorator): MethodDecorator =>
+  applyDecorators(decorator, UseInterceptors(ResourceHeadersInterceptor));
+
+const ref = (view: Type): SchemaObject => ({ $ref: getSchemaPath(view) });
+
+const listOf = (view: Type): SchemaObject => ({ type: 'array', items: ref(view) });
+
+const object = (properties: SchemaObject, required: readonly string[]): SchemaObject => ({
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: false,
+});
+
+const pageOf = (view: Type): SchemaObject =>
+  object({ data: listOf(view), meta: ref(PageMetaView) }, ['data', 'meta']);
+
+const cursorPageOf = (view: Type): SchemaObject =>
+  object(
+    {
+      data: listOf(view),
+      next_cursor: { type: 'string', description: 'Absent on the last page.', examples: ['MjA='] },
+      has_next: { type: 'boolean' },
+    },
+    ['data', 'has_next'],
+  );
