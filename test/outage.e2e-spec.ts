@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Service } from './support/service.js';
 import { createStore } from './support/stores.js';
 import { TcpProxy } from './support/tcp-proxy.js';
+import { until } from './support/until.js';
 
 describe('a PostgreSQL that is lost', () => {
   it.each([
@@ -59,6 +60,29 @@ describe('a PostgreSQL that is lost', () => {
     expect((await service.post()).status).toBe(201);
     await service.end();
     await proxy.close();
+    await store.remove();
+  });
+
+  it('is left for another server of DATABASE_URL, without a restart', async () => {
+    const store = await createStore('PostgreSQL');
+    const address = store.environment['DATABASE_URL']!;
+    const [first, second] = [await TcpProxy.to(address), await TcpProxy.to(address)];
+    const several = first.url.replace('/test_', `,${new URL(second.url).host}/test_`);
+    await first.proxy.cut();
+    const service = await Service.start({ ...store.environment, DATABASE_URL: several });
+    expect((await service.post()).status).toBe(201);
+
+    await first.proxy.restore();
+    second.proxy.silence();
+    await until('writes are accepted', async () => (await service.post()).status === 201);
+    for (let n = 0; n < 20; n++) expect((await service.fetch('/v1/posts/1')).status).toBe(200);
+
+    await first.proxy.cut();
+    const reply = await service.post();
+    expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '5']);
+
+    await service.end();
+    for (const { proxy } of [first, second]) await proxy.close();
     await store.remove();
   });
 });

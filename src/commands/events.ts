@@ -23,6 +23,7 @@ const { values, positionals } = parseCommandLine(USAGE, {
 
 // Loaded when the flags are known: `--help` needs none of it.
 const { AppError } = await import('../common/errors/errors.js');
+const { isOutage } = await import('../database/failures.js');
 const events = await import('../events/index.js');
 const { runDatabaseCommand, UsageError } = await import('./support/run-command.js');
 
@@ -46,7 +47,7 @@ async function tail(store: EventStore): Promise<number> {
   const wanted = types === undefined ? undefined : new Set(types.split(','));
   let position = after === undefined ? (await store.state()).last : await locate(store, after);
   while (!ending.signal.aborted) {
-    const rows = await store.read(position, events.EVERY_EVENT, READ);
+    const rows = await store.read(position, events.EVERY_EVENT, READ).catch(noneDuringOutage);
     for (const row of rows) {
       position = row.position;
       if (wanted && !wanted.has(row.type)) continue;
@@ -56,6 +57,14 @@ async function tail(store: EventStore): Promise<number> {
     if (rows.length === 0) await sleep(INTERVAL);
   }
   return 0;
+}
+
+/** `tail` continues when the database is available again. */
+async function noneDuringOutage(error: unknown): Promise<never[]> {
+  if (!isOutage(error)) throw error;
+  console.error(`The database is unavailable: ${(error as Error).message}`);
+  await sleep(1000);
+  return [];
 }
 
 async function locate(store: EventStore, id: string): Promise<number> {

@@ -108,11 +108,32 @@ describe('loadConfig', () => {
     expect(loadConfig({ DATA_DIR, DATABASE_URL: url, DATABASE_POOL_SIZE: '7' }).store).toEqual({
       kind: 'postgres',
       url,
+      servers: [],
       replicaUrls: [],
       poolSize: 7,
       pooled: false,
       preparedStatements: true,
     });
+  });
+
+  it.each([
+    [
+      'postgres://user:hunter2@a.example:5432,[::1]:5433/posts?sslmode=require&target_session_attrs=read-write',
+      [
+        'postgres://user:hunter2@a.example:5432/posts?sslmode=require',
+        'postgres://user:hunter2@[::1]:5433/posts?sslmode=require',
+      ],
+    ],
+    [
+      'postgres://user:a%40b@a.example,b.example/posts',
+      ['postgres://user:a%40b@a.example/posts', 'postgres://user:a%40b@b.example/posts'],
+    ],
+    [
+      'postgresql://user@a.example/posts?target_session_attrs=primary&sslmode=disable',
+      ['postgresql://user@a.example/posts?sslmode=disable'],
+    ],
+  ])('takes several servers of PostgreSQL, or one that is to be the primary: %s', (url, servers) => {
+    expect(loadConfig({ DATA_DIR, DATABASE_URL: url }).store).toMatchObject({ url: servers[0], servers });
   });
 
   it('takes read replicas as a list of addresses, for PostgreSQL alone', () => {
@@ -151,6 +172,10 @@ describe('loadConfig', () => {
     ['DATABASE_URL', 'postgres://user:hunter2@db.example:5432'],
     ['DATABASE_URL', 'postgres://db.example/posts'],
     ['DATABASE_URL', 'postgres://user:hunter%2@db.example/posts'],
+    ['DATABASE_URL', 'postgres://user:hunter2@a.example:5432,/posts'],
+    ['DATABASE_URL', 'postgres://user:hunter2@a.example:5432,b.example:x/posts'],
+    ['DATABASE_URL', 'postgres://user:hunter2@/posts?host=a.example,b.example'],
+    ['DATABASE_URL', 'postgres://user:hunter2@a.example,b.example/posts?target_session_attrs=any'],
     ['DATABASE_REPLICA_URLS', 'postgres://user:hunter2@db.example/posts,hunter2'],
     ['DATABASE_POOL_SIZE', '0'],
     ['MIGRATE', 'yes'],

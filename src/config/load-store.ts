@@ -1,28 +1,18 @@
 import { z } from 'zod';
 import type { Config } from './config.js';
+import { isPostgresAddress, isWritableTarget, needsPrimary, serversOf } from './postgres-address.js';
 import { readSecretFiles } from './secret-files.js';
 import { oneOf, parse, text, unusable, wholeNumber } from './settings.js';
-
-/** User, host and database are required: the driver would guess what is missing, and write the data there. */
-function isPostgresAddress(value: string): boolean {
-  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) return false;
-  const { username, password, hostname, pathname, searchParams } = new URL(value);
-  try {
-    return (
-      decodeURIComponent(username + password) !== '' &&
-      (hostname !== '' || searchParams.has('host')) &&
-      decodeURIComponent(pathname).length > 1
-    );
-  } catch {
-    return false;
-  }
-}
 
 /** The place of the data, for commands. */
 export const storeSettings = z.object({
   DATABASE_URL: text()
-    .refine(isPostgresAddress, {
-      error: 'must be a PostgreSQL address, postgres://user:password@host:port/database',
+    .refine((address) => serversOf(address).every(isPostgresAddress), {
+      error:
+        'must be a PostgreSQL address, postgres://user:password@host:port/database, or have several: @host1:port,host2:port/database',
+    })
+    .refine(isWritableTarget, {
+      error: 'must be without target_session_attrs, or have read-write: the service writes',
     })
     .optional(),
   DATABASE_REPLICA_URLS: text()
@@ -57,7 +47,8 @@ export const toStore = (env: z.infer<typeof storeSettings>): Config['store'] =>
       ? { kind: 'sqlite', directory: env.DATA_DIR }
       : {
           kind: 'postgres',
-          url: env.DATABASE_URL,
+          url: serversOf(env.DATABASE_URL)[0]!,
+          servers: Object.freeze(needsPrimary(env.DATABASE_URL) ? serversOf(env.DATABASE_URL) : []),
           replicaUrls: Object.freeze(env.DATABASE_REPLICA_URLS),
           poolSize: env.DATABASE_POOL_SIZE,
           pooled: env.DATABASE_POOLER === 'transaction',

@@ -1,6 +1,6 @@
-/** Errors that mean an outage: socket errors of Node, classes and codes of PostgreSQL (appendix A), and own codes. */
+/** Errors that mean an outage: of Node's sockets, of PostgreSQL (appendix A; 55000 during recovery), and own codes. */
 const UNAVAILABLE =
-  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|08...|53...|57P0.|57014|WRITE_TIMEOUT|READ_TIMEOUT)$/;
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|08...|53...|57P0.|57014|55000|NO_PRIMARY|WRITE_TIMEOUT|READ_TIMEOUT)$/;
 
 /** A disk that is full, read-only or broken: codes of PostgreSQL (also of a read-only server) and of SQLite. */
 const STORAGE = /^(53100|58030|25006|SQLITE_(FULL|IOERR|READONLY|CANTOPEN).*)$/;

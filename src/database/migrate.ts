@@ -1,8 +1,10 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import type { Config } from '../config/config.js';
 import { commandDataSource } from './data-source.js';
 import { rememberChecksums } from './migration-checksums.js';
+import { pendingMigrations } from './pending-migrations.js';
 import { FileLock } from './sqlite/file-lock.js';
 
 /** Key of the advisory lock, used for nothing else in the database. */
@@ -11,9 +13,12 @@ const LOCK_KEY = 7_236_104_455;
 /** How long to wait on SQLite for another process that migrates, in milliseconds. */
 const PATIENCE = 60_000;
 
+/** Between two attempts to get the lock on PostgreSQL, in milliseconds. */
+const RETRY = 200;
+
 /**
- * Runs the pending migrations, all or none of them. Concurrent processes wait, and then find none
- * pending.
+ * Runs the pending migrations. Concurrent processes wait, and then find none pending. All of them run
+ * or none, unless one of them has `transaction = false`: then each has its own transaction, or none.
  *
  * @param accept whether to accept migrations that were changed after they ran
  * @returns the names of the migrations that ran
@@ -24,7 +29,9 @@ export async function migrate(config: Pick<Config, 'store'>, { accept = false } 
   const source = await commandDataSource(config).initialize();
   try {
     const unlock = config.store.kind === 'postgres' ? await lockDatabase(source) : undefined;
-    const ran = await source.runMigrations({ transaction: 'all' });
+    const pending = await pendingMigrations(() => source.query('SELECT name FROM migrations'));
+    const isOneTransaction = pending.every((Migration) => new Migration().transaction !== false);
+    const ran = await source.runMigrations({ transaction: isOneTransaction ? 'all' : 'each' });
     const names = ran.map(({ name }) => name);
     await rememberChecksums(source, names, { accept });
     await unlock?.();
@@ -41,11 +48,21 @@ function lockFile(file: string): () => void {
   return () => lock.release();
 }
 
+/** Uses a lock of a transaction: behind a pooler, a lock of the session would stay with its connection. */
 async function lockDatabase(source: DataSource): Promise<() => Promise<void>> {
   const holder = source.createQueryRunner();
-  // A lock of the transaction: behind a pooler, a lock of the session would stay with its connection.
-  await holder.startTransaction();
-  await holder.query('SELECT pg_advisory_xact_lock($1)', [LOCK_KEY]);
+  const tryLock = async (): Promise<boolean> => {
+    await holder.startTransaction();
+    const [row]: { isLocked: boolean }[] = await holder.query(
+      'SELECT pg_try_advisory_xact_lock($1) AS "isLocked"',
+      [LOCK_KEY],
+    );
+    if (!row!.isLocked) await holder.rollbackTransaction();
+    return row!.isLocked;
+  };
+  // A statement that waits for the lock would block a concurrent index build, and wait for it: a deadlock.
+  while (!(await tryLock())) await sleep(RETRY);
+  await holder.query('SET LOCAL idle_in_transaction_session_timeout = 0');
   return async () => {
     await holder.commitTransaction();
     await holder.release();

@@ -7,12 +7,15 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { freePort } from './free-port.ts';
+import { familyOf, signal } from './process-family.ts';
 
 export interface PostgresServer {
   /** Address of the server's own database, from which others can be created. */
   readonly url: string;
   /** Runs statements in the server's own database, each in its own transaction. */
   run(...statements: readonly string[]): Promise<void>;
+  /** Ends all of its processes at once, as a machine that fails. */
+  kill(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -36,9 +39,11 @@ interface ServerOptions {
 /** The PostgreSQL of `TEST_DATABASE_URL`, otherwise a new one: real, empty, removed when it stops. */
 export async function startPostgres(options: ServerOptions = {}): Promise<PostgresServer> {
   const given = process.env['TEST_DATABASE_URL'];
-  if (given) return { url: given, run: runOn(given), stop: async () => undefined };
+  if (given) return { url: given, run: runOn(given), kill: notOurs, stop: async () => undefined };
   return startOwnPostgres(options);
 }
+
+const notOurs = () => Promise.reject(new Error('The server of TEST_DATABASE_URL is not ours'));
 
 export async function startOwnPostgres({ durable = true, bin }: ServerOptions = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), 'posts-api-postgres-'));
@@ -89,6 +94,10 @@ export async function startOwnPostgres({ durable = true, bin }: ServerOptions = 
   return {
     url,
     run: runOn(url),
+    kill: async () => {
+      for (const each of await familyOf(server.child.pid!)) signal(each, 'SIGKILL');
+      await server.ended;
+    },
     stop: async () => {
       server.child.kill('SIGINT'); // PostgreSQL's "fast shutdown"
       await server.ended;

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { freePort } from './free-port.ts';
 import { identityOfServer, SETTINGS } from './postgres-server.ts';
+import { familyOf, signal } from './process-family.ts';
 import { until } from './until.ts';
 
 /** The folder of an installed PostgreSQL that can create a standby; the dependencies have no `pg_basebackup`. */
@@ -30,8 +31,11 @@ export class Standby {
     this.url = url;
   }
 
-  /** @param primary address of the server's own database */
-  static async of(primary: string, bin: string): Promise<Standby> {
+  /**
+   * @param primary address of the server's own database
+   * @param port of one that is gone, whose place it takes
+   */
+  static async of(primary: string, bin: string, port?: string): Promise<Standby> {
     const folder = await mkdtemp(join(tmpdir(), 'posts-api-standby-'));
     const data = join(folder, 'data');
     const identity = identityOfServer();
@@ -46,7 +50,7 @@ export class Standby {
       cwd: data,
     });
     const url = new URL(primary);
-    url.port = String(await freePort());
+    url.port = port ?? String(await freePort());
     const standby = new Standby(bin, folder, url.href);
     await standby.start();
     return standby;
@@ -86,9 +90,7 @@ export class Standby {
 
   /** Neither responds nor rejects connections, until it is resumed. */
   async freeze(): Promise<() => void> {
-    const { pid } = this.server!;
-    const { stdout } = await run('ps', ['-o', 'pid=', '--ppid', String(pid)]);
-    const processes = [pid!, ...stdout.trim().split(/\s+/).map(Number)];
+    const processes = await familyOf(this.server!.pid!);
     for (const each of processes) signal(each, 'SIGSTOP');
     return () => {
       for (const each of processes) signal(each, 'SIGCONT');
@@ -106,14 +108,5 @@ export class Standby {
     const ended = once(server, 'exit');
     server.kill(how);
     await ended;
-  }
-}
-
-/** The process may have ended. */
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch {
-    // It has ended.
   }
 }

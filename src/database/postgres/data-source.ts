@@ -1,10 +1,12 @@
-import { type ClientConfig, type CustomTypesConfig, Pool, types } from 'pg';
+import { Client, type CustomTypesConfig, Pool, types } from 'pg';
 import type { EntitySchema, MixedList, QueryRunner, ReplicationMode } from 'typeorm';
 import type { PostgresStore } from '../../config/config.js';
 import { migrations } from '../migrations/index.js';
 import { ServiceDataSource } from '../service-data-source.js';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { impatientClient } from './impatient-client.js';
+import { Primary } from './primary.js';
+import { primaryClient } from './primary-client.js';
 import { replicaRunner } from './replica-runner.js';
 
 /**
@@ -42,11 +44,18 @@ export class PostgresDataSource extends ServiceDataSource {
   /** The pool of the replica that reads go to where they are made; absent: the primary. */
   replicaPool: () => Pool | undefined = () => undefined;
 
+  /** Finds the server that connections go to; absent: there is only one. */
+  readonly primary: Primary | undefined;
+
+  /** A connection for what must not wait for requests: whether the database is there, and can be written to. */
+  readonly watch: Pool;
+
   constructor(
     store: PostgresStore,
     entities: MixedList<Function | string | EntitySchema>,
     { patient = false } = {},
   ) {
+    const primary = Primary.of(store);
     super({
       type: 'postgres',
       url: store.url,
@@ -59,8 +68,25 @@ export class PostgresDataSource extends ServiceDataSource {
       connectTimeoutMS: CONNECTION_TIMEOUT,
       // `pg` raises on the pool when an idle connection dies; unheard, that would end the process.
       poolErrorHandler: () => undefined,
-      extra: { ...sessionOf(store), ...(patient ? {} : limitedTo(store, STATEMENT_TIMEOUT)) },
+      extra: {
+        ...sessionOf(store),
+        ...(patient ? { Client: clientOf(primary) } : limitedTo(store, primary, STATEMENT_TIMEOUT)),
+      },
     });
+    this.primary = primary;
+    this.watch = watchPool(store, primary);
+  }
+
+  override async initialize(): Promise<this> {
+    await super.initialize();
+    this.primary?.watch(this.watch);
+    return this;
+  }
+
+  override async destroy(): Promise<void> {
+    this.primary?.close();
+    await super.destroy();
+    if (!this.watch.ending) await this.watch.end();
   }
 
   protected override newRunner(mode: ReplicationMode): QueryRunner {
@@ -70,39 +96,45 @@ export class PostgresDataSource extends ServiceDataSource {
 }
 
 /** Connections of their own for searches, so that slow ones wait for each other and for no one else. */
-export const searchPool = (store: PostgresStore): Pool =>
-  newPool(store, SEARCHES.connections, SEARCHES.timeout);
+export const searchPool = (store: PostgresStore, primary?: Primary): Pool =>
+  newPool(store, primary, SEARCHES.connections, SEARCHES.timeout);
 
-/** A connection for what must not wait for requests: whether the database is there, and can be written to. */
-export const watchPool = (store: PostgresStore): Pool => newPool(store, 1, STATEMENT_TIMEOUT);
+const watchPool = (store: PostgresStore, primary?: Primary): Pool =>
+  newPool(store, primary, 1, STATEMENT_TIMEOUT);
 
 /** Connections to a replica, directly: behind a pooler nobody would notice that it was restarted. */
 export function replicaPools(store: PostgresStore, url: string): Record<'main' | 'slow' | 'watch', Pool> {
   const replica = { ...store, url, pooled: false };
   return {
-    main: newPool(replica, store.poolSize, STATEMENT_TIMEOUT),
+    main: newPool(replica, undefined, store.poolSize, STATEMENT_TIMEOUT),
     slow: searchPool(replica),
     watch: watchPool(replica),
   };
 }
 
 /** A connection that waits for signals: nothing is sent over it, so a server that is gone has to be noticed by TCP. */
-export const listenerConnection = ({ url }: PostgresStore): ClientConfig => ({
-  connectionString: url,
-  keepAlive: true,
-  keepAliveInitialDelayMillis: 10_000,
-});
+export const listenerConnection =
+  ({ url }: PostgresStore, primary: Primary | undefined) =>
+  (timeout: number): Client =>
+    new (clientOf(primary))({
+      connectionString: url,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+      connectionTimeoutMillis: timeout,
+    });
 
-function newPool(store: PostgresStore, max: number, timeout: number): Pool {
+function newPool(store: PostgresStore, primary: Primary | undefined, max: number, timeout: number): Pool {
   const pool = new Pool({
     connectionString: store.url,
     max,
     connectionTimeoutMillis: CONNECTION_TIMEOUT,
     ...sessionOf(store),
-    ...limitedTo(store, timeout),
+    ...limitedTo(store, primary, timeout),
   });
   return pool.on('error', () => undefined);
 }
+
+const clientOf = (primary: Primary | undefined): typeof Client => (primary ? primaryClient(primary) : Client);
 
 const sessionOf = ({ pooled }: PostgresStore) => ({
   types: readableTypes,
@@ -111,7 +143,7 @@ const sessionOf = ({ pooled }: PostgresStore) => ({
   ...(!pooled && { options: '-c DateStyle=ISO -c TimeZone=UTC' }),
 });
 
-const limitedTo = ({ pooled }: PostgresStore, timeout: number) => ({
+const limitedTo = ({ pooled }: PostgresStore, primary: Primary | undefined, timeout: number) => ({
   ...(!pooled && { statement_timeout: timeout }),
-  Client: impatientClient(timeout + CLIENT_MARGIN),
+  Client: impatientClient(clientOf(primary), timeout + CLIENT_MARGIN),
 });

@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import type { Pool } from 'pg';
 import type { EntitySchema, MixedList } from 'typeorm';
 import type { PostgresStore } from '../../config/config.js';
@@ -5,7 +6,7 @@ import { Database, type PoolLoad, type ReplicaState } from '../database.js';
 import { DatabaseError } from '../database.error.js';
 import type { Listening } from '../listening.js';
 import { PostgresConnection, poolOf } from './connection.js';
-import { listenerConnection, PostgresDataSource, searchPool, watchPool } from './data-source.js';
+import { listenerConnection, PostgresDataSource, searchPool } from './data-source.js';
 import { PostgresListener } from './listener.js';
 import { PostgresQueries } from './queries.js';
 import { Replicas } from './replicas.js';
@@ -20,7 +21,6 @@ export class PostgresDatabase extends Database {
   private constructor(
     readonly source: PostgresDataSource,
     private readonly searches: Pool,
-    private readonly watch: Pool,
     private readonly store: PostgresStore,
   ) {
     super();
@@ -28,9 +28,10 @@ export class PostgresDatabase extends Database {
     const connection = new PostgresConnection(poolOf(source), preparedStatements);
     const patient = new PostgresConnection(searches, preparedStatements);
     this.transactions = new PostgresTransactions(source, connection);
-    this.standbys = store.replicaUrls.length > 0 ? new Replicas(store, watch) : undefined;
+    this.standbys = store.replicaUrls.length > 0 ? new Replicas(store, source.watch) : undefined;
     source.replicaPool = () => this.standbys?.current?.main;
     this.queries = new PostgresQueries(connection, patient, this.transactions, source, this.standbys);
+    if (source.primary) source.primary.onMove = ({ name }) => this.move(name);
   }
 
   static async open(
@@ -46,22 +47,22 @@ export class PostgresDatabase extends Database {
       await source.destroy();
       throw new DatabaseError(`The database must be encoded in UTF8, and this one is in ${encoding}`);
     }
-    const database = new PostgresDatabase(source, searchPool(store), watchPool(store), store);
+    const database = new PostgresDatabase(source, searchPool(store, source.primary), store);
     await database.standbys?.look();
     return database;
   }
 
   listen(channel: string, onSignal: () => void): Listening {
-    const send = (payload: string) => this.watch.query('SELECT pg_notify($1, $2)', [channel, payload]);
-    return new PostgresListener(listenerConnection(this.store), channel, onSignal, send);
+    const send = (payload: string) => this.source.watch.query('SELECT pg_notify($1, $2)', [channel, payload]);
+    return new PostgresListener(listenerConnection(this.store, this.source.primary), channel, onSignal, send);
   }
 
   async peek<Row>(sql: string): Promise<Row[]> {
-    return (await this.watch.query(sql)).rows as Row[];
+    return (await this.source.watch.query(sql)).rows as Row[];
   }
 
   protected probeStorage(): Promise<unknown> {
-    return this.watch.query(
+    return this.source.watch.query(
       `CREATE TEMPORARY TABLE storage_probe ON COMMIT DROP AS SELECT repeat('x', 262144) AS bytes`,
     );
   }
@@ -85,12 +86,17 @@ export class PostgresDatabase extends Database {
     return this.standbys ? this.standbys.position() : super.position();
   }
 
+  private move(primary: string): void {
+    new Logger('Database').warn(`${primary} is the primary now`);
+    this.standbys?.forgetPositions();
+  }
+
   private get standbysOrNone() {
     return this.standbys?.all ?? [];
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.searches.end(), this.standbys?.close(), this.watch.end()]);
+    await Promise.all([this.searches.end(), this.standbys?.close()]);
     if (this.source.isInitialized) await this.source.destroy();
   }
 }

@@ -1,15 +1,16 @@
 import type { Socket } from 'node:net';
-import { Client, type ClientConfig } from 'pg';
+import type { Client, ClientConfig } from 'pg';
 
 /**
  * Does not wait for ever for a server that has fallen silent: when a query is under way and nothing has come
  * for a while, the connection is cut, so that the query fails and the pool forgets the connection. (The
  * `query_timeout` of `pg` takes a timer for each query, and keeps the connection that hangs.)
  *
+ * @param Base what it is otherwise
  * @param patience from the last byte to or from the server, in milliseconds
  */
-export function impatientClient(patience: number): typeof Client {
-  return class ImpatientClient extends Client {
+export function impatientClient(Base: typeof Client, patience: number): typeof Client {
+  return class ImpatientClient extends Base {
     constructor(config?: ClientConfig) {
       super(config);
       this.once('connect', () => {

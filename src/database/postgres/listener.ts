@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Client, type ClientConfig } from 'pg';
+import type { Client } from 'pg';
 import type { Listening } from '../listening.js';
 
 /** Between two attempts to connect, in milliseconds. */
@@ -18,9 +18,12 @@ export class PostgresListener implements Listening {
   private isClosed = false;
   private isProven = false;
 
-  /** @param send sends a signal with a payload to the channel */
+  /**
+   * @param newClient a connection that is not open yet, and may take so many milliseconds to open
+   * @param send sends a signal with a payload to the channel
+   */
   constructor(
-    private readonly connection: ClientConfig,
+    private readonly newClient: (timeout: number) => Client,
     private readonly channel: string,
     private readonly onSignal: () => void,
     private readonly send: (payload: string) => Promise<unknown>,
@@ -39,7 +42,7 @@ export class PostgresListener implements Listening {
   }
 
   private async connect(): Promise<void> {
-    const client = new Client({ ...this.connection, connectionTimeoutMillis: PATIENCE });
+    const client = this.newClient(PATIENCE);
     const proof = randomUUID();
     const lose = (): void => this.lose(client);
     this.client = client;

@@ -107,6 +107,11 @@ export class Replicas {
     return work();
   }
 
+  /** The log of another primary may have ended before what the one before it had reached. */
+  forgetPositions(): void {
+    for (const replica of this.all) replica.lose();
+  }
+
   async close(): Promise<void> {
     clearInterval(this.timer);
     await Promise.all(this.all.map((replica) => replica.close()));

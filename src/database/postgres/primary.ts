@@ -1,0 +1,167 @@
+import { Client, type Pool } from 'pg';
+import type { PostgresStore } from '../../config/config.js';
+
+/** For a server to say whether it accepts writes, in milliseconds: two of these have room in a connection timeout. */
+const PATIENCE = 700;
+
+/** Between two looks at the primary, and how long it is believed to be the primary, in milliseconds. */
+const INTERVAL = 1000;
+
+/** Until the next search after one that found none, in milliseconds: each request would begin one. */
+const PAUSE = 200;
+
+/** `on` in recovery as well. As libpq asks before PostgreSQL 14, and as every pooler passes on. */
+const QUESTION = 'SHOW transaction_read_only';
+
+/** One of the servers of `DATABASE_URL`. */
+export interface PostgresServer {
+  readonly url: string;
+  readonly name: string;
+}
+
+/** No server accepts writes, for now. */
+class NoPrimaryError extends Error {
+  readonly code = 'NO_PRIMARY';
+}
+
+/** Finds the server that accepts writes (`target_session_attrs=read-write`), and remembers it. */
+export class Primary {
+  private readonly servers: readonly PostgresServer[];
+  private readonly connections = new Map<Client, PostgresServer>();
+  private current: PostgresServer;
+  private confirmedAt = -Infinity;
+  private finding: Promise<PostgresServer> | undefined;
+  private timer: NodeJS.Timeout | undefined;
+
+  /** Called when another server is the primary. */
+  onMove: (server: PostgresServer) => void = () => undefined;
+
+  private constructor(urls: readonly string[]) {
+    this.servers = urls.map((url) => ({ url, name: nameOf(url) }));
+    this.current = this.servers[0]!;
+  }
+
+  /** @returns `undefined` where there is only one server, which is used as it is */
+  static of({ servers }: PostgresStore): Primary | undefined {
+    return servers.length > 0 ? new Primary(servers) : undefined;
+  }
+
+  /** Calls at the same time share the response. @throws NoPrimaryError with what each server said */
+  async find(): Promise<PostgresServer> {
+    if (performance.now() - this.confirmedAt < INTERVAL) return this.current;
+    return (this.finding ??= this.beginSearch());
+  }
+
+  /** Has the next connection look again. */
+  doubt(): void {
+    this.confirmedAt = -Infinity;
+  }
+
+  /** Cuts a connection once another server is the primary. */
+  add(connection: Client, server: PostgresServer): void {
+    this.connections.set(connection, server);
+    connection.once('end', () => {
+      this.connections.delete(connection);
+      this.doubt();
+    });
+  }
+
+  /**
+   * Looks each second whether the server still accepts writes.
+   *
+   * @param pool of connections to it that do not queue behind requests
+   */
+  watch(pool: Pool): void {
+    let looking: Promise<void> | undefined;
+    this.timer = setInterval(() => {
+      looking ??= this.look(pool).finally(() => (looking = undefined));
+    }, INTERVAL).unref();
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+  }
+
+  private async look(pool: Pool): Promise<void> {
+    try {
+      const { rows } = await pool.query<ReadOnly>(QUESTION);
+      if (isWritable(rows)) {
+        this.confirmedAt = performance.now();
+        return;
+      }
+    } catch {
+      // Perhaps busy; another one is looked for in any case.
+    }
+    this.doubt();
+    await this.find().catch(() => undefined);
+  }
+
+  private beginSearch(): Promise<PostgresServer> {
+    const end = () => (this.finding = undefined);
+    const search = this.search();
+    search.then(end, () => setTimeout(end, PAUSE).unref());
+    return search;
+  }
+
+  private async search(): Promise<PostgresServer> {
+    const reasons: string[] = [];
+    const check = async (server: PostgresServer): Promise<PostgresServer> => {
+      const reason = await whyNot(server);
+      if (reason === undefined) return server;
+      reasons.push(`${server.name}: ${reason}`);
+      throw new NoPrimaryError(reason);
+    };
+    const others = this.servers.filter((server) => server !== this.current);
+    const found = await check(this.current)
+      .catch(() => Promise.any(others.map(check)))
+      .catch(() => {
+        throw new NoPrimaryError(`no server accepts writes (${reasons.join('; ')})`);
+      });
+    this.moveTo(found);
+    return found;
+  }
+
+  private moveTo(server: PostgresServer): void {
+    this.confirmedAt = performance.now();
+    if (server === this.current) return;
+    this.current = server;
+    for (const [connection, other] of this.connections) {
+      // Not `end`, which waits for a server that may have fallen silent.
+      if (other !== server) connection.connection.stream.destroy();
+    }
+    this.onMove(server);
+  }
+}
+
+interface ReadOnly {
+  readonly transaction_read_only: 'on' | 'off';
+}
+
+const isWritable = ([row]: readonly ReadOnly[]): boolean => row?.transaction_read_only === 'off';
+
+/** @returns `undefined` when the server accepts writes */
+async function whyNot({ url }: PostgresServer): Promise<string | undefined> {
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: PATIENCE,
+    query_timeout: PATIENCE,
+  });
+  // Raised besides the failure; unheard, it would end the process.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<ReadOnly>(QUESTION);
+    return isWritable(rows) ? undefined : 'read-only';
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException;
+    return message || code || 'unreachable';
+  } finally {
+    client.end().catch(() => undefined);
+  }
+}
+
+/** Host and port, or the folder of a socket. */
+function nameOf(url: string): string {
+  const { host, searchParams } = new URL(url);
+  return host || searchParams.get('host')!;
+}

@@ -1,0 +1,170 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { afterEach, describe, expect, it } from 'vitest';
+import { loadConfig } from '../src/config/load-config.js';
+import { commandDataSource } from '../src/database/data-source.js';
+import { POSTGRES } from '../src/database/dialect.js';
+import { migrate } from '../src/database/migrate.js';
+import { createIndexConcurrently } from '../src/database/migrations/concurrent-index.js';
+import { migrations } from '../src/database/migrations/index.js';
+import { whyBlocking } from './support/blocking-statements.js';
+import { createStore, STORES, type TestStore } from './support/stores.js';
+
+/** The last migration that may block: no table was large when it was written. */
+const LAST = 1763700000084;
+
+type Migration = (typeof migrations)[number];
+
+const timestampOf = ({ name }: Migration) => Number(/\d+$/.exec(name)![0]);
+
+/** Runs migrations on PostgreSQL. @returns why those after `LAST` would block */
+async function blockingStatements(all: readonly Migration[]): Promise<string[]> {
+  const { environment, ...testStore } = await createStore('PostgreSQL', { empty: true });
+  const source = await commandDataSource(loadConfig(environment)).initialize();
+  const faults: string[] = [];
+  const isCheckedNotNull = async (table: string, column: string) => {
+    const found: unknown[] = await source.query(
+      `SELECT 1 FROM pg_constraint WHERE conrelid = to_regclass($1) AND contype = 'c' AND convalidated
+         AND pg_get_constraintdef(oid) = 'CHECK ((' || $2 || ' IS NOT NULL))'`,
+      [table, column],
+    );
+    return found.length > 0;
+  };
+  for (const Each of all) {
+    const migration = new Each();
+    const rows: { name: string }[] = await source.query(POSTGRES.tables);
+    const existing = new Set(rows.map(({ name }) => name));
+    const isInTransaction = migration.transaction !== false;
+    const runner = source.createQueryRunner();
+    const query = runner.query.bind(runner) as (...sent: unknown[]) => Promise<any>;
+    runner.query = async (...sent: unknown[]) => {
+      const reason = await whyBlocking(String(sent[0]), { existing, isInTransaction, isCheckedNotNull });
+      if (reason !== undefined && timestampOf(Each) > LAST) faults.push(`${Each.name}: ${reason}`);
+      return query(...sent);
+    };
+    if (isInTransaction) await runner.startTransaction();
+    await migration.up(runner);
+    if (isInTransaction) await runner.commitTransaction();
+    await runner.release();
+  }
+  await source.destroy();
+  await testStore.remove();
+  return faults;
+}
+
+/** A migration that runs after all others. */
+const later = (sql: string, { transaction = true } = {}): Migration =>
+  class Later9900000000000 implements MigrationInterface {
+    readonly transaction = transaction;
+
+    async up(runner: QueryRunner): Promise<void> {
+      await runner.query(sql);
+    }
+
+    async down(): Promise<void> {}
+  };
+
+describe('migrations', () => {
+  it('keep the service available on large tables', async () => {
+    expect(await blockingStatements(migrations)).toEqual([]);
+  });
+
+  it.each([
+    ['CREATE INDEX posts_x ON posts (author_id)', 'createIndexConcurrently'],
+    ['CREATE UNIQUE INDEX IF NOT EXISTS posts_x ON "posts" USING btree (id)', 'createIndexConcurrently'],
+    ['ALTER TABLE post_totals ALTER COLUMN total TYPE numeric', 'rewrites'],
+    ['ALTER TABLE posts ADD COLUMN x uuid DEFAULT gen_random_uuid()', 'rewrites'],
+    ['ALTER TABLE posts ADD x bigserial', 'rewrites'],
+    ['ALTER TABLE posts ADD x int, ADD y int GENERATED ALWAYS AS (id + 1) STORED', 'rewrites'],
+    ['ALTER TABLE posts ALTER source SET NOT NULL', 'CHECK (source IS NOT NULL) NOT VALID'],
+    ['ALTER TABLE posts ADD CONSTRAINT x CHECK (id > 0)', 'NOT VALID'],
+    ['ALTER TABLE posts ADD CONSTRAINT x FOREIGN KEY (author_id) REFERENCES users (id)', 'NOT VALID'],
+    ['ALTER TABLE posts ADD editor_id bigint REFERENCES users (id)', 'NOT VALID'],
+    ['ALTER TABLE posts ADD CONSTRAINT x UNIQUE (id, author_id)', 'USING INDEX'],
+    [
+      'ALTER TABLE posts ADD CONSTRAINT x CHECK (id > 0) NOT VALID; ALTER TABLE posts VALIDATE CONSTRAINT x',
+      'transaction = false',
+    ],
+  ])('are refused with %s', async (sql, advice) => {
+    const [fault, ...more] = await blockingStatements([...migrations, later(sql)]);
+
+    expect(more).toEqual([]);
+    expect(fault).toMatch(/^Later9900000000000: /);
+    expect(fault).toContain(advice);
+  });
+
+  it.each([
+    'CREATE TABLE x (id int PRIMARY KEY REFERENCES users (id)); CREATE INDEX x_id ON x (id)',
+    `ALTER TABLE posts ADD x text NOT NULL DEFAULT 'a', ADD y timestamptz DEFAULT now()`,
+    'ALTER TABLE posts ADD CONSTRAINT x FOREIGN KEY (author_id) REFERENCES users (id) NOT VALID',
+    'ALTER TABLE posts DROP COLUMN source',
+  ])('may have %s', async (sql) => {
+    expect(await blockingStatements([...migrations, later(sql)])).toEqual([]);
+  });
+
+  it('may have SET NOT NULL after a constraint that was validated without a transaction', async () => {
+    const steps = [
+      later('ALTER TABLE mails ADD CONSTRAINT x CHECK (created_at IS NOT NULL) NOT VALID'),
+      later('ALTER TABLE mails VALIDATE CONSTRAINT x', { transaction: false }),
+      later('ALTER TABLE mails ALTER created_at SET NOT NULL'),
+    ];
+
+    expect(await blockingStatements([...migrations, ...steps])).toEqual([]);
+  });
+});
+
+/** Two of them have the same title. */
+const INSERT = `
+  INSERT INTO posts (title, content, title_folded, content_folded, author_id, status, created_at, updated_at)
+  SELECT 'same', '', '', '', id, 'draft', created_at, created_at FROM users`;
+
+class Index9900000000000 implements MigrationInterface {
+  readonly transaction = false;
+
+  async up(runner: QueryRunner): Promise<void> {
+    await createIndexConcurrently(runner, 'posts_later', 'posts (title)', { unique: true });
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP INDEX posts_later');
+  }
+}
+
+describe.each(STORES)('an index that is created beside writers, on %s', (store) => {
+  let testStore: TestStore;
+  afterEach(async () => {
+    migrations.splice(migrations.indexOf(Index9900000000000), 1);
+    await testStore.remove();
+  });
+
+  it('is there after an attempt that failed, and once for processes that start together', async () => {
+    testStore = await createStore(store, { empty: true });
+    const config = loadConfig(testStore.environment);
+    const before = await migrate(config);
+    const source = await commandDataSource(config).initialize();
+    await source.query(INSERT);
+    await source.query(INSERT);
+
+    migrations.push(Index9900000000000);
+    await expect(migrate(config)).rejects.toThrow(/unique/i);
+    await source.query('DELETE FROM posts WHERE id = (SELECT min(id) FROM posts)');
+    const together = Array.from({ length: store === 'SQLite' ? 1 : 4 }, () => migrate(config));
+    const ran = (await Promise.all(together)).flat();
+
+    expect(before).toHaveLength(migrations.length - 1);
+    expect(ran).toEqual(['Index9900000000000']);
+    await expect(source.query(INSERT)).rejects.toThrow(/unique/i);
+    await source.destroy();
+  });
+
+  it('is created in an empty database together with its table, and can be taken back', async () => {
+    testStore = await createStore(store, { empty: true });
+    const config = loadConfig(testStore.environment);
+    migrations.push(Index9900000000000);
+
+    expect(await migrate(config)).toHaveLength(migrations.length);
+    const source = await commandDataSource(config).initialize();
+    await source.undoLastMigration({ transaction: 'all' });
+    await source.destroy();
+    expect(await migrate(config)).toEqual(['Index9900000000000']);
+  });
+});

@@ -1,0 +1,107 @@
+/** What a statement of a migration meets. */
+interface Circumstances {
+  /** Tables that there were before the migration: they may be large, and are in use. */
+  readonly existing: ReadonlySet<string>;
+  readonly isInTransaction: boolean;
+  /** Whether a validated constraint has checked that a column is not null. */
+  readonly isCheckedNotNull: (table: string, column: string) => Promise<boolean>;
+}
+
+const TABLE = String.raw`(?:ONLY )?(?:"?\w+"?\.)?"?(?<table>\w+)"?`;
+const INDEX = new RegExp(
+  String.raw`^CREATE (?:UNIQUE )?INDEX (?!CONCURRENTLY)(?:.* )?ON ${TABLE}(?: USING \w+)? ?\(`,
+  'i',
+);
+const ALTER = new RegExp(String.raw`^ALTER TABLE (?:IF EXISTS )?${TABLE} (?<actions>.*)$`, 'i');
+const REWRITE = /^(?:REINDEX (?!.*CONCURRENTLY)|CLUSTER\b|VACUUM (?:\(.*)?FULL\b)/i;
+
+const FUNCTION_CALL = /\b(?!now\b)\w+ ?\(/i;
+
+const BY_ACTION: readonly (readonly [RegExp, string])[] = [
+  [
+    /^ALTER (?:COLUMN )?\S+ (?:SET DATA )?TYPE\b/i,
+    'a type change rewrites the table: add another column and fill it',
+  ],
+  [/^SET (?:LOGGED|UNLOGGED|TABLESPACE|ACCESS METHOD)\b/i, 'this rewrites the table'],
+  [
+    /^ADD (?:CONSTRAINT \S+ )?(?:FOREIGN KEY|CHECK|NOT NULL)\b(?!.*\bNOT VALID$)/i,
+    'adding a constraint reads the table: add it with NOT VALID, and validate it in another migration',
+  ],
+  [
+    /^ADD (?:CONSTRAINT \S+ )?(?:UNIQUE|PRIMARY KEY|EXCLUDE)\b(?!.*\bUSING INDEX\b)/i,
+    'this builds an index: create it with createIndexConcurrently, then add the constraint with USING INDEX',
+  ],
+  [
+    /^ADD (?!CONSTRAINT\b|FOREIGN KEY\b|CHECK\b|NOT NULL\b|UNIQUE\b|PRIMARY KEY\b|EXCLUDE\b).*\b(?:REFERENCES|CHECK|UNIQUE|PRIMARY KEY)\b/i,
+    'a constraint of a new column reads the table or builds an index: add the column, then the constraint with NOT VALID or USING INDEX',
+  ],
+  [
+    /^ADD (?!CONSTRAINT\b).*(?:\b(?:small|big)?serial\b|\bGENERATED\b)/i,
+    'a column that the database computes rewrites the table: add it without, and fill it',
+  ],
+];
+
+const NOT_NULL = /^ALTER (?:COLUMN )?"?(?<column>\w+)"? SET NOT NULL$/i;
+const DEFAULT = /^ADD (?!CONSTRAINT\b).*?\bDEFAULT (?<value>.*)$/i;
+
+/**
+ * Why a statement would keep requests waiting on a large table on PostgreSQL, and what to do instead.
+ *
+ * @returns `undefined` where it does not, as far as its text tells
+ */
+export async function whyBlocking(sql: string, met: Circumstances): Promise<string | undefined> {
+  const text = sql
+    .replaceAll(/--.*$/gm, '')
+    .replaceAll(/\/\*.*?\*\//gs, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  // The body of a function.
+  const statements = text.includes('$$') ? [text] : text.split(';').map((each) => each.trim());
+  for (const statement of statements) {
+    const reason = await whyOne(statement, met);
+    if (reason !== undefined) return `${reason} (${statement})`;
+  }
+  return undefined;
+}
+
+async function whyOne(statement: string, met: Circumstances): Promise<string | undefined> {
+  if (REWRITE.test(statement)) return 'this rewrites and locks what is in use';
+  const index = INDEX.exec(statement)?.groups;
+  if (index && met.existing.has(index['table']!)) {
+    return `an index on ${index['table']} stops all writes to it: use createIndexConcurrently, with transaction = false`;
+  }
+  const { table = '', actions = '' } = ALTER.exec(statement)?.groups ?? {};
+  if (!met.existing.has(table)) return undefined;
+  for (const action of actionsOf(actions)) {
+    const reason = await whyAction(table, action, met);
+    if (reason !== undefined) return `${table}: ${reason}`;
+  }
+  return undefined;
+}
+
+async function whyAction(table: string, action: string, met: Circumstances): Promise<string | undefined> {
+  const [, reason] = BY_ACTION.find(([known]) => known.test(action)) ?? [];
+  if (reason !== undefined) return reason;
+  if (/^VALIDATE CONSTRAINT\b/i.test(action) && met.isInTransaction)
+    return 'a constraint is validated with transaction = false, or the locks of the whole run are held meanwhile';
+  const { value = '' } = DEFAULT.exec(action)?.groups ?? {};
+  if (FUNCTION_CALL.test(value))
+    return 'a default that differs between rows rewrites the table: add the column without it, and fill it';
+  const { column } = NOT_NULL.exec(action)?.groups ?? {};
+  if (column !== undefined && !(await met.isCheckedNotNull(table, column)))
+    return `SET NOT NULL reads the table: add CHECK (${column} IS NOT NULL) NOT VALID and validate it in earlier migrations`;
+  return undefined;
+}
+
+/** Split at commas that are not within parentheses. */
+function actionsOf(text: string): string[] {
+  const actions: string[] = [''];
+  let depth = 0;
+  for (const character of text) {
+    if (character === '(') depth++;
+    if (character === ')') depth--;
+    if (character === ',' && depth === 0) actions.push('');
+    else actions[actions.length - 1] += character;
+  }
+  return actions.map((action) => action.trim());
+}
