@@ -8,6 +8,12 @@ const ISOLATED = [
 ];
 const TESTS = ['{src,test}/**/*.{spec,e2e-spec}.ts'];
 
+/**
+ * Many tests wait for a timer or a database, and leave the processor to others. For a few files, which the command line
+ * names, it does not pay that each process loads the application.
+ */
+const WORKERS = process.argv.length > 3 ? 2 : 4;
+
 export default defineConfig({
   // What Node loads for Nest as well: the other copy of `graphql` does not know the types of a schema of this one.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
@@ -16,8 +22,7 @@ export default defineConfig({
     setupFiles: 'test/support/matchers.ts',
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // Some tests wait for a timer or for the database, and leave the processor to the others.
-    maxWorkers: 4,
+    maxWorkers: WORKERS,
     restoreMocks: true,
     reporters: ['default', './test/support/slowest-files.ts'],
     projects: [

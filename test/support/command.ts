@@ -42,27 +42,27 @@ export async function spawnCommand(
 }
 
 let last: Promise<unknown> = Promise.resolve();
-let host: ChildProcess | undefined;
+let host: { readonly child: ChildProcess; readonly ended: Promise<never> } | undefined;
 
 async function runInHost(call: CommandCall): Promise<CommandResult> {
-  const child = (host ??= startHost());
-  const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`The process of the commands ended with ${code}`);
-  });
-  ended.catch(() => undefined);
+  const { child, ended } = (host ??= startHost());
+  const result = new Promise<CommandResult>((resolve) => child.once('message', resolve as () => void));
   child.send(call);
-  const [result] = (await Promise.race([once(child, 'message'), ended])) as [CommandResult];
-  return result;
+  return Promise.race([result, ended]);
 }
 
 /** Ends with the process of the tests. */
-function startHost(): ChildProcess {
+function startHost(): NonNullable<typeof host> {
   const child = fork('test/support/command-host.ts', {
     env: environmentOfProcess(),
     execArgv: ['--no-warnings'],
   });
-  child.once('exit', () => (host = undefined));
+  const ended = once(child, 'exit').then(([code]) => {
+    host = undefined;
+    throw new Error(`The process of the commands ended with ${code}`);
+  });
+  ended.catch(() => undefined);
   child.unref();
   child.channel!.unref();
-  return child;
+  return { child, ended };
 }

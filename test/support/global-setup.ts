@@ -1,9 +1,10 @@
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdtempSync, statfsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { tmpdir } from 'node:os';
+import { promisify } from 'node:util';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 import { environmentOfProcess } from './environment.ts';
 
@@ -18,18 +19,25 @@ export default async function setUp(): Promise<() => Promise<void>> {
   const memory = useMemory();
   // Processes load the application from what the first of them has compiled.
   process.env['NODE_COMPILE_CACHE'] = resolve('node_modules/.cache/compile');
-  const server = await startPostgres({ durable: false });
-  process.env['TEST_DATABASE_URL'] = server.url;
   // A pooler keeps a connection to the template, which then cannot be copied.
   const hasTemplate = process.env['TEST_DATABASE_POOLER'] === undefined;
-  let removeTemplate: (() => Promise<void>) | undefined;
+  // Both at the same time.
+  const embedded = hasTemplate ? createEmbeddedTemplate() : Promise.resolve(undefined);
+  embedded.catch(() => undefined); // It is awaited below.
+  const server = await startPostgres({ durable: false });
+  process.env['TEST_DATABASE_URL'] = server.url;
+  // Another run may use the same server: a test runs the tests of a copy of this project.
+  const database = `template_${randomUUID().replaceAll('-', '')}`;
   const tearDown = async () => {
-    await removeTemplate?.();
+    const folder = await embedded.catch(() => undefined);
+    if (folder !== undefined) await rm(folder, { recursive: true });
+    // The server may be one that goes on.
+    if (hasTemplate) await server.run(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`);
     await server.stop();
     if (memory !== undefined) await rm(memory, { recursive: true, force: true });
   };
   try {
-    if (hasTemplate) removeTemplate = await createTemplate(server);
+    if (hasTemplate) await Promise.all([embedded, createServerTemplate(server, database)]);
   } catch (error) {
     await tearDown();
     throw error;
@@ -37,27 +45,26 @@ export default async function setUp(): Promise<() => Promise<void>> {
   return tearDown;
 }
 
-async function createTemplate(server: PostgresServer): Promise<() => Promise<void>> {
+/** @returns the folder with the migrated database */
+async function createEmbeddedTemplate(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'posts-api-template-'));
   process.env['TEST_TEMPLATE'] = folder;
+  await migrate({ DATA_DIR: folder });
+  return folder;
+}
+
+async function createServerTemplate(server: PostgresServer, database: string): Promise<void> {
   const template = new URL(server.url);
-  // Another run may use the same server: a test runs the tests of a copy of this project.
-  const database = `template_${randomUUID().replaceAll('-', '')}`;
   template.pathname = database;
   await server.run(`CREATE DATABASE ${database}`);
   process.env['TEST_TEMPLATE_DATABASE'] = database;
-  for (const environment of [{ DATA_DIR: folder }, { DATA_DIR: folder, DATABASE_URL: template.href }]) {
-    execFileSync(process.execPath, ['dist/commands/migrate.js'], {
-      env: { ...environmentOfProcess(), ...environment },
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
-  }
-  return async () => {
-    await rm(folder, { recursive: true });
-    // The server may be one that goes on.
-    await server.run(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`);
-  };
+  await migrate({ DATA_DIR: tmpdir(), DATABASE_URL: template.href });
 }
+
+const migrate = (environment: Record<string, string>) =>
+  promisify(execFile)(process.execPath, ['dist/commands/migrate.js'], {
+    env: { ...environmentOfProcess(), ...environment },
+  });
 
 /** Each write of SQLite waits for the disk, which is all that some tests would do. */
 function useMemory(): string | undefined {
