@@ -16,7 +16,8 @@ export default defineConfig({
     setupFiles: 'test/support/matchers.ts',
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    maxWorkers: 2,
+    // Some tests wait for a timer or for the database, and leave the processor to the others.
+    maxWorkers: 4,
     restoreMocks: true,
     reporters: ['default', './test/support/slowest-files.ts'],
     projects: [

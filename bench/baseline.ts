@@ -1,17 +1,18 @@
 /**
- * What the service is held against: a server written by hand for speed, with Fastify and the plain drivers,
- * that does the same visible work: the same routes, responses, headers, checks and log line, and the same SQL,
- * prepared. It has none of the structure, and only the paths that are measured.
+ * The reference of the benchmark: a hand-written server on Fastify and the plain drivers that does the same
+ * visible work: the same routes, responses, headers, checks and log line, and the same prepared
+ * SQL. It has no structure, and only the measured paths.
  *
  *     DATABASE_URL=… | DATA_DIR=… PORT=… node bench/baseline.ts
  */
 import { randomUUID } from 'node:crypto';
 import fastify, { type FastifyReply } from 'fastify';
 import { pino } from 'pino';
-import { fold } from '../src/posts/fold.ts';
+import { caseFold } from '../src/posts/case-fold.ts';
 import { type Row, run } from './support/baseline-database.ts';
 import { serveApollo } from './support/baseline-apollo.ts';
 import { serveGraphql } from './support/baseline-graphql.ts';
+import { serveNest } from './support/baseline-nest.ts';
 
 const HEADERS = {
   'access-control-allow-origin': '*',
@@ -38,7 +39,7 @@ app.addHook('onRequest', (request, reply, done) => {
   reply.headers(HEADERS);
   reply.header('x-request-id', request.id);
   if (request.url === '/graphql') reply.header('cache-control', 'no-store');
-  // Also when the client goes away before the response is sent.
+  // Also when the client disconnects before the response.
   reply.raw.on('close', () => {
     const isSent = reply.raw.writableFinished;
     log.info({
@@ -69,7 +70,7 @@ app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => {
   }
 });
 
-/** What is sent of a post; its version and time make the tag. */
+/** The body of a post; its version and time make the entity tag. */
 function tagged(reply: FastifyReply, { version, ...data }: Row): { data: Row } {
   const tag = `"${version}-${Date.parse(data['updated_at']).toString(36)}"`;
   reply.header('etag', tag).header('cache-control', 'no-cache');
@@ -103,13 +104,18 @@ setInterval(() => {
 app.get<{ Params: { id: string } }>('/v1/posts/:id', async (request, reply) => {
   const id = idOf(request.params.id);
   if (id === undefined) return reply.code(400).send(rejection('INVALID_ID', 'The id is not a number'));
-  const [data] = await run('one', { id });
-  if (!data) return reply.code(404).header('vary', 'Accept').send(rejection('NOT_FOUND', 'Post not found'));
-  reads.set(id, (reads.get(id) ?? 0) + 1);
-  const body = tagged(reply, data);
+  const body = await findPost(id, reply);
+  if (!body) return reply.code(404).header('vary', 'Accept').send(rejection('NOT_FOUND', 'Post not found'));
   if (request.headers['if-none-match'] !== reply.getHeader('etag')) return body;
   return reply.code(304).send();
 });
+
+async function findPost(id: number, reply: FastifyReply) {
+  const [data] = await run('one', { id });
+  if (!data) return undefined;
+  reads.set(id, (reads.get(id) ?? 0) + 1);
+  return tagged(reply, data);
+}
 
 app.get<{ Querystring: Record<string, string> }>('/v1/posts', async (request, reply) => {
   const { status } = request.query;
@@ -147,7 +153,7 @@ app.get<{ Querystring: Record<string, string> }>('/v1/posts/cursor', async (requ
   const after = cursor ? idOf(atob(cursor)) : 0;
   if (after === undefined) return reply.code(400).send(rejection('INVALID_CURSOR', 'The cursor is not one'));
   const limit = limitOf(request.query['limit']);
-  const rows = await run('walk', { after, limit: limit + 1 });
+  const rows = await run('listByCursor', { after, limit: limit + 1 });
   const data = rows.slice(0, limit);
   if (rows.length <= limit) return { data, has_next: false };
   const next_cursor = Buffer.from(String(data.at(-1)!['id'])).toString('base64');
@@ -165,10 +171,19 @@ app.post<{ Body?: Row }>('/v1/posts', async (request, reply) => {
   if (status !== 'draft' && status !== 'published') {
     return reply.code(422).send(rejection('VALIDATION_ERROR', 'status must be draft or published'));
   }
-  const values = { titleFolded: fold(title), contentFolded: fold(content), now: new Date().toISOString() };
-  const [data] = await run('create', { title, content, status, ...values });
-  return reply.code(201).header('location', `/v1/posts/${data!['id']}`).send(tagged(reply, data!));
+  return createPost({ title, content, status }, reply);
 });
+
+async function createPost({ title, content, status = 'draft' }: Row, reply: FastifyReply) {
+  const values = {
+    titleFolded: caseFold(title),
+    contentFolded: caseFold(content),
+    now: new Date().toISOString(),
+  };
+  const [data] = await run('create', { title, content, status, ...values });
+  reply.code(201).header('location', `/v1/posts/${data!['id']}`);
+  return tagged(reply, data!);
+}
 
 app.patch<{ Params: { id: string }; Body?: Row }>('/v1/posts/:id', async (request, reply) => {
   const id = idOf(request.params.id);
@@ -180,21 +195,34 @@ app.patch<{ Params: { id: string }; Body?: Row }>('/v1/posts/:id', async (reques
   if (status !== null && status !== 'draft' && status !== 'published') {
     return reply.code(422).send(rejection('VALIDATION_ERROR', 'status must be draft or published'));
   }
+  const data = await updatePost(id, { title, content, status }, reply);
+  return data ?? reply.code(404).send(rejection('NOT_FOUND', 'Post not found'));
+});
+
+async function updatePost(
+  id: number,
+  { title = null, content = null, status = null }: Row,
+  reply: FastifyReply,
+) {
   const [data] = await run('update', {
     id,
     title,
     content,
     status,
-    titleFolded: title === null ? null : fold(title),
-    contentFolded: content === null ? null : fold(content),
+    titleFolded: title === null ? null : caseFold(title),
+    contentFolded: content === null ? null : caseFold(content),
     now: new Date().toISOString(),
   });
-  if (!data) return reply.code(404).send(rejection('NOT_FOUND', 'Post not found'));
-  return tagged(reply, data);
-});
+  return data && tagged(reply, data);
+}
 
 serveGraphql(app, run);
 await serveApollo(app, run);
+await serveNest(app, {
+  find: (id, reply) => findPost(Number(id), reply),
+  create: createPost,
+  update: (id, input, reply) => updatePost(Number(id), input, reply),
+});
 
 const address = await app.listen({ port: Number(process.env['PORT'] ?? 0), host: '127.0.0.1' });
 log.info(`Ready on ${address}, by hand`);

@@ -1,6 +1,6 @@
 /**
- * Streams of events under load: how long an event takes from its commit to its consumers, how much memory the streams
- * take, and what is left for reads. Rounds with streams and without alternate, so that a mood of the machine meets both.
+ * Measures event streams under load: the time from the commit to the consumers, the memory of the streams,
+ * and the reads that remain possible. Rounds with and without streams alternate, to even out changes of the machine.
  *
  *     npm run bench:events [-- --streams 1000 --changes 200 --seconds 10 --rounds 3 --store PostgreSQL]
  */
@@ -16,7 +16,7 @@ import { load } from './support/load.ts';
 import { Server } from './support/server.ts';
 import { quantile, spread, table } from './support/statistics.ts';
 
-/** Streams that are read event by event; the others are only emptied, as this process needs a processor, too. */
+/** Streams whose events are parsed; the others are only read, because this process also needs processor time. */
 const MEASURED = 10;
 
 const { values } = parseCommandLine(
@@ -38,7 +38,7 @@ const [streams, changes, seconds, rounds] = [
   values.rounds,
 ].map(Number) as [number, number, number, number];
 
-/** Changes so far, so that each has a title of its own. */
+/** The number of changes so far, which makes titles unique. */
 let count = 0;
 
 const postgres = await startPostgres();
@@ -56,13 +56,13 @@ async function measure(store: StoreName): Promise<void> {
   const other = store === 'PostgreSQL' ? await Server.start('dist/main.js', environment) : undefined;
   await create(service.url, 'The post that is read');
 
-  const reads: { with: number[]; without: number[] } = { with: [], without: [] };
+  const reads: { with: Reads[]; without: Reads[] } = { with: [], without: [] };
   const latencies: { own: number[]; other: number[] } = { own: [], other: [] };
   const memory: number[] = [];
   const achieved: number[] = [];
   for (let round = 0; round < rounds; round++) {
     process.stderr.write(`${store}: round ${round + 1} of ${rounds}\n`);
-    reads.without.push(await readRate(service.url, service.url, new Map()));
+    reads.without.push(await measureReads(service));
 
     const consumers = await openStreams(service.url, streams - MEASURED);
     const arrivals = new Map<string, number[]>();
@@ -83,7 +83,7 @@ async function measure(store: StoreName): Promise<void> {
       if (!writer) continue;
       const commits = new Map<string, number>();
       const start = Date.now();
-      // Without reads, which would be what is waited for.
+      // Without reads, because the queue of the load generator would be measured.
       await writeFor(writer.url, commits, seconds * 1000);
       achieved.push(commits.size / ((Date.now() - start) / 1000));
       await sleep(1000);
@@ -93,14 +93,15 @@ async function measure(store: StoreName): Promise<void> {
         if (arrivals.get(title)?.length !== MEASURED) throw new Error(`${title} came to few streams`);
       }
     }
-    reads.with.push(await readRate(service.url, service.url, new Map()));
+    reads.with.push(await measureReads(service));
     memory.push(residentMemory(service));
     consumers.kill();
     for (const client of clients) client.close();
     await sleep(1000);
   }
 
-  const ratios = reads.with.map((rate, n) => rate / reads.without[n]!);
+  const ratioOf = (figure: keyof Reads): string =>
+    spread(reads.with.map((measured, n) => measured[figure] / reads.without[n]![figure])).median.toFixed(2);
   const rows = [
     ['changes per second', spread(achieved).median.toFixed(0), String(changes)],
     ['commit to consumer, p50', `${quantile(latencies.own, 0.5).toFixed(0)} ms`, ''],
@@ -111,7 +112,8 @@ async function measure(store: StoreName): Promise<void> {
           ['from another replica, p99', `${quantile(latencies.other, 0.99).toFixed(0)} ms`, '< 500 ms'],
         ]
       : []),
-    ['one post, with streams / without', spread(ratios).median.toFixed(2), '≥ 0.80'],
+    ['one post per CPU second, with / without', ratioOf('perCpuSecond'), '≥ 0.80'],
+    ['one post per second, with / without', ratioOf('perSecond'), ''],
     ['memory after each round', memory.map((bytes) => `${Math.round(bytes / 1e6)} MB`).join(', '), 'flat'],
   ];
   console.log(`\n${store}, ${streams} streams\n`);
@@ -121,14 +123,21 @@ async function measure(store: StoreName): Promise<void> {
   await testStore.remove();
 }
 
-/** Reads of one post per second, while there are changes. */
-async function readRate(url: string, writer: string, commits: Map<string, number>): Promise<number> {
-  const reading = load(url, { name: 'one post', path: () => '/v1/posts/1' }, seconds);
-  const [rate] = await Promise.all([reading, writeFor(writer, commits, seconds * 1000)]);
-  return rate;
+/** Reads of one post while there are changes. */
+interface Reads {
+  readonly perSecond: number;
+  /** For each second of processor time of the service: clients and consumers take the rest of the machine. */
+  readonly perCpuSecond: number;
 }
 
-/** Creates posts at the rate that is asked for. @param commits when each was acknowledged, by its title */
+async function measureReads(service: Server): Promise<Reads> {
+  const before = cpuSeconds(service);
+  const reading = load(service.url, { name: 'one post', path: () => '/v1/posts/1' }, seconds);
+  const [perSecond] = await Promise.all([reading, writeFor(service.url, new Map(), seconds * 1000)]);
+  return { perSecond, perCpuSecond: (perSecond * seconds) / (cpuSeconds(service) - before) };
+}
+
+/** Creates posts at the requested rate. @param commits the time of each response, by title */
 async function writeFor(url: string, commits: Map<string, number>, milliseconds: number): Promise<void> {
   const start = performance.now();
   const writes: Promise<void>[] = [];
@@ -142,7 +151,7 @@ async function writeFor(url: string, commits: Map<string, number>, milliseconds:
   await Promise.all(writes);
 }
 
-/** @returns when it was acknowledged */
+/** @returns the time of the response */
 async function create(url: string, title: string): Promise<number> {
   const reply = await fetch(`${url}/v1/posts`, {
     method: 'POST',
@@ -153,7 +162,7 @@ async function create(url: string, title: string): Promise<number> {
   return performance.now();
 }
 
-/** Streams that are emptied and not looked at. */
+/** Streams that are read and not parsed. */
 async function openStreams(url: string, amount: number): Promise<ChildProcess> {
   const script = ['--no-warnings', 'bench/support/consumers.ts', url, String(amount)];
   const child = spawn(process.execPath, script, { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -164,4 +173,12 @@ async function openStreams(url: string, amount: number): Promise<ChildProcess> {
 function residentMemory({ process: { pid } }: Server): number {
   const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!;
   return Number(kilobytes) * 1024;
+}
+
+/** User and system time (proc_pid_stat(5)), whose unit is a hundredth of a second. */
+function cpuSeconds({ process: { pid } }: Server): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
 }

@@ -1,6 +1,6 @@
 /**
- * Whether callers can stop others: one client asks for the health and for one post, while 16 clients send the most
- * expensive requests that are accepted, a kind at a time.
+ * Measures whether clients delay others: one client requests `/health` and one post, while 16 clients send the most
+ * expensive accepted requests, one kind after the other.
  *
  *     npm run bench:fair [-- --posts 1000000 --clients 16 --seconds 10 --store SQLite --flood logins]
  */
@@ -25,7 +25,7 @@ const FLOODS = [
   'registrations',
 ];
 
-/** Between two requests of the client that is measured, in milliseconds. */
+/** Between two requests of the measured client, in milliseconds. */
 const PAUSE = 10;
 
 const { values } = parseCommandLine(
@@ -73,7 +73,7 @@ async function measure(store: StoreName): Promise<void> {
     flood.kill('SIGTERM');
     const { served, unavailable } = JSON.parse(await output) as Record<string, number>;
     rows.push([kind, ...times, String(Math.round(served! / (seconds + 1))), String(unavailable)]);
-    // What is still under way does not count for the next.
+    // Requests that are still running must not count for the next kind.
     await sleep(9000);
   }
   process.stderr.write('\r\x1b[2K');
@@ -83,7 +83,7 @@ async function measure(store: StoreName): Promise<void> {
   await testStore.remove();
 }
 
-/** @returns times of the health and of one post, for a table */
+/** @returns response times of `/health` and of one post, for a table */
 async function probe(url: string, duration: number): Promise<string[]> {
   const paths = ['/health', '/v1/posts/1'];
   const times: number[][] = paths.map(() => []);

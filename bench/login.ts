@@ -1,6 +1,6 @@
 /**
- * What logging in costs: whether an unknown e-mail can be told from a known one by the time it takes (also by
- * that of a password reset), and whether the service stays responsive while very many log in at once.
+ * Measures logins: whether the response time reveals if an e-mail has an account (also for
+ * a password reset), and whether the service stays responsive while many log in at once.
  *
  *     npm run bench:login [-- --pairs 300 --seconds 15 --store SQLite]
  */
@@ -19,7 +19,7 @@ interface Compared {
   readonly path: string;
   readonly status: number;
   readonly email: (who: string, pair: number) => string;
-  /** After each pair, in milliseconds: what goes on in the background is not what is measured. */
+  /** After each pair, in milliseconds: background work must not be measured. */
   readonly pause: number;
 }
 
@@ -31,7 +31,7 @@ const LOGIN: Compared = {
   pause: 0,
 };
 
-/** Each address gets one mail a minute: there are as many known ones as pairs. */
+/** An address gets one mail a minute, so there are as many known addresses as pairs. */
 const RESET: Compared = {
   path: 'password/reset',
   status: 202,
@@ -91,7 +91,7 @@ async function measure(store: StoreName): Promise<void> {
   await testStore.remove();
 }
 
-/** Each call from an address of its own, lest failures are throttled. */
+/** Each call has its own address, so that failures are not throttled. */
 function send({ url }: Server, path: string, body: object): Promise<Response> {
   const number = calls++;
   return fetch(`${url}/auth/${path}/`, {
@@ -104,11 +104,11 @@ function send({ url }: Server, path: string, body: object): Promise<Response> {
   });
 }
 
-/** Requests for a known and for an unknown e-mail, in turn, in an order by chance. */
+/** Requests for a known and for an unknown e-mail, in random order. */
 async function compareTimes(server: Server, { path, status, email, pause }: Compared): Promise<string[]> {
   const taken = { known: [] as number[], unknown: [] as number[] };
   for (let pair = -20; pair < pairs; pair++) {
-    // After a pause the first request takes longer than the next, whoever it is for.
+    // After a pause, the first request takes longer than the next, for either e-mail.
     await (
       await send(server, path, { email: email('first', pair), password: 'a wrong password' })
     ).arrayBuffer();

@@ -1,6 +1,6 @@
 /**
- * Holds the service against a server written by hand (`baseline.ts`) on the same data: both are loaded in
- * turn, in many short rounds, and what counts is the ratio within a round, since machines have moods.
+ * Compares the service with a hand-written server (`baseline.ts`) on the same data. Both are loaded in
+ * turn, in many short rounds; the result is the ratio within a round, because the machine's speed changes.
  *
  *     npm run bench [-- --rounds 25 --seconds 1 --store SQLite --only create]
  */
@@ -17,13 +17,13 @@ import { spread, table } from './support/statistics.ts';
 
 const POSTS = 1000;
 
-/** Requests until the code of a path is compiled, and the seconds after which it is measured in any case. */
+/** The requests after which code is compiled, and the maximum warm-up in seconds. */
 const WARM_UP = { requests: 15_000, seconds: 20 };
 
 const anyId = () => 1 + Math.floor(Math.random() * POSTS);
 const text = 'Some words of a content that is about as long as a short paragraph. '.repeat(8);
 
-/** The entity tags of the posts, and the post that is asked for. */
+/** The entity tags of the posts, and the requested post. */
 const tags: string[] = [];
 let current = 1;
 
@@ -51,7 +51,7 @@ const SCENARIOS: Scenario[] = [
     goal: { SQLite: 0.9, PostgreSQL: 0.9 },
   },
   {
-    // By hand it is created without looking at the key.
+    // The hand-written server ignores the key.
     name: 'create with a key',
     method: 'POST',
     path: () => '/v1/posts',
@@ -77,11 +77,21 @@ const SCENARIOS: Scenario[] = [
     } as const;
     return [
       { ...request, name, goal: { SQLite: 0.75, PostgreSQL: 0.75 } },
-      // How much of the distance to Mercurius is Apollo Server's own.
+      // Shows how much of the difference to Mercurius is Apollo Server's own.
       { ...request, name: `${name}, to Apollo`, pathByHand: () => '/apollo' },
     ];
   }),
 ];
+
+/** The same rows compared with a plain Nest application: how much of the difference is Nest's own. */
+const TO_NEST = SCENARIOS.filter(({ name }) => ['one post', 'create', 'update'].includes(name)).map(
+  (scenario): Scenario => ({
+    ...scenario,
+    name: `${scenario.name}, to Nest`,
+    pathByHand: () => `/nest${scenario.path()}`,
+    goal: { SQLite: 0.9, PostgreSQL: 0.9 },
+  }),
+);
 
 const { values } = parseCommandLine(
   'Usage: npm run bench [-- --rounds 25 --seconds 1 --store SQLite --only create]',
@@ -125,7 +135,9 @@ async function measure(store: StoreName): Promise<void> {
   }
 
   const rows: string[][] = [];
-  for (const scenario of SCENARIOS.filter(({ name }) => !values.only || name.includes(values.only))) {
+  for (const scenario of [...SCENARIOS, ...TO_NEST].filter(
+    ({ name }) => !values.only || name.includes(values.only),
+  )) {
     const ours: number[] = [];
     const theirs: number[] = [];
     const byHand = { ...scenario, path: scenario.pathByHand ?? scenario.path };
@@ -147,14 +159,16 @@ async function measure(store: StoreName): Promise<void> {
   }
   process.stderr.write('\r\x1b[2K');
   console.log(`\n${store}\n`);
-  console.log(table(['', 'service, req/s', 'by hand, req/s', 'ratio: min … median … max', 'goal'], rows));
+  console.log(
+    table(['', 'service, req/s', 'hand-written, req/s', 'ratio: min … median … max', 'goal'], rows),
+  );
 
   await service.stop();
   await baseline.stop();
   await testStore.remove();
 }
 
-/** A slow path needs longer: code is compiled by how often it has run. */
+/** Slow paths need more time: code is compiled by the number of its runs. */
 async function warmUp(url: string, scenario: Scenario): Promise<void> {
   let requests = 0;
   for (let second = 0; second < WARM_UP.seconds && requests < WARM_UP.requests; second++) {

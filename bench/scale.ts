@@ -1,6 +1,6 @@
 /**
- * How the time of a request depends on how much is stored: the same requests against databases of different
- * sizes, with as many events as posts, one at a time and in turn, so that a mood of the machine meets all sizes alike.
+ * Measures how response times depend on the stored data: the same requests to databases of different
+ * sizes, with as many events as posts, one request at a time and in turn, to even out changes of the machine.
  *
  *     npm run bench:scale [-- --sizes 1000,100000,1000000 --store SQLite --requests 200]
  *
@@ -36,11 +36,11 @@ interface Request {
 
 interface Scenario {
   readonly name: string;
-  /** One request against a database of so many posts. */
+  /** A request to a database with that many posts. */
   readonly request: (size: number) => Request;
-  /** Where one takes long: so many, instead of what the command line says. */
+  /** The number of requests, if they are slow; otherwise that of the command line. */
   readonly times?: number;
-  /** What the design asks for: times the median of the smallest size, or milliseconds. */
+  /** The goal: a multiple of the smallest size's median, or milliseconds. */
   readonly goal?: { readonly factor: number } | { readonly milliseconds: number };
 }
 
@@ -59,7 +59,7 @@ const SCENARIOS: Scenario[] = [
     goal: constant,
   },
   {
-    // The title of each seeded post ends in its number in base 36: one match, or very few.
+    // The title of each seeded post ends with its number in base 36: one match, or very few.
     name: 'search, few matches',
     request: (size) => ({
       path: `/v1/posts?q=${(size - 1 - (anyId(size) % 500)).toString(36).padStart(3, ' ')}`,

@@ -1,5 +1,5 @@
 /**
- * Whether memory grows: the heap after a garbage collection, before and after many requests of all kinds.
+ * Measures whether memory grows: the heap after a garbage collection, before and after many requests of all kinds.
  *
  *     npm run bench:soak [-- --requests 100000 --store SQLite]
  */
@@ -9,15 +9,15 @@ import { startPostgres } from '../test/support/postgres-server.ts';
 import { createStore, STORES, type StoreName } from '../test/support/stores.ts';
 import { table } from './support/statistics.ts';
 
+const { values } = parseCommandLine('Usage: npm run bench:soak [-- --requests 100000 --store SQLite]', {
+  options: { requests: { type: 'string', default: '100000' }, store: { type: 'string' } },
+});
 const built = (file: string) => import(new URL(`../dist/${file}`, import.meta.url).href);
 const { createApp } = (await built('app.factory.js')) as typeof import('../src/app.factory.js');
 const { loadConfig } = (await built(
   'config/load-config.js',
 )) as typeof import('../src/config/load-config.js');
 
-const { values } = parseCommandLine('Usage: npm run bench:soak [-- --requests 100000 --store SQLite]', {
-  options: { requests: { type: 'string', default: '100000' }, store: { type: 'string' } },
-});
 const requests = Number(values.requests);
 const ROUNDS = 5;
 
@@ -72,7 +72,7 @@ function heap(): number {
   return process.memoryUsage().heapUsed / 1e6;
 }
 
-/** From a worker, so that its own memory does not count. */
+/** In a worker, whose memory does not count. */
 async function load(url: string, amount: number): Promise<void> {
   await autocannon({ url, connections: 16, amount, workers: 1, requests: MIX });
 }

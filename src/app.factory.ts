@@ -8,13 +8,13 @@ import { createLogger } from './common/logging/create-logger.js';
 import type { Config } from './config/config.js';
 
 export interface AppOptions {
-  /** Modules beside those of `AppModule`; tests bring routes of their own. */
+  /** Further modules; tests add routes of their own. */
   readonly modules?: readonly Type[];
-  /** Called before `init()`, for what Nest and Fastify want to know by then: WebSocket adapters, plugins, middleware. */
+  /** Called before `init()`: the place for WebSocket adapters, Fastify plugins and middleware. */
   readonly configure?: (app: NestFastifyApplication) => void | Promise<void>;
 }
 
-/** The application, initialised and not listening yet: the one way to build it, for main and for every test. */
+/** Builds the application: initialized, not listening yet. `main.ts` and every test use it. */
 export async function createApp(
   config: Config,
   { modules = [], configure }: AppOptions = {},
@@ -34,7 +34,7 @@ export const appOptions = (config: Config): NestApplicationOptions => ({
   abortOnError: false,
 });
 
-/** Everything between creating the application and using it. */
+/** Everything between the creation of the application and its use. */
 export async function initApp(
   app: NestFastifyApplication,
   configure?: AppOptions['configure'],

@@ -24,10 +24,10 @@ import { UsersModule } from './users/users.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /**
- * The table of contents. A request passes, in this order: the Fastify hooks of `common/http` (identity,
+ * All modules. A request passes, in this order: the Fastify hooks of `common/http` (request id,
  * security headers, CORS, 404 and 405, body), the guard of `auth/access`, the interceptors of its route (such as that
- * of `idempotency`), the pipe of `common/validation`, its handler; whatever fails on the way ends in the filter
- * below.
+ * of `idempotency`), the pipe of `common/validation`, and its handler. The filter below handles every error
+ * on the way.
  */
 @Module({
   imports: [
@@ -49,14 +49,14 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
     AuditModule,
   ],
   providers: [
-    // Guards of this module run first, so that those of others see `request.user`.
+    // The guards of this module run first, so that `request.user` is set for all others.
     { provide: APP_GUARD, useExisting: AccessGuard },
     { provide: APP_PIPE, useClass: InputPipe },
     { provide: APP_FILTER, useClass: ErrorFilter },
   ],
 })
 export class AppModule {
-  /** @param more modules beside those above; tests bring routes of their own */
+  /** @param more further modules; tests add routes of their own */
   static with(config: Config, more: readonly Type[] = []): DynamicModule {
     const tracing = config.tracing ? [TracingModule] : [];
     return { module: AppModule, imports: [ConfigModule.forRoot(config), ...tracing, ...more] };

@@ -5,7 +5,7 @@ try {
   parseCommandLine(
     'Usage: npm start\n\nSettings are environment variables; docs/configuration.md lists them.',
   );
-  // Loaded only after the check: an older Node.js would report a syntax error or a missing export instead.
+  // Loaded after the check: an older Node.js would report a syntax error or a missing export instead.
   const { start } = await import('./start.js');
   await start();
 } catch (error) {

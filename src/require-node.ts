@@ -1,4 +1,4 @@
-/** The oldest Node.js that the dependencies run on; see `engines` in package.json. */
+/** The oldest Node.js that the dependencies support; see `engines` in package.json. */
 const MINIMUM = [22, 15] as const;
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);

@@ -5,7 +5,7 @@ import { createLogger } from './common/logging/create-logger.js';
 import type { Config } from './config/config.js';
 import { loadConfig } from './config/load-config.js';
 
-/** Serves until a signal comes. */
+/** Serves until a signal arrives. */
 export async function start(): Promise<void> {
   const config = loadConfig(process.env);
   const stopTracing =

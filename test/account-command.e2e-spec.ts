@@ -1,26 +1,18 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
+import { runCommand, spawnCommand } from './support/command.js';
 import { STORES } from './support/stores.js';
-import { environmentOfProcess } from './support/environment.js';
 
 const DAY = 24 * 3_600_000;
 
-async function runCommand(api: TestApi, parameters: string[], { input = '', settings = {} } = {}) {
-  const { store } = api.config;
+const runAccount = (
+  { config: { store } }: TestApi,
+  parameters: string[],
+  { input = '', settings = {}, run = runCommand } = {},
+) => {
   const environment = store.kind === 'sqlite' ? { DATA_DIR: store.directory } : { DATABASE_URL: store.url };
-  const child = spawn(process.execPath, ['dist/commands/account.js', ...parameters], {
-    env: { ...environmentOfProcess(), ...environment, ...settings },
-  });
-  let output = '';
-  child.stdout.on('data', (chunk) => (output += chunk));
-  child.stderr.on('data', (chunk) => (output += chunk));
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(input);
-  const [code] = await once(child, 'close');
-  return { code, output };
-}
+  return run('account', parameters, { environment: { ...environment, ...settings }, input });
+};
 
 // The command runs beside a service on the same database, as it would in production.
 describe.each(STORES)('the account command on %s', (store) => {
@@ -30,12 +22,12 @@ describe.each(STORES)('the account command on %s', (store) => {
   });
   afterAll(() => api.stop());
 
-  const run = (parameters: string[], options = {}) => runCommand(api, parameters, options);
+  const run = (parameters: string[], options = {}) => runAccount(api, parameters, options);
 
   it('creates a superuser, who is staff, with a password from standard input that it never shows', async () => {
     const { code, output } = await run(
       ['create-superuser', '--email', 'Root@Example.COM', '--name', 'Root', '--phone', '1'],
-      { input: `${PASSWORD}\n` },
+      { input: `${PASSWORD}\n`, run: spawnCommand },
     );
 
     expect(output).toMatch(/^Root@example\.com \(\d+\) is a superuser\n$/);
@@ -53,17 +45,17 @@ describe.each(STORES)('the account command on %s', (store) => {
   });
 
   it('holds a superuser to the rules of everyone', async () => {
-    const create = (email: string, input: string, settings = {}) =>
-      run(['create-superuser', '--email', email, '--name', 'R'], { input, settings });
+    const create = (email: string, input: string, options = {}) =>
+      run(['create-superuser', '--email', email, '--name', 'R'], { input, ...options });
     await api.accounts.register('taken@example.com');
 
-    expect(await create('nobody', PASSWORD)).toEqual({
+    expect(await create('nobody', PASSWORD, { run: spawnCommand })).toEqual({
       code: 1,
       output: 'email must be an e-mail address\n',
     });
     expect((await create('a@example.com', '12345')).output).toContain('password must be at least 6');
     expect((await create('TAKEN@example.com', PASSWORD)).output).toContain('already exists');
-    const production = { NODE_ENV: 'production' };
+    const production = { settings: { NODE_ENV: 'production' } };
     expect((await create('a@example.com', 'password1', production)).output).toContain('guessed first');
   });
 
@@ -216,7 +208,7 @@ describe('the account command', () => {
     [['create-superuser', '--email', 'a@example.com'], '--name is missing'],
     [['create-superuser', '--password', 'secret'], "Unknown option '--password'"],
   ])('%j is rejected in a few words', async (parameters, message) => {
-    const { code, output } = await runCommand(api, parameters);
+    const { code, output } = await runAccount(api, parameters);
 
     expect(code).toBe(1);
     expect(output).toContain(message);
@@ -224,7 +216,10 @@ describe('the account command', () => {
   });
 
   it('explains itself, also without a database', async () => {
-    const child = await runCommand(api, ['delete', '--help'], { settings: { DATABASE_URL: 'nonsense' } });
+    const child = await runAccount(api, ['delete', '--help'], {
+      settings: { DATABASE_URL: 'nonsense' },
+      run: spawnCommand,
+    });
 
     expect(child.code).toBe(0);
     expect(child.output).toMatch(/^Usage: npm run account[^]+reset-password <e-mail>/);

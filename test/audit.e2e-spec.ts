@@ -1,15 +1,13 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Purger } from '../src/common/purge/purger.js';
 import { Transactions } from '../src/database/transactions.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
+import { runCommand } from './support/command.js';
 import { operations } from './support/reference.js';
 import { existingPath, send, validBody } from './support/requests.js';
 import { GitHub } from './support/social/github.js';
 import { Visitor } from './support/social/visitor.js';
 import { STORES } from './support/stores.js';
-import { environmentOfProcess } from './support/environment.js';
 
 const HOUR = 3600_000;
 const DAY = 24 * HOUR;
@@ -56,16 +54,10 @@ describe.each(STORES)('the audit log on %s', (store) => {
     return (await entries(`account_id=${account}`)).filter(({ id }) => id > last.id).toReversed();
   }
 
-  async function run(name: string, parameters: string[]) {
+  function run(name: string, parameters: string[]) {
     const { store: where } = api.config;
     const environment = where.kind === 'sqlite' ? { DATA_DIR: where.directory } : { DATABASE_URL: where.url };
-    const child = spawn(process.execPath, [`dist/commands/${name}.js`, ...parameters], {
-      env: { ...environmentOfProcess(), ...environment },
-    });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-    const [code] = await once(child, 'close');
-    return { code, output };
+    return runCommand(name, parameters, { environment });
   }
 
   const actions = (log: any[]) => log.map(({ action, subject }) => `${action} → ${subject}`);

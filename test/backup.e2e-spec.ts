@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -13,10 +11,11 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import Database from 'better-sqlite3';
+import { startApiOn } from './support/api.js';
+import { runCommand, spawnCommand } from './support/command.js';
 import { Service } from './support/service.js';
 import { createStore, type TestStore } from './support/stores.js';
 import { until } from './support/until.js';
-import { environmentOfProcess } from './support/environment.js';
 
 /** Writers at the same time. */
 const WRITERS = 4;
@@ -32,17 +31,16 @@ describe('a backup of the embedded database', () => {
   });
   afterEach(() => store.remove());
 
-  const start = () => Service.start({ DATA_DIR: data });
+  /** The application in this process; the commands run in another. */
+  const start = () => startApiOn({ DATA_DIR: data });
+  const startProcess = () => Service.start({ DATA_DIR: data });
 
-  async function run(name: string, ...parameters: string[]) {
-    const child = spawn(process.execPath, [`dist/commands/${name}.js`, ...parameters], {
-      env: { ...environmentOfProcess(), DATA_DIR: data },
-    });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
-    const [code] = await once(child, 'close');
-    return { code, output };
-  }
+  const using =
+    (runIt: typeof runCommand) =>
+    (name: string, ...parameters: string[]) =>
+      runIt(name, parameters, { environment: { DATA_DIR: data } });
+  const run = using(runCommand);
+  const spawn = using(spawnCommand);
 
   /** Posts and orders, one after the other, until the service is gone. @returns where each is, once acknowledged */
   function writeUntilEnd(service: Service) {
@@ -68,31 +66,31 @@ describe('a backup of the embedded database', () => {
   }
 
   it('that is made under writes has all that was acknowledged before, after the loss of the folder', async () => {
-    const service = await start();
+    const service = await startProcess();
     const { acknowledged, ended } = writeUntilEnd(service);
     await until('something is acknowledged', () => acknowledged.length > 40);
 
     const before = [...acknowledged];
-    expect(await run('backup', backup)).toMatchObject({ code: 0 });
+    expect(await spawn('backup', backup)).toMatchObject({ code: 0 });
     const during = acknowledged.length;
     await until('writes went on', () => acknowledged.length > during);
     await service.end('SIGKILL');
     await ended;
     rmSync(data, { recursive: true });
 
-    expect(await run('restore', backup)).toMatchObject({ code: 0 });
-    const { code, output } = await run('verify');
+    expect(await spawn('restore', backup)).toMatchObject({ code: 0 });
+    const { code, output } = await spawn('verify');
     expect({ code, output }).toMatchObject({ code: 0 });
     expect(output).toContain('All totals are right');
     const restored = await start();
-    for (const path of before) expect((await restored.fetch(path)).status).toBe(200);
-    const posts = ((await (await restored.fetch('/v1/posts')).json()) as any).meta.total;
+    for (const path of before) expect(await restored.get(path)).toHaveStatus(200);
+    const posts = await restored.posts.count();
     expect(output).toContain(`\nposts: ${posts.toLocaleString('en')} rows\n`);
-    await restored.end();
+    await restored.stop();
   });
 
   it('is one file that only its owner can read, also of a service that was killed', async () => {
-    const service = await start();
+    const service = await startProcess();
     await service.post();
     await service.end('SIGKILL');
 
@@ -102,12 +100,12 @@ describe('a backup of the embedded database', () => {
     expect(readdirSync(store.environment['DATA_DIR']!).toSorted()).toEqual(['backup.sqlite', 'data']);
     expect(await run('restore', backup)).toMatchObject({ code: 0 });
     const restored = await start();
-    expect((await restored.fetch('/v1/posts/1')).status).toBe(200);
-    await restored.end();
+    expect(await restored.get('/v1/posts/1')).toHaveStatus(200);
+    await restored.stop();
   });
 
   it('never replaces a file', async () => {
-    await (await start()).end();
+    await (await start()).stop();
     writeFileSync(backup, 'Something else');
 
     const { code, output } = await run('backup', backup);
@@ -119,20 +117,20 @@ describe('a backup of the embedded database', () => {
 
   it('is not restored beneath a service, and leaves the data as it was', async () => {
     const service = await start();
-    await service.post('Before');
+    await service.posts.create({ title: 'Before' });
     await run('backup', backup);
-    await service.post('After');
+    await service.posts.create({ title: 'After' });
 
     const { code, output } = await run('restore', backup);
 
     expect(code).toBe(1);
     expect(output).toMatch(/^A service or a command uses .*: stop it first\n$/);
-    expect((await service.fetch('/v1/posts/2')).status).toBe(200);
-    await service.end();
+    expect(await service.get('/v1/posts/2')).toHaveStatus(200);
+    await service.stop();
   });
 
   it('replaces what is there, and keeps that beside it', async () => {
-    const service = await start();
+    const service = await startProcess();
     await service.post('Before');
     await run('backup', backup);
     await service.post('After');
@@ -143,8 +141,8 @@ describe('a backup of the embedded database', () => {
     expect(code).toBe(0);
     const kept = /is kept as (.+)\n/.exec(output)![1]!;
     const restored = await start();
-    expect((await restored.fetch('/v1/posts/2')).status).toBe(404);
-    await restored.end();
+    expect(await restored.get('/v1/posts/2')).toHaveStatus(404);
+    await restored.stop();
     const { output: audited } = await run('audit');
     expect(JSON.parse(audited)).toMatchObject({
       account_id: null,
@@ -154,15 +152,15 @@ describe('a backup of the embedded database', () => {
     });
     await run('restore', kept);
     const undone = await start();
-    expect((await undone.fetch('/v1/posts/2')).status).toBe(200);
-    await undone.end();
+    expect(await undone.get('/v1/posts/2')).toHaveStatus(200);
+    await undone.stop();
   });
 
   it('replaces a damaged database, which is kept as it is', async () => {
     const service = await start();
-    await service.post();
+    await service.posts.create();
     await run('backup', backup);
-    await service.end();
+    await service.stop();
     writeFileSync(join(data, 'database.sqlite'), 'This is no database.'.repeat(1000));
     writeFileSync(join(data, 'database.sqlite-wal'), 'And this is no log.');
 
@@ -173,8 +171,8 @@ describe('a backup of the embedded database', () => {
     expect(readFileSync(kept, 'utf8')).toMatch(/^This is no database/);
     expect(existsSync(`${kept}-wal`)).toBe(true);
     const restored = await start();
-    expect((await restored.fetch('/v1/posts/1')).status).toBe(200);
-    await restored.end();
+    expect(await restored.get('/v1/posts/1')).toHaveStatus(200);
+    await restored.stop();
   });
 
   it.each([
@@ -189,8 +187,8 @@ describe('a backup of the embedded database', () => {
     ['of another program', () => makeAnother(backup), /is not a database of this service/],
   ])('%s is rejected, and the data stays as it was', async (_, spoil, message) => {
     const service = await start();
-    await service.post();
-    await service.end();
+    await service.posts.create();
+    await service.stop();
     await run('backup', backup);
     spoil();
 
@@ -200,8 +198,8 @@ describe('a backup of the embedded database', () => {
     expect(output).toMatch(message);
     expect(output).not.toMatch(/\n\s+at /);
     const again = await start();
-    expect((await again.fetch('/v1/posts/1')).status).toBe(200);
-    await again.end();
+    expect(await again.get('/v1/posts/1')).toHaveStatus(200);
+    await again.stop();
     expect(readdirSync(data).filter((name) => name.includes('restor'))).toEqual([]);
   });
 });

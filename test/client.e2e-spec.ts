@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { Service } from './support/service.js';
-import { createStore, STORES } from './support/stores.js';
+import { startApi } from './support/api.js';
+import { STORES } from './support/stores.js';
 
 const run = promisify(execFile);
 
@@ -18,12 +18,11 @@ describe('the typed client', () => {
   });
 
   it.each(STORES)('logs in, creates once, overwrites nothing, walks and refreshes, on %s', async (name) => {
-    const store = await createStore(name);
-    const service = await Service.start(store.environment);
+    const api = await startApi(name);
+    await api.app.listen(0, '127.0.0.1');
 
-    const { stdout } = await run(process.execPath, ['examples/client/example.ts', service.url]);
-    await service.end('SIGTERM');
-    await store.remove();
+    const { stdout } = await run(process.execPath, ['examples/client/example.ts', await api.app.getUrl()]);
+    await api.stop();
 
     expect(stdout.split('\n')).toEqual([
       'Created post 1, and the same again: 1',
@@ -35,12 +34,11 @@ describe('the typed client', () => {
   });
 
   it.each(STORES)('follows the stream of events, on %s', async (name) => {
-    const store = await createStore(name);
-    const service = await Service.start(store.environment);
+    const api = await startApi(name);
+    await api.app.listen(0, '127.0.0.1');
 
-    const { stdout } = await run(process.execPath, ['examples/client/events.ts', service.url]);
-    await service.end('SIGTERM');
-    await store.remove();
+    const { stdout } = await run(process.execPath, ['examples/client/events.ts', await api.app.getUrl()]);
+    await api.stop();
 
     expect(stdout.split('\n')).toEqual(['post.created /v1/posts/1', 'post.published /v1/posts/1', '']);
   });

@@ -1,14 +1,14 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadStoreConfig } from '../src/config/load-store.js';
 import { commandDataSource } from '../src/database/data-source.js';
+import { startApiOn, type TestApi } from './support/api.js';
+import { runCommand, spawnCommand } from './support/command.js';
 import { Service } from './support/service.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
-import { environmentOfProcess } from './support/environment.js';
 
 describe.each(STORES)('commands on %s', (store) => {
   let testStore: TestStore;
@@ -17,23 +17,15 @@ describe.each(STORES)('commands on %s', (store) => {
   });
   afterEach(() => testStore.remove());
 
-  async function run(name: string, parameters: string[] = [], { input = '', interrupt = false } = {}) {
-    const child = spawn(process.execPath, [`dist/commands/${name}.js`, ...parameters], {
-      env: { ...environmentOfProcess(), ...testStore.environment },
-    });
-    let output = '';
-    child.stdout.on('data', (chunk) => (output += chunk));
-    child.stderr.on('data', (chunk) => (output += chunk));
-    child.stdin.on('error', () => undefined);
-    child.stdin.end(input);
-    // Its progress shows that it is at work.
-    if (interrupt) child.stderr.once('data', () => child.kill('SIGINT'));
-    const [code] = await once(child, 'close');
-    return { code, output };
-  }
+  /** Such as `run` and `spawn`: in the process of the commands, or in one of its own. */
+  const using =
+    (runIt: typeof runCommand) =>
+    (name: string, parameters: string[] = [], options: { input?: string; interrupt?: boolean } = {}) =>
+      runIt(name, parameters, { environment: testStore.environment, ...options });
+  const run = using(runCommand);
+  const spawn = using(spawnCommand);
 
-  const list = async (service: Service, search = '') =>
-    (await (await service.fetch(`/v1/posts?sort_dir=asc&${search}`)).json()) as any;
+  const list = async (api: TestApi, search = '') => (await api.get(`/v1/posts?sort_dir=asc&${search}`)).body;
 
   it('import posts from a folder of Markdown files', async () => {
     const folder = join(testStore.environment['DATA_DIR']!, 'texts');
@@ -49,25 +41,25 @@ describe.each(STORES)('commands on %s', (store) => {
     };
     for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
 
-    const { code, output } = await run('import', [folder]);
+    const { code, output } = await spawn('import', [folder]);
 
     expect(output).toContain('3 posts stored');
     expect(output).toMatch(/c\.md: title must be a string/);
     expect(output).toMatch(/d\.md: title must be at most 200 characters long/);
     expect(output).toMatch(/f\.md: .*Flow sequence/);
     expect(code).toBe(2);
-    const service = await Service.start(testStore.environment);
-    const { data } = await list(service);
+    const api = await startApiOn(testStore.environment);
+    const { data } = await list(api);
     expect(data).toMatchObject([
       { id: 1, title: 'From front matter', content: '# Heading\n\nText', status: 'published', author_id: 1 },
       { id: 2, title: 'Från rubriken', content: 'Before\n\n## Från rubriken ##\n\nText', status: 'draft' },
       { id: 3, title: 'Windows', content: 'Text', status: 'draft' },
     ]);
-    expect((await list(service, 'q=RUBRIKEN')).meta.total).toBe(1);
-    const { output: verified } = await run('verify');
+    expect((await list(api, 'q=RUBRIKEN')).meta.total).toBe(1);
+    const { output: verified } = await spawn('verify');
     expect(verified).toContain('\nposts: 3 rows\n');
     expect(verified).toContain('All totals are right');
-    await service.end();
+    await api.stop();
   });
 
   it('import a folder again without storing anything twice, and change what differs when asked to', async () => {
@@ -78,17 +70,17 @@ describe.each(STORES)('commands on %s', (store) => {
     await write('b.md', '---\ntitle: B\nstatus: published\n---\nText');
     await write('twin.md', '# A\n\nText');
     expect((await run('import', [folder])).output).toContain('3 posts stored');
-    const service = await Service.start(testStore.environment);
-    const tag = async (id: number) => (await service.fetch(`/v1/posts/${id}`)).headers.get('etag');
+    const api = await startApiOn(testStore.environment);
+    const tag = async (id: number) => (await api.get(`/v1/posts/${id}`)).headers['etag'];
     const [before, untouched] = [await tag(1), await tag(2)];
-    await service.fetch('/v1/posts/1', { method: 'PATCH', body: '{"status":"published"}' });
+    await api.patch('/v1/posts/1', { status: 'published' });
 
     await write('a.md', '# A2\n\nOther text');
     await write('c.md', '# C\n\nText');
     const { code, output } = await run('import', [join(folder, '..', 'texts', '.')]);
     expect([code, output]).toEqual([0, expect.stringContaining('1 posts stored')]);
     expect(output).toContain('3 posts were there already (--update changes those that differ)');
-    expect((await list(service)).data[0]).toMatchObject({ title: 'A', content: '# A\n\nText' });
+    expect((await list(api)).data[0]).toMatchObject({ title: 'A', content: '# A\n\nText' });
 
     const { output: updated } = await run('import', ['--update', folder]);
     expect(updated).toContain('0 posts stored');
@@ -106,7 +98,7 @@ describe.each(STORES)('commands on %s', (store) => {
         }),
       ),
     );
-    const { data, meta } = await list(service);
+    const { data, meta } = await list(api);
     expect(meta.total).toBe(4);
     expect(data.map(({ title, status }: any) => [title, status])).toEqual([
       ['A2', 'published'],
@@ -114,13 +106,13 @@ describe.each(STORES)('commands on %s', (store) => {
       ['A', 'draft'],
       ['C', 'draft'],
     ]);
-    expect((await list(service, 'q=other')).meta.total).toBe(1);
+    expect((await list(api, 'q=other')).meta.total).toBe(1);
     expect(await tag(1)).not.toBe(before);
     expect(await tag(2)).toBe(untouched);
     // Ids are those of posts that were stored.
-    expect(((await (await service.post()).json()) as any).data.id).toBe(5);
+    expect((await api.posts.create()).id).toBe(5);
     expect((await run('verify')).output).toContain('All totals are right');
-    await service.end();
+    await api.stop();
   });
 
   it('import reports what it ignores: front matter, other files, and bytes that are no text', async () => {
@@ -157,12 +149,9 @@ describe.each(STORES)('commands on %s', (store) => {
 
     expect(output).toContain('line 2: is not UTF-8');
     expect(code).toBe(2);
-    const service = await Service.start(testStore.environment);
-    expect((await list(service)).data).toMatchObject([
-      { title: 'One\u2028two\u2029three' },
-      { title: 'Last' },
-    ]);
-    await service.end();
+    const api = await startApiOn(testStore.environment);
+    expect((await list(api)).data).toMatchObject([{ title: 'One\u2028two\u2029three' }, { title: 'Last' }]);
+    await api.stop();
   });
 
   it.each(['migrate', 'seed', 'import', 'verify', 'account'])(
@@ -200,7 +189,7 @@ describe.each(STORES)('commands on %s', (store) => {
       while (!done.signal.aborted) expect((await service.post()).status).toBe(201);
     })();
 
-    const { code, output } = await run('import', ['-'], { input: lines.join('\n') });
+    const { code, output } = await spawn('import', ['-'], { input: lines.join('\n') });
     done.abort();
     await traffic;
 
@@ -210,7 +199,8 @@ describe.each(STORES)('commands on %s', (store) => {
     expect(output).toMatch(/line 6: title must not contain NUL/);
     expect(output).toMatch(/line 7: status must be one of/);
     expect(code).toBe(2);
-    expect((await list(service, 'q=two')).data).toMatchObject([{ title: 'Two', author_id: 1 }]);
+    const found = (await (await service.fetch('/v1/posts?q=two')).json()) as any;
+    expect(found.data).toMatchObject([{ title: 'Two', author_id: 1 }]);
     await service.end();
   });
 
@@ -219,15 +209,15 @@ describe.each(STORES)('commands on %s', (store) => {
     const file = join(testStore.environment['DATA_DIR']!, 'posts.ndjson');
     await writeFile(file, '{"title":"T","content":"Some content of a post"}\n'.repeat(count));
 
-    const { code, output } = await run('import', [file], { interrupt: true });
+    const { code, output } = await spawn('import', [file], { interrupt: true });
 
     expect(code).toBe(130);
     const [, stored] = /([\d,]+) posts stored/.exec(output)!;
     const [, seen] = /go on with --skip (\d+)/.exec(output)!;
     expect(Number(stored!.replaceAll(',', ''))).toBe(Number(seen));
-    const service = await Service.start(testStore.environment);
-    expect((await list(service)).meta.total).toBe(Number(seen));
-    await service.end();
+    const api = await startApiOn(testStore.environment);
+    expect((await list(api)).meta.total).toBe(Number(seen));
+    await api.stop();
     expect((await run('import', ['--skip', String(count - 5), file])).output).toContain('5 posts stored');
   });
 
@@ -270,20 +260,20 @@ describe.each(STORES)('commands on %s', (store) => {
       /^MIGRATE is off, and \d+ migrations are pending: run npm run migrate first\n$/,
     );
     expect((await run('verify')).code).toBe(1);
-    expect((await run('migrate')).code).toBe(0);
+    expect((await spawn('migrate')).code).toBe(0);
     expect((await run('account', ['list'])).code).toBe(0);
   });
 
   it('seed makes up the same posts for the same number', async () => {
-    expect((await run('seed', ['--posts', '2500'])).output).toContain('2,500 posts in');
+    expect((await spawn('seed', ['--posts', '2500'])).output).toContain('2,500 posts in');
 
-    const service = await Service.start(testStore.environment);
-    const page = await list(service, 'limit=3');
+    const api = await startApiOn(testStore.environment);
+    const page = await list(api, 'limit=3');
     expect(page.meta.total).toBe(2500);
     expect(page.data.map(({ id }: { id: number }) => id)).toEqual([1, 2, 3]);
     expect(page.data[0].title).toMatch(/ 0$/);
     expect((await run('verify')).code).toBe(0);
-    await service.end();
+    await api.stop();
   });
 
   it.each([

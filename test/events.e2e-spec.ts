@@ -1,17 +1,16 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Purger } from '../src/common/purge/purger.js';
 import { Database } from '../src/database/database.js';
 import { Transactions } from '../src/database/transactions.js';
 import { EventNumbering } from '../src/events/index.js';
 import { PostsService } from '../src/posts/posts.service.js';
-import { bearer, startApi, type TestApi } from './support/api.js';
-import { Service } from './support/service.js';
+import { bearer, startApi, startApiOn, type TestApi } from './support/api.js';
+import { runCommand } from './support/command.js';
 import { createStore, STORES } from './support/stores.js';
 import { until } from './support/until.js';
 import { environmentOfProcess } from './support/environment.js';
@@ -338,12 +337,11 @@ describe.each(STORES)('npm run import on %s', (store) => {
     const api = await startApi(store);
     const folder = await mkdtemp(join(tmpdir(), 'import-'));
     const runImport = (...flags: string[]) =>
-      promisify(execFile)(process.execPath, ['dist/commands/import.js', ...flags, folder], {
-        env: {
-          ...environmentOfProcess(),
-          DATA_DIR: api.config.store.kind === 'sqlite' ? api.config.store.directory : folder,
-          ...(api.config.store.kind === 'postgres' && { DATABASE_URL: api.config.store.url }),
-        },
+      runCommand('import', [...flags, folder], {
+        environment:
+          api.config.store.kind === 'sqlite'
+            ? { DATA_DIR: api.config.store.directory }
+            : { DATABASE_URL: api.config.store.url },
       });
     const write = (name: string, status: string, text: string) =>
       writeFile(join(folder, `${name}.md`), `---\ntitle: ${name}\nstatus: ${status}\n---\n${text}\n`);
@@ -375,20 +373,20 @@ describe.each(STORES)('npm run import on %s', (store) => {
 describe.each(STORES)('npm run events on %s', (store) => {
   it('tail prints events as they happen, and renew-epoch gives later ids another epoch', async () => {
     const { environment, ...testStore } = await createStore(store);
-    const service = await Service.start(environment);
-    await service.post('Before');
+    const api = await startApiOn(environment, [], () => testStore.remove());
+    await api.posts.create({ title: 'Before' });
     const run = (...parameters: string[]) =>
       spawn(process.execPath, ['dist/commands/events.js', ...parameters], {
         env: { ...environmentOfProcess(), ...environment },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
-    const { data } = (await (await service.fetch('/v1/events')).json()) as any;
+    const { data } = (await api.get('/v1/events')).body;
     const tail = run('tail', '--after', data[0].id, '--types', 'post.created');
     let output = '';
     tail.stdout.on('data', (chunk) => (output += String(chunk)));
-    await service.post('After');
-    await service.fetch('/v1/posts/2', { method: 'DELETE' });
-    await service.post('Last');
+    await api.posts.create({ title: 'After' });
+    await api.delete('/v1/posts/2');
+    await api.posts.create({ title: 'Last' });
     await until('both are printed', () => output.includes('/v1/posts/3'));
     tail.kill('SIGINT');
     const [code] = await once(tail, 'exit');
@@ -399,15 +397,13 @@ describe.each(STORES)('npm run events on %s', (store) => {
       ['post.created', '/v1/posts/2'],
       ['post.created', '/v1/posts/3'],
     ]);
-    const [renewed] = await once(run('renew-epoch'), 'exit');
-    expect(renewed).toBe(0);
-    await service.post('Anew');
-    const later = (await (await service.fetch('/v1/events')).json()) as any;
+    expect((await runCommand('events', ['renew-epoch'], { environment })).code).toBe(0);
+    await api.posts.create({ title: 'Anew' });
+    const later = (await api.get('/v1/events')).body;
     expect(later.data.at(-1).id.split('-')[0]).not.toBe(data[0].id.split('-')[0]);
     for (const wrong of [['x'], ['tail', '--after', 'x'], []]) {
-      expect((await once(run(...wrong), 'exit'))[0]).toBe(1);
+      expect((await runCommand('events', wrong, { environment })).code).toBe(1);
     }
-    await service.end('SIGKILL');
-    await testStore.remove();
+    await api.stop();
   });
 });

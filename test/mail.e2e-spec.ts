@@ -141,9 +141,11 @@ describe.each(STORES)('mails on %s', (store) => {
     await api.app.get(MailSender).sendDue();
     expect(await waiting(api)).toBe(1);
     api.moveClock(24 * HOUR + 60_000);
-    await api.app.get(MailSender).sendDue();
-
-    expect(await waiting(api)).toBe(0);
+    // An attempt of the timer may be under way.
+    await until('it is given up', async () => {
+      await api.app.get(MailSender).sendDue();
+      return (await waiting(api)) === 0;
+    });
     expect(server.to('never@example.com')).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import { fold } from '../src/posts/fold.js';
+import { caseFold } from '../src/posts/case-fold.js';
 import { type Post, startApi, type TestApi } from './support/api.js';
 import { STORES, type StoreName } from './support/stores.js';
 
@@ -172,7 +172,7 @@ describe('?q', () => {
     await fc.assert(
       fc.asyncProperty(needle, async (q) => {
         const expected = TEXTS.flatMap((texts, index) =>
-          !q.includes('\0') && texts.some((text) => fold(text).includes(fold(q))) ? [index + 1] : [],
+          !q.includes('\0') && texts.some((text) => caseFold(text).includes(caseFold(q))) ? [index + 1] : [],
         );
         for (const store of STORES) expect(await search(store, q)).toEqual(expected);
       }),

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { runCommand } from './support/command.js';
 import { Service } from './support/service.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
 import { waitFor } from './support/wait-for.js';
@@ -37,14 +38,6 @@ describe.each(STORES)('the process on %s', (store) => {
     await sleep(100);
     return { finish: () => socket.write(body.slice(9)), received };
   }
-
-  it('says where it listens and where the data is, without the password', async () => {
-    const service = await start();
-
-    expect(service.output).toMatch(/Ready on http:\/\/127\.0\.0\.1:\d+, data in (SQLite in|PostgreSQL at) /);
-    expect(service.output).not.toContain('postgres:postgres@');
-    expect(await service.end()).toMatchObject({ code: 0 });
-  });
 
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'finishes what is in flight at %s, says that it is not ready, and exits with 0',
@@ -117,60 +110,60 @@ describe.each(STORES)('the process on %s', (store) => {
     expect(milliseconds).toBeLessThan(2000);
   });
 
-  it('logs one line of JSON for each request, with nothing of its content', async () => {
-    const service = await start();
-    const headers = {
-      authorization: 'Bearer hunter2',
-      cookie: 'session=hunter2',
-      'x-request-id': 'from-client',
-    };
-    const reply = await service.fetch('/v1/posts/77777?q=hunter2', { headers });
-    await service.fetch('/v1/posts', { method: 'POST', headers, body: '{"password":"hunter2"}' });
-    await service.fetch('/nowhere/hunter2', { headers });
-    await service.end();
-
-    const requests = service.log.filter(({ requestId }) => requestId);
-    expect(requests).toHaveLength(3);
-    expect(requests[0]).toEqual({
-      level: 30,
-      time: expect.any(Number),
-      requestId: reply.headers.get('x-request-id'),
-      clientRequestId: 'from-client',
-      method: 'GET',
-      route: '/v1/posts/:id',
-      status: 404,
-      milliseconds: expect.any(Number),
+  describe('in production', () => {
+    let service: Service;
+    beforeAll(async () => {
+      service = await start({ NODE_ENV: 'production', WRITE_ACCESS: 'open', JWT_SECRET: 's'.repeat(32) });
     });
-    expect(requests.map(({ status }) => status)).toEqual([404, 422, 404]);
-    expect(service.output).not.toContain('hunter2');
-  });
+    afterAll(() => service.end());
 
-  it('warns in production that everyone may write', async () => {
-    const service = await start({ NODE_ENV: 'production', WRITE_ACCESS: 'open', JWT_SECRET: 's'.repeat(32) });
-    await service.end();
+    it('says where it listens and where the data is, without the password', () => {
+      expect(service.output).toMatch(
+        /Ready on http:\/\/127\.0\.0\.1:\d+, data in (SQLite in|PostgreSQL at) /,
+      );
+      expect(service.output).not.toContain('postgres:postgres@');
+    });
 
-    expect(service.log.find(({ level }) => level === 40)?.['msg']).toContain('WRITE_ACCESS');
-  });
+    it('warns that everyone may write', () => {
+      expect(service.log.find(({ level }) => level === 40)?.['msg']).toContain('WRITE_ACCESS');
+    });
 
-  it('says which port is taken', async () => {
-    const service = await start();
-    const other = await createStore(store, { empty: true });
-    const { port } = new URL(service.url);
+    it('says which port is taken', async () => {
+      const other = await createStore(store, { empty: true });
+      const { port } = new URL(service.url);
 
-    await expect(Service.start({ ...other.environment, PORT: port })).rejects.toThrow(
-      new RegExp(`ended with 1:[^]*HOST and PORT cannot be used: .*127.0.0.1:${port}`),
-    );
-    await other.remove();
-    await service.end();
-  });
+      await expect(Service.start({ ...other.environment, PORT: port })).rejects.toThrow(
+        new RegExp(`ended with 1:[^]*HOST and PORT cannot be used: .*127.0.0.1:${port}`),
+      );
+      await other.remove();
+    });
 
-  it('says how to compile a package that has no binary for the platform', async () => {
-    // As `node-gyp-build` takes the platform, which is this way another one than that of the process.
-    const platform = { npm_config_platform: 'darwin', npm_config_arch: 'x64' };
+    it('logs one line of JSON for each request, with nothing of its content', async () => {
+      const headers = {
+        authorization: 'Bearer hunter2',
+        cookie: 'session=hunter2',
+        'x-request-id': 'from-client',
+      };
+      const reply = await service.fetch('/v1/posts/77777?q=hunter2', { headers });
+      await service.fetch('/v1/posts', { method: 'POST', headers, body: '{"password":"hunter2"}' });
+      await service.fetch('/nowhere/hunter2', { headers });
+      expect(await service.end()).toMatchObject({ code: 0 });
 
-    await expect(Service.start(platform)).rejects.toThrow(
-      /ended with 1:\nThe package argon2 has no binary for [^\n]*npm rebuild argon2[^\n]*\n$/,
-    );
+      const requests = service.log.filter(({ requestId }) => requestId);
+      expect(requests).toHaveLength(3);
+      expect(requests[0]).toEqual({
+        level: 30,
+        time: expect.any(Number),
+        requestId: reply.headers.get('x-request-id'),
+        clientRequestId: 'from-client',
+        method: 'GET',
+        route: '/v1/posts/:id',
+        status: 404,
+        milliseconds: expect.any(Number),
+      });
+      expect(requests.map(({ status }) => status)).toEqual([404, 422, 404]);
+      expect(service.output).not.toContain('hunter2');
+    });
   });
 
   it('is migrated by a command, beside a running service', async () => {
@@ -181,12 +174,24 @@ describe.each(STORES)('the process on %s', (store) => {
     const command = () =>
       run(process.execPath, ['dist/commands/migrate.js'], { env: { ...process.env, ...other.environment } });
     expect((await command()).stdout).toMatch(/Migrations run: Users\d+, Posts\d+, /);
-    expect((await command()).stdout).toMatch('The schema is up to date');
+    const again = await runCommand('migrate', [], { environment: other.environment });
+    expect(again.output).toMatch('The schema is up to date');
 
     expect((await service.fetch('/health/ready')).status).toBe(200);
     expect((await service.post()).status).toBe(201);
     await service.end();
     await other.remove();
+  });
+});
+
+describe('a package without a binary', () => {
+  it('is named, and how to compile it', async () => {
+    // As `node-gyp-build` takes the platform, which is this way another one than that of the process.
+    const platform = { npm_config_platform: 'darwin', npm_config_arch: 'x64' };
+
+    await expect(Service.start(platform)).rejects.toThrow(
+      /ended with 1:\nThe package argon2 has no binary for [^\n]*npm rebuild argon2[^\n]*\n$/,
+    );
   });
 });
 

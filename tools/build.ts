@@ -1,6 +1,6 @@
 /**
- * `npm run build`: compiles `src` in a folder of its own and swaps it in as `dist`, so that what runs from the old one
- * never finds half of the new one; and puts what browsers load under `public/`.
+ * `npm run build`: compiles `src` in a temporary folder and renames it to `dist`, so that a running process
+ * never loads a partial build; and creates the files for browsers under `public/`.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { parseCommandLine } from '../src/commands/support/command-line.ts';
 import { CHECKSUMS_FILE, checksumsOfSources } from '../src/database/migrations/checksums.ts';
 import { renderGuides } from './render-guides.ts';
 
-/** Files of other packages, served from here: pages ask nobody else. */
+/** Files of other packages that are served from here, because pages load nothing from other hosts. */
 const VENDOR = {
   'graphiql/graphiql.min.js': 'playground/vendor/graphiql.js',
   'graphiql/graphiql.min.css': 'playground/vendor/graphiql.css',
@@ -41,13 +41,13 @@ try {
   swapIn();
 } catch (error) {
   if (!(error as { status?: number }).status) throw error;
-  // The compiler has said why.
+  // The compiler has printed the errors.
   process.exitCode = 1;
 } finally {
   for (const folder of [made, old]) rmSync(folder, { recursive: true, force: true });
 }
 
-/** Tries again when another build swaps at the same moment. */
+/** Tries again when another build renames at the same time. */
 function swapIn(attempts = 10): void {
   try {
     rmSync(old, { recursive: true, force: true });
@@ -59,7 +59,7 @@ function swapIn(attempts = 10): void {
   }
 }
 
-/** Writes a file whole, and only where it differs: a running service may be sending it. */
+/** Writes a file atomically, and only if it differs: a running service may be sending it. */
 function put(file: string, content: Buffer): void {
   if (existsSync(file) && readFileSync(file).equals(content)) return;
   mkdirSync(dirname(file), { recursive: true });

@@ -1,7 +1,7 @@
 /**
- * `npm run make:module -- comments`: a new module like the others, that is served at once. `--help` has the options.
+ * `npm run make:module -- comments`: creates a module, which is served at once. `--help` lists the options.
  *
- * Everything that is made or changed is printed; nothing is, when the name cannot be used.
+ * It prints everything that it creates or changes; it changes nothing if the name cannot be used.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { InputError } from './make-module/input-error.ts';
 const PLAIN = 'tools/make-module/template';
 const NESTED = 'tools/make-module/nested-template';
 
-/** Names that are something else already, here or in the languages that a module is written in. */
+/** Names with another meaning, here or in the languages of a module. */
 const RESERVED =
   /^(admin|auth|cursor|docs|graphql|health|me|migrations|open-?api|types?|news|class|enum|function|import|index|interface|null|order|queries|query|string|true|void)$/;
 
@@ -71,7 +71,7 @@ function main(): void {
 
 const isOnDelete = (text: string): text is OnDelete => Object.hasOwn(ON_DELETE, text);
 
-/** A start runs the migration, after which it must not change: the fields come first. */
+/** The first start runs the migration, which must not change afterwards: add the fields before. */
 const nextSteps = ({ files }: Names, { stamp, parents, onDelete }: Record<string, string>): string => `
 Next:
 1. Give it your own fields, in src/${files} and src/database/migrations/${stamp}-${files}.ts
@@ -113,7 +113,7 @@ function check({ files, file }: Names): void {
   }
 }
 
-/** The words that templates are filled with. */
+/** The variables of the templates. */
 function wordsFor(names: Names, parent: string | undefined, onDelete: OnDelete): Record<string, string> {
   const words = { ...wordsOf(names), stamp: String(Date.now()) };
   if (parent === undefined) return words;
@@ -121,7 +121,7 @@ function wordsFor(names: Names, parent: string | undefined, onDelete: OnDelete):
   return { ...all, deletionTest: fill(read(`${NESTED}/deletion-${onDelete}.template`), all) };
 }
 
-/** The files of a module, and the folder of the template of each. */
+/** The files of a module, with the folder of their templates. */
 function targets({
   files,
   file,
@@ -152,7 +152,7 @@ function targets({
   ];
 }
 
-/** Makes the module known where modules and boundaries are listed. */
+/** Adds the module to the lists of modules and boundaries. */
 function register({ files }: Names, { Names: name }: Record<string, string>): void {
   edit('src/app.module.ts', (text) =>
     text
@@ -166,7 +166,7 @@ function register({ files }: Names, { Names: name }: Record<string, string>): vo
   );
 }
 
-/** The imports of a file from its own project, which are in the order of their paths. */
+/** The imports of a file from its own project, sorted by path. */
 const IMPORTS = /(import .* from '\.\/.*';\n)+/;
 
 function insertSorted(imports: string, line: string): string {

@@ -19,7 +19,7 @@ export function renderGuides(): Map<string, string> {
 
 const titleOf = (source: string): string => escape(/^# (.+)$/m.exec(readFileSync(source, 'utf8'))![1]!);
 
-/** Where the service serves a file: `docs/errors.md` at `/guides/errors`. */
+/** The address at which the service serves a file: `docs/errors.md` at `/guides/errors`. */
 const pathOf = (source: string): string =>
   `/guides/${source
     .replace(/^docs\//, '')
@@ -43,25 +43,25 @@ function render(source: string): string {
   const html = marked.parse(readFileSync(source, 'utf8'), { async: false });
   return (
     html
-      // Problem details point at the row of their code.
+      // Problem details link to the row of their code.
       .replaceAll(/<td><code>([A-Z_]+)<\/code>/g, (cell, code: string) =>
         cell.replace('<td>', `<td id="${code.toLowerCase()}">`),
       )
       .replaceAll('<table>', '<div class="table"><table>')
       .replaceAll('</table>', '</table></div>')
-      // The policy of the pages allows no style of its own.
+      // The security policy of the pages does not allow inline styles.
       .replaceAll(/ (?:style|align)="[^"]*"/g, '')
   );
 }
 
-/** As GitHub makes them of headings. */
+/** The same as GitHub's ids of headings. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-');
 
-/** Where a link leads to on the pages; `undefined` for files that the service does not serve. */
+/** The target of a link on the pages; `undefined` for files that the service does not serve. */
 function targetOf(href: string, source: string): string | undefined {
   if (/^[a-z]+:/.test(href)) return href.replace(/^http:\/\/127\.0\.0\.1:3000/, '') || '/';
   const [path = '', anchor] = href.split('#');

@@ -16,7 +16,7 @@ type Run = (name: any, values: Record<string, string | number | null>) => Row[] 
 
 /**
  * The operations of `operations.ts` at `/apollo`, by Apollo Server without Nest, limits and error handling.
- * What the service loses against this is its own; the rest of its distance to Mercurius is Apollo's.
+ * The difference to the service is the service's own cost; the rest of its difference to Mercurius is Apollo's.
  */
 export async function serveApollo(app: FastifyInstance, run: Run): Promise<void> {
   const documents = new LRUCache<string, any>({ max: 100 });

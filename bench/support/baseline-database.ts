@@ -1,4 +1,4 @@
-/** The statements of the server by hand, prepared, on the plain drivers. */
+/** The prepared statements of the hand-written server, on the plain drivers. */
 import Database from 'better-sqlite3';
 import { Pool, types } from 'pg';
 import { graphqlStatements } from './baseline-graphql.ts';
@@ -15,14 +15,14 @@ const FORWARD = url
   ? "greatest(:now::timestamptz, updated_at + interval '1 millisecond')"
   : "max(:now, strftime('%Y-%m-%dT%H:%M:%fZ', updated_at, '+0.001 seconds'))";
 
-/** As the service has them. */
+/** The same as in the service. */
 const SQL = {
   one: `SELECT ${COLUMNS}, version FROM posts WHERE id = :id`,
   list: `SELECT ${COLUMNS} FROM posts ${NEWEST}`,
   total: `${TOTAL} ('status=draft', 'status=published')`,
   listDrafts: `SELECT ${COLUMNS} FROM posts WHERE status = :status ${NEWEST}`,
   totalDrafts: `${TOTAL} ('status=draft')`,
-  walk: `SELECT ${COLUMNS} FROM posts WHERE id > :after ORDER BY id LIMIT :limit`,
+  listByCursor: `SELECT ${COLUMNS} FROM posts WHERE id > :after ORDER BY id LIMIT :limit`,
   create: `INSERT INTO posts
       (title, content, title_folded, content_folded, author_id, status, created_at, updated_at)
     VALUES (:title, :content, :titleFolded, :contentFolded, 1, :status, :now, :now) RETURNING ${COLUMNS}, version`,
@@ -36,7 +36,7 @@ const SQL = {
   ...graphqlStatements(url !== undefined),
 };
 
-/** What records an event of its row in the same transaction. */
+/** The events that are recorded in the transaction of a change. */
 const EVENTS: Record<string, { type: string; path: string; columns: string }> = {
   create: { type: 'post.created', path: '/v1/posts/', columns: COLUMNS },
   update: { type: 'post.updated', path: '/v1/posts/', columns: COLUMNS },

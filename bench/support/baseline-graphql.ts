@@ -6,11 +6,11 @@ type Row = Record<string, any>;
 type Run = (name: any, values: Record<string, string | number | null>) => Row[] | Promise<Row[]>;
 
 const USER = 'id, name, email, created_at, updated_at';
-// Contents are loaded where they are asked for; these operations do not.
+// Contents would be loaded on demand; these operations do not select them.
 const POST = ['id', 'title', 'author_id', 'status', 'created_at', 'updated_at'];
 const posts = POST.map((column) => `post.${column}`).join(', ');
 
-/** The statements of GraphQL, as the service has them. */
+/** The statements of GraphQL, the same as in the service. */
 export const graphqlStatements = (postgres: boolean) => ({
   user: `SELECT ${USER} FROM users WHERE id = :id`,
   users: `SELECT ${USER} FROM users ORDER BY id LIMIT :limit OFFSET :offset`,

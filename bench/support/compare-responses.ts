@@ -34,7 +34,7 @@ export async function compareResponses(a: string, b: string): Promise<void> {
   }
 }
 
-/** Ids and times differ from one write to the next, and so do what tells one response from another. */
+/** Ids and times differ between writes, and so do the headers that depend on them. */
 async function response(url: string, { path, method = 'GET', body }: Request) {
   const reply = await fetch(url + path, {
     method,

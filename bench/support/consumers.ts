@@ -1,6 +1,6 @@
 /**
- * Opens streams of events and empties them, in a process of its own and as cheaply as can be: what is measured is the
- * server. `node consumers.ts URL COUNT`, prints `open` when all are, and ends with the parent.
+ * Opens event streams and reads them as cheaply as possible, in a separate process, because the server is
+ * measured. `node consumers.ts URL COUNT` prints `open` when all are open, and ends with its parent.
  */
 import { connect } from 'node:net';
 
@@ -21,7 +21,7 @@ function open(localAddress: string): Promise<void> {
       host: hostname,
       port: Number(port),
       localAddress,
-      // One buffer for all: nobody looks at it.
+      // One buffer for all streams, because the data is not used.
       onread: { buffer, callback: () => (resolve(), true) },
     });
     socket.once('error', reject);

@@ -1,4 +1,4 @@
-/** A process of its own that sends one kind of request all the time: `node flood.ts <url> <kind> <clients> <posts>`. */
+/** A process that sends one kind of request continuously: `node flood.ts <url> <kind> <clients> <posts>`. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -12,7 +12,7 @@ const [url, kind, clients, posts] = process.argv.slice(2) as [string, string, st
 const size = Number(posts);
 let calls = 0;
 
-/** Each call from an address of its own, so that no limit of one client protects the others. */
+/** Each call has its own address, so that no limit of one client protects the others. */
 const address = () => `10.${(++calls >> 16) & 255}.${(calls >> 8) & 255}.${calls & 255}`;
 const account = () => ({ email: `flood${calls}@example.com`, password: 'a password to log in with' });
 const deepest = Math.floor(size / 100);

@@ -5,11 +5,11 @@ export interface Scenario {
   readonly method?: 'GET' | 'POST' | 'PATCH';
   /** Path of one request; called for each. */
   readonly path: () => string;
-  /** Where the server by hand has it, if elsewhere. */
+  /** The path at the hand-written server, if it differs. */
   readonly pathByHand?: () => string;
   readonly body?: () => string;
   readonly headers?: () => Readonly<Record<string, string>>;
-  /** The least ratio that the design asks for. */
+  /** The minimum ratio. */
   readonly goal?: { readonly SQLite?: number; readonly PostgreSQL?: number };
 }
 
@@ -37,7 +37,7 @@ export async function load(
       },
     ],
   });
-  // autocannon counts 304 as a redirection, and as one that is no success.
+  // autocannon counts 304 as a redirect, and not as a success.
   const ok = result['2xx'] + result['3xx'];
   if (result.non2xx > result['3xx'] || result.errors > 0 || ok === 0) {
     throw new Error(

@@ -4,7 +4,7 @@ import { Client } from 'pg';
 const COLUMNS = 'type, subject, time, data, is_private';
 const DATA = `{"id":1,"title":"A title","content":"${'Some words of a content. '.repeat(10)}"}`;
 
-/** Events that seem to be of the past minutes, of one type but for one in ten thousand. */
+/** Events of the last minutes, of one type except for one in ten thousand. */
 const rows = (series: string, number: string, time: string) => `
   SELECT CASE WHEN ${number} % 10000 = 0 THEN 'user.deleted' ELSE 'post.updated' END,
     '/v1/posts/' || ${number}, ${time}, '${DATA}', FALSE FROM ${series}`;

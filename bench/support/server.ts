@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A server in a process of its own that logs to a file, as one would in production. */
+/** A server in its own process that logs to a file, as in production. */
 export class Server {
   readonly url: string;
   readonly process: ChildProcess;

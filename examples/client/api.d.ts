@@ -174,7 +174,7 @@ export interface paths {
             cookie?: never;
         };
         /** Lists posts by cursor, in the order of their ids */
-        get: operations["Posts_walk_v1"];
+        get: operations["Posts_listByCursor_v1"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3541,7 +3541,7 @@ export interface operations {
             };
         };
     };
-    Posts_walk_v1: {
+    Posts_listByCursor_v1: {
         parameters: {
             query?: {
                 /** @description draft or published; another one has no posts. */

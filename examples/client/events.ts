@@ -1,9 +1,9 @@
 /**
- * Follows the stream of events with the types of the reference, and continues after the last event when the connection
- * is lost. It creates a post, sees it published, and ends.
+ * Follows the event stream with the types of the reference, and continues after the last event when the connection
+ * is lost. It creates a post, waits until it is published, and ends.
  *
  *     npm start               # in one terminal
- *     npm run example:events  # in another; -- http://… where the service is elsewhere
+ * npm run example:events  # in another; -- http://… for a service elsewhere
  */
 import { parseArgs } from 'node:util';
 import createClient from 'openapi-fetch';
@@ -20,11 +20,11 @@ if (values.help) {
 const baseUrl = positionals[0] ?? 'http://127.0.0.1:3000';
 const api = createClient<paths, 'application/json'>({ baseUrl });
 
-/** How long to wait before connecting again, in milliseconds, as the stream itself asks for. */
+/** How long to wait before reconnecting, in milliseconds; the stream sends the same value. */
 const RETRY = 2000;
 
 /**
- * Events from the next one on, over any number of connections. Node.js has no `EventSource` without a flag.
+ * New events, over any number of connections. Node.js has no `EventSource` without a flag.
  *
  * @param onOpen called when the first connection is open
  */

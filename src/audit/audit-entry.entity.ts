@@ -6,7 +6,7 @@ const DAY = 24 * 3600_000;
 /** When entries expire, for the purge. @param days how long they are kept */
 export const auditExpiry = (days: number) => ({ column: 'created_at', lifetime: days * DAY });
 
-/** One change, and who is responsible for it. Rows are only added; the database rejects updates, and deletes of new ones. */
+/** One change and who is responsible. Rows are only added: the database rejects updates, and deletes of new rows. */
 @Entity('audit_entries')
 @Index('audit_entries_created_at', ['createdAt'])
 @Index('audit_entries_actor_id', ['actorId', 'id'])
@@ -18,7 +18,7 @@ export class AuditEntry {
   @TimestampColumn('created_at')
   createdAt!: Date;
 
-  /** The account; it need not be there any more. Null for a command. */
+  /** The account, which may have been deleted since. Null for a command. */
   @IntegerColumn('actor_id', { nullable: true })
   actorId!: number | null;
 
@@ -26,7 +26,7 @@ export class AuditEntry {
   @TextColumn('action')
   action!: string;
 
-  /** The path of what was changed. */
+  /** The path of the changed resource. */
   @TextColumn('subject')
   subject!: string;
 

@@ -2,7 +2,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Int64Property, NullableInt64Property, TimestampProperty } from '../common/openapi/properties.js';
 import type { AuditEntry } from './audit-entry.entity.js';
 
-/** An entry of the audit log as staff see it. */
+/** An entry of the audit log as staff reads it. */
 @ApiSchema({ name: 'AuditEntry' })
 export class AuditEntryView {
   @Int64Property({ example: 1 })

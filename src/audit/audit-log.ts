@@ -7,7 +7,7 @@ import type { Companion } from '../database/companion.js';
 import { Transactions } from '../database/transactions.js';
 import { AuditEntry } from './audit-entry.entity.js';
 
-/** As long as a path gets in the log, in characters. */
+/** The maximum length of a path in the log, in characters. */
 const MAX_SUBJECT = 500;
 
 /** Which entries to read. */
@@ -19,7 +19,7 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
-/** Writes down who changed what, in the transaction of the change, whichever way that is made. */
+/** Records who changed what, in the transaction of the change. */
 @Injectable()
 export class AuditLog implements Companion {
   constructor(
@@ -34,7 +34,7 @@ export class AuditLog implements Companion {
     return currentTrail()?.responsible !== undefined;
   }
 
-  /** What is recorded counts once the transaction has committed: a unit of work may run again instead. */
+  /** Recorded only when the transaction has committed: a unit of work may roll back and run again. */
   async write(named: readonly string[]): Promise<void> {
     const trail = currentTrail();
     if (trail?.responsible === undefined) return;
@@ -42,7 +42,7 @@ export class AuditLog implements Companion {
     this.transactions.onCommit(() => trail.markRecorded());
   }
 
-  /** Records what has changed nothing in the database, such as a call to another service. */
+  /** Records a change outside of the database, such as a call to another service. */
   async record(trail: AuditTrail): Promise<void> {
     await runWithoutTrail(() => this.insert(trail, []));
     trail.markRecorded();

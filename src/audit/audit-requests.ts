@@ -12,8 +12,8 @@ declare module 'fastify' {
 }
 
 /**
- * Every route that may change something has an audit trail: what an authenticated caller does by it is in the log
- * before the response leaves. Call it before the routes are registered.
+ * Gives every route that may change something an audit trail: the log has each change of an authenticated caller
+ * before the response is sent. Call it before the routes are registered.
  */
 export function auditRequests(fastify: FastifyInstance, log: AuditLog): void {
   fastify.decorateRequest('auditTrail', null);
@@ -27,13 +27,13 @@ export function auditRequests(fastify: FastifyInstance, log: AuditLog): void {
     route.preHandler = [
       ...[preHandler].flat(),
       (request, reply, done) => {
-        // Where `/v1/posts/:id` is a path, too, what is inserted by `/v1/posts` is found there.
+        // If there is a route `/v1/posts/:id`, a row inserted by `/v1/posts` is found at that path.
         const isCollection = [route.method].flat().includes('POST') && paths.has(`${route.url}/:`);
         request.auditTrail = trailOf(request, reply, isCollection);
         runWithTrail(request.auditTrail, done);
       },
     ];
-    // After the hooks of the application, among them the one that commits idempotent requests.
+    // Runs after the hooks of the application, such as the one that commits idempotent requests.
     route.onSend = [
       ...[onSend].flat(),
       (request, reply, payload, done) => {
@@ -60,7 +60,7 @@ async function record(log: AuditLog, trail: AuditTrail, done: (error: null) => v
   } catch (error) {
     failure = error;
   }
-  // Fastify takes an error here, which its types have only without a body.
+  // Fastify accepts an error here; its types allow one only without a body.
   done(failure as null);
 }
 
@@ -68,7 +68,7 @@ function trailOf(request: FastifyRequest, reply: FastifyReply, isCollection: boo
   const { id, method, routeOptions } = request;
   const source = { ...clientOf(request), requestId: id };
   const subject = (insertedId: string | undefined): string => {
-    // Known once the response is being made.
+    // The response has its `Location` only now.
     if (reply.statusCode === 201 && reply.hasHeader('location')) return String(reply.getHeader('location'));
     const path = pathOf(request, trail);
     return isCollection && insertedId !== undefined ? `${path}/${insertedId}` : path;
@@ -84,7 +84,7 @@ function trailOf(request: FastifyRequest, reply: FastifyReply, isCollection: boo
 
 const PARAMETER = /^:(\w+)$/;
 
-/** The path without its query, and with ids as they are written elsewhere. */
+/** The path without its query, with ids in their canonical form. */
 function pathOf({ url, routeOptions }: FastifyRequest, trail: AuditTrail): string {
   const pattern = routeOptions.url?.split('/') ?? [];
   const path = url.replace(/[?#].*/s, '').replace(/(?<=.)\/$/, '');
@@ -94,6 +94,6 @@ function pathOf({ url, routeOptions }: FastifyRequest, trail: AuditTrail): strin
     .join('/');
 }
 
-/** Neither an error nor a repetition of an earlier response. */
+/** Whether the response is neither an error nor a replay. */
 const hasChanged = (reply: FastifyReply): boolean =>
   reply.statusCode < 400 && !reply.hasHeader('idempotent-replayed');

@@ -11,7 +11,7 @@ import { auditRequests } from './audit-requests.js';
 import { AuditController } from './audit.controller.js';
 import { AuditService } from './audit.service.js';
 
-/** Who changed what. No module calls it: it sees the requests, and the units of work that they run. */
+/** The audit log. No module calls it: it observes requests and their units of work. */
 @Module({
   imports: [TypeOrmModule.forFeature([AuditEntry])],
   controllers: [AuditController],
@@ -25,7 +25,7 @@ export class AuditModule {
     { httpAdapter }: HttpAdapterHost,
   ) {
     purger.register('audit_entries', auditExpiry(auditRetentionDays));
-    // An application context has no server.
+    // An application context has no HTTP server.
     const fastify = httpAdapter?.getInstance<FastifyInstance>();
     if (fastify) auditRequests(fastify, log);
   }

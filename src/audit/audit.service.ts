@@ -7,7 +7,7 @@ import { isStorable } from '../common/validation/text.js';
 import { type AuditEntryView, toAuditEntryView } from './audit-entry.view.js';
 import { AuditLog } from './audit-log.js';
 
-/** What staff read of the audit log. */
+/** The audit log for staff. */
 @Injectable()
 export class AuditService {
   constructor(private readonly log: AuditLog) {}

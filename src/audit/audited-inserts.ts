@@ -2,7 +2,7 @@ import { type EntitySubscriberInterface, EventSubscriber, type InsertEvent } fro
 import { currentTrail } from '../common/audit/audit-trail.js';
 import { AuditEntry } from './audit-entry.entity.js';
 
-/** Tells the audit log the id of what a request inserts, so that its entry can name it. */
+/** Passes the id of an inserted row to the audit trail, so that its entry can name the row. */
 @EventSubscriber()
 export class AuditedInserts implements EntitySubscriberInterface<object> {
   afterInsert({ metadata, entity }: InsertEvent<object>): void {

@@ -8,8 +8,8 @@ import { SocialModule } from './social/index.js';
 import { TokensModule } from './tokens/index.js';
 
 /**
- * Who someone is and what they may do. It knows no feature: these decorate their handlers. The order of the
- * modules is the order in which their credentials are asked: a bearer token wins over a cookie.
+ * Authentication and access control. It depends on no feature: features decorate their handlers. Credentials are tried
+ * in the order of these modules: a bearer token takes precedence over a cookie.
  */
 @Module({
   imports: [

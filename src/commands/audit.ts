@@ -1,8 +1,4 @@
-import { AuditEntry } from '../audit/audit-entry.entity.js';
-import { toAuditEntryView } from '../audit/audit-entry.view.js';
-import { auditLog } from './support/audit-command.js';
 import { parseCommandLine } from './support/command-line.js';
-import { runDatabaseCommand, UsageError } from './support/run-command.js';
 
 const USAGE = `Usage: npm run audit [-- --account id] [--subject path] [--before id] [--limit N]
 
@@ -16,6 +12,12 @@ const text = { type: 'string' } as const;
 const { values } = parseCommandLine(USAGE, {
   options: { account: text, subject: text, before: text, limit: text },
 });
+
+// Loaded when the flags are known: `--help` needs none of it.
+const { AuditEntry } = await import('../audit/audit-entry.entity.js');
+const { toAuditEntryView } = await import('../audit/audit-entry.view.js');
+const { auditLog } = await import('./support/audit-command.js');
+const { runDatabaseCommand, UsageError } = await import('./support/run-command.js');
 
 function number(flag: keyof typeof values): number | undefined {
   const value = values[flag];

@@ -1,7 +1,5 @@
-import { backUpDatabase } from '../database/sqlite/backup.js';
 import { parseCommandLine } from './support/command-line.js';
 import { Progress } from './support/progress.js';
-import { runCommand, UsageError } from './support/run-command.js';
 
 const USAGE = `Usage: npm run backup -- <file>
 
@@ -9,6 +7,10 @@ Writes the embedded database into a new file, beside a service if one is running
 before the start. The file is verified, and readable by its owner only. For PostgreSQL see docs/operations.md.`;
 
 const { positionals } = parseCommandLine(USAGE, { allowPositionals: true });
+
+// Loaded when the flags are known: `--help` needs none of it.
+const { backUpDatabase } = await import('../database/sqlite/backup.js');
+const { runCommand, UsageError } = await import('./support/run-command.js');
 
 await runCommand(async ({ store }) => {
   const [file, ...more] = positionals;

@@ -3,16 +3,17 @@ import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createApp } from '../app.factory.js';
-import { loadConfig } from '../config/load-config.js';
-import { buildDocument } from '../reference/build-document.js';
 import { parseCommandLine } from './support/command-line.js';
-import { describeSchema } from '../graphql/describe-schema.js';
 
 parseCommandLine(`Usage: npm run contracts
 
 Writes what the service promises, as the code has it, to the files that are committed: schema.gql, public/openapi.json
 and examples/client/api.d.ts.`);
+
+const { createApp } = await import('../app.factory.js');
+const { loadConfig } = await import('../config/load-config.js');
+const { buildDocument } = await import('../reference/build-document.js');
+const { describeSchema } = await import('../graphql/describe-schema.js');
 
 const folder = await mkdtemp(join(tmpdir(), 'contracts-'));
 const app = await createApp(loadConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent' }));

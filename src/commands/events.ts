@@ -1,11 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError } from '../common/errors/errors.js';
-import { isOutage } from '../database/failures.js';
-import { EventNumbering, EventStore, EventTypes, EVERY_EVENT, StoredEvent } from '../events/index.js';
+import type { EventStore } from '../events/index.js';
 import { parseCommandLine } from './support/command-line.js';
-import { runDatabaseCommand, UsageError } from './support/run-command.js';
 
-/** Between two looks, in milliseconds. */
+/** The interval between two reads, in milliseconds. */
 const INTERVAL = 250;
 
 const READ = { limit: 100, bytes: 1024 * 1024 };
@@ -24,15 +21,21 @@ const { values, positionals } = parseCommandLine(USAGE, {
   allowPositionals: true,
 });
 
-/** As the service has it, which knows its own address. */
+// Loaded when the flags are known: `--help` needs none of it.
+const { AppError } = await import('../common/errors/errors.js');
+const { isOutage } = await import('../database/failures.js');
+const events = await import('../events/index.js');
+const { runDatabaseCommand, UsageError } = await import('./support/run-command.js');
+
+/** The address of the service, as the service itself has it. */
 const SOURCE = process.env['PUBLIC_URL'] ?? 'http://127.0.0.1:3000';
 
 await runDatabaseCommand(async ({ queries, transactions }) => {
   const [command, ...more] = positionals;
   if (more.length > 0) throw new UsageError(USAGE);
-  if (command === 'tail') return tail(new EventStore(queries, transactions, new EventTypes()));
+  if (command === 'tail') return tail(new events.EventStore(queries, transactions, new events.EventTypes()));
   if (command !== 'renew-epoch') throw new UsageError(USAGE);
-  await new EventNumbering(queries, transactions).renewEpoch();
+  await new events.EventNumbering(queries, transactions).renewEpoch();
   console.log('The ids of later events have another epoch');
   return 0;
 });
@@ -44,11 +47,11 @@ async function tail(store: EventStore): Promise<number> {
   const wanted = types === undefined ? undefined : new Set(types.split(','));
   let position = after === undefined ? (await store.state()).last : await locate(store, after);
   while (!ending.signal.aborted) {
-    const rows = await store.read(position, EVERY_EVENT, READ).catch(noneWhileAway);
+    const rows = await store.read(position, events.EVERY_EVENT, READ).catch(noneDuringOutage);
     for (const row of rows) {
       position = row.position;
       if (wanted && !wanted.has(row.type)) continue;
-      const { id, time, type, subject, json } = new StoredEvent(row, SOURCE);
+      const { id, time, type, subject, json } = new events.StoredEvent(row, SOURCE);
       console.log(values.json ? json : `${time}  ${id}  ${type.padEnd(18)} ${subject}`);
     }
     if (rows.length === 0) await sleep(INTERVAL);
@@ -56,10 +59,10 @@ async function tail(store: EventStore): Promise<number> {
   return 0;
 }
 
-/** It goes on where it was when the database is back. */
-async function noneWhileAway(error: unknown): Promise<never[]> {
+/** `tail` continues when the database is available again. */
+async function noneDuringOutage(error: unknown): Promise<never[]> {
   if (!isOutage(error)) throw error;
-  console.error(`The database does not answer: ${(error as Error).message}`);
+  console.error(`The database is unavailable: ${(error as Error).message}`);
   await sleep(1000);
   return [];
 }

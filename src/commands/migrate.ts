@@ -1,6 +1,4 @@
-import { migrate } from '../database/migrate.js';
 import { parseCommandLine } from './support/command-line.js';
-import { runCommand } from './support/run-command.js';
 
 const { values } = parseCommandLine(
   `Usage: npm run migrate [-- --accept-changed]
@@ -9,6 +7,10 @@ Brings the schema of the configured database up to date, for MIGRATE=off. --acce
 changed after they ran, as they are now; it does not run them again.`,
   { options: { 'accept-changed': { type: 'boolean', default: false } } },
 );
+
+// Loaded when the flags are known: `--help` needs none of it.
+const { migrate } = await import('../database/migrate.js');
+const { runCommand } = await import('./support/run-command.js');
 
 await runCommand(async (config) => {
   const ran = await migrate(config, { accept: values['accept-changed'] });

@@ -1,9 +1,5 @@
-import { finishRestore } from '../database/after-restore.js';
-import { restoreDatabase } from '../database/sqlite/restore.js';
-import { operator } from './support/operator.js';
 import { parseCommandLine } from './support/command-line.js';
 import { Progress } from './support/progress.js';
-import { runCommand, UsageError } from './support/run-command.js';
 
 const USAGE = `Usage: npm run restore -- <file>
 
@@ -14,6 +10,12 @@ On PostgreSQL it takes no file: restore with pg_restore, or recover to a point i
 service starts. See docs/operations.md.`;
 
 const { positionals } = parseCommandLine(USAGE, { allowPositionals: true });
+
+// Loaded when the flags are known: `--help` needs none of it.
+const { finishRestore } = await import('../database/after-restore.js');
+const { restoreDatabase } = await import('../database/sqlite/restore.js');
+const { operator } = await import('./support/operator.js');
+const { runCommand, UsageError } = await import('./support/run-command.js');
 
 await runCommand(async (config) => {
   const { store } = config;

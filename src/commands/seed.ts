@@ -1,16 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandDatabase } from '../database/command-database.js';
-import { insertPosts, type NewPost } from '../posts/post-batch.js';
-import { insertUsers } from '../users/user-batch.js';
+import type { NewPost } from '../posts/post-batch.js';
 import { parseCommandLine } from './support/command-line.js';
-import { inventName, inventPost } from './support/invent.js';
+import { generateName, generatePost } from './support/generate.js';
 import { Progress } from './support/progress.js';
-import { runDatabaseCommand, UsageError } from './support/run-command.js';
 
-/** Posts to a transaction: long enough to be fast, short enough for a running service to get its turn. */
+/** Posts in a transaction: enough to be fast, few enough for a running service to write in between. */
 const BATCH = 2000;
 
-/** More users than anyone wants to look at; they are made in one statement. */
+/** The number of users; they are created in one statement. */
 const MAX_USERS = 10_000;
 
 const { values } = parseCommandLine(
@@ -20,6 +18,11 @@ Makes up N posts (1000) in several scripts, the same ones for the same N, by M n
 of all posts.`,
   { options: { posts: { type: 'string', default: '1000' }, users: { type: 'string', default: '0' } } },
 );
+
+// Loaded when the flags are known: `--help` needs none of it.
+const { insertPosts } = await import('../posts/post-batch.js');
+const { insertUsers } = await import('../users/user-batch.js');
+const { runDatabaseCommand, UsageError } = await import('./support/run-command.js');
 
 await runDatabaseCommand(async (database) => {
   const count = Number(values.posts);
@@ -36,7 +39,7 @@ await runDatabaseCommand(async (database) => {
     const posts = Array.from({ length: Math.min(BATCH, count - done) }, (_, n): NewPost => {
       const number = done + n;
       return {
-        ...inventPost(number),
+        ...generatePost(number),
         authorId: authors[number % authors.length]!,
         createdAt: new Date(start + number * 1000),
       };
@@ -53,7 +56,7 @@ await runDatabaseCommand(async (database) => {
 /** @returns their ids */
 function makeUsers(database: CommandDatabase, count: number): Promise<number[]> {
   const users = Array.from({ length: count }, (_, n) => ({
-    name: inventName(n),
+    name: generateName(n),
     email: `user${n + 1}@example.com`,
   }));
   return insertUsers(database, users);

@@ -1,7 +1,4 @@
-import { findTotalFaults, rebuildTotals } from '../posts/post-totals.js';
-import { countRows } from '../database/count-rows.js';
 import { parseCommandLine } from './support/command-line.js';
-import { runDatabaseCommand } from './support/run-command.js';
 
 const { values } = parseCommandLine(
   `Usage: npm run verify [-- --repair]
@@ -9,6 +6,11 @@ const { values } = parseCommandLine(
 Counts the rows of every table, and compares the totals that the database keeps with the posts themselves. --repair counts them again.`,
   { options: { repair: { type: 'boolean', default: false } } },
 );
+
+// Loaded when the flags are known: `--help` needs none of it.
+const { findTotalFaults, rebuildTotals } = await import('../posts/post-totals.js');
+const { countRows } = await import('../database/count-rows.js');
+const { runDatabaseCommand } = await import('./support/run-command.js');
 
 await runDatabaseCommand(async (database) => {
   for (const { name, count } of await countRows(database.queries)) {

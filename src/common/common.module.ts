@@ -6,7 +6,7 @@ import { Metrics, NO_METRICS } from './metrics/metrics.js';
 import { Purger } from './purge/purger.js';
 import { RateLimiter } from './rate-limit/rate-limiter.js';
 
-/** What every module may ask for. */
+/** Providers for every module. */
 @Global()
 @Module({
   providers: [
@@ -20,7 +20,7 @@ import { RateLimiter } from './rate-limit/rate-limiter.js';
 })
 export class CommonModule {}
 
-/** The library is loaded only where it is used. */
+/** The library is loaded only if metrics are enabled. */
 async function createMetrics({ metricsPort }: Config): Promise<Metrics> {
   if (metricsPort === undefined) return NO_METRICS;
   const { PrometheusMetrics } = await import('./metrics/prometheus-metrics.js');

@@ -1,4 +1,4 @@
-/** A setting is missing or wrong. The message names it and never shows its value. */
+/** A missing or invalid setting. The message names it and never contains its value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }

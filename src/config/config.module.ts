@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Config } from './config.js';
 
-/** Gives the configuration to every module: `constructor(private readonly config: Config)`. */
+/** Provides the configuration to every module: `constructor(private readonly config: Config)`. */
 @Module({})
 export class ConfigModule {
   static forRoot(config: Config): DynamicModule {

@@ -2,7 +2,7 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ConfigError } from './config-error.js';
 
-/** Makes the folder, which will hold what only the service may read. @throws ConfigError when it cannot */
+/** Creates the folder with access for the service only. @throws ConfigError if it cannot */
 export function makeDataFolder(directory: string): void {
   try {
     make(directory);
@@ -20,7 +20,7 @@ function make(directory: string): void {
   try {
     mkdirSync(directory, { mode: 0o700 });
   } catch (error) {
-    // Another process was faster.
+    // Another process has created it.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }

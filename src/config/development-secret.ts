@@ -7,15 +7,15 @@ import { makeDataFolder } from './data-folder.js';
 const BYTES = 48;
 
 /**
- * A random signing key, kept in the data folder so that tokens outlive a restart.
- * For trying out only: production has to bring its own, which all replicas share.
+ * A random signing key, stored in the data folder so that tokens are valid after a restart.
+ * For development only: production requires a configured secret, which all replicas share.
  *
- * @throws ConfigError when the file holds something else
+ * @throws ConfigError if the file has other content
  */
 export function developmentSecret(directory: string): string {
   makeDataFolder(directory);
   const file = join(directory, 'jwt-secret');
-  // Linked into place whole: neither a crash nor a second process can leave or meet half a key.
+  // A hard link is atomic: neither a crash nor a second process can read a partial key.
   const draft = `${file}.${randomUUID()}`;
   writeFileSync(draft, randomBytes(BYTES).toString('base64url'), { mode: 0o600 });
   try {

@@ -17,11 +17,11 @@ const list = (isItem: (value: string) => boolean, error: string) =>
 
 const isOrigin = (value: string) => URL.canParse(value) && new URL(value).origin === value;
 
-/** Something may be put behind it. */
+/** The address may be extended with a path. */
 const isBaseUrl = (value: string) =>
   URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) && !/[?#]/.test(value);
 
-/** Pages, and apps by their own scheme. */
+/** Web pages, and apps with a custom scheme. */
 const isTarget = (value: string) =>
   URL.canParse(value) && !/^(javascript|data|blob|file|about):/i.test(value) && !value.includes('#');
 
@@ -38,7 +38,7 @@ const signingKey = () =>
     error: `must be at least ${JWT_SECRET_BYTES} bytes long`,
   });
 
-/** What makes a password acceptable: the service and the account command agree on it. */
+/** The rules for passwords, for the service and the account command. */
 const passwordSettings = z.object({
   NODE_ENV: oneOf(['development', 'test', 'production']).default('development'),
   PASSWORD_POLICY: oneOf(['length', 'strict']).optional(),
@@ -122,9 +122,9 @@ const WRITE_ACCESS_MISSING =
   'authenticated (every account) or staff';
 
 /**
- * The one reader of the environment. An empty variable counts as absent.
+ * Reads the environment; nothing else does. An empty variable counts as absent.
  *
- * @throws ConfigError naming every bad setting, one a line.
+ * @throws ConfigError that names every invalid setting, one in each line
  */
 export function loadConfig(variables: NodeJS.ProcessEnv): Config {
   const { environment, faults: badFiles } = readSecretFiles(variables);
@@ -204,7 +204,7 @@ function toRateLimit({ RATE_LIMIT }: z.infer<typeof settings>): Config['rateLimi
   return Object.freeze({ max, window });
 }
 
-/** What helps people who explore helps attackers as well: production has to ask for it. */
+/** What helps people to explore also helps attackers: production must enable it explicitly. */
 function toGraphqlSettings(env: z.infer<typeof settings>): Config['graphql'] {
   const byDefault = env.NODE_ENV === 'production' ? 'off' : 'on';
   return Object.freeze({
@@ -224,14 +224,14 @@ function toGraphqlSettings(env: z.infer<typeof settings>): Config['graphql'] {
   });
 }
 
-/** Only how long the audit log is kept, in days, for the account command. @throws ConfigError */
+/** Reads only how long the audit log is kept, in days, for the account command. @throws ConfigError */
 export function loadAuditRetention(environment: NodeJS.ProcessEnv): number {
   const { data, faults } = parse(auditSettings, environment);
   if (!data) throw unusable(faults);
   return data.AUDIT_RETENTION_DAYS;
 }
 
-/** Only what a password has to be, for the account command. @throws ConfigError */
+/** Reads only the rules for passwords, for the account command. @throws ConfigError */
 export function loadPasswordPolicy(environment: NodeJS.ProcessEnv): PasswordPolicyMode {
   const { data, faults } = parse(passwordSettings, environment);
   if (!data) throw unusable(faults);

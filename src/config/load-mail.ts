@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { MailSenderAddress, MailSettings } from './config.js';
 
-/** Who mails come from while they only go into a folder. */
+/** The sender of mails that are only written to a folder. */
 const DEVELOPMENT_SENDER = { name: 'Posts API', address: 'no-reply@localhost' };
 
 function isSmtpAddress(value: string): boolean {
@@ -36,7 +36,7 @@ export const mailSettings = z.object({
 
 type MailEnvironment = z.infer<typeof mailSettings>;
 
-/** Settings that are missing. Empty variables count as absent. */
+/** Missing settings. Empty variables count as absent. */
 export const mailFaults = (env: Readonly<Record<string, unknown>>): string[] =>
   env['SMTP_URL'] && !env['MAIL_FROM'] ? ['MAIL_FROM must be set together with SMTP_URL'] : [];
 

@@ -5,7 +5,7 @@ type Environment = Readonly<Record<string, unknown>>;
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
-/** Secrets go there: over HTTPS, or not further than this machine. */
+/** Secrets are sent there: over HTTPS, or within this machine. */
 function isProviderAddress(value: string): boolean {
   if (!URL.canParse(value)) return false;
   const { protocol, hostname, search, hash } = new URL(value);
@@ -32,7 +32,7 @@ export const socialSettings = z.object(
   ) as Record<string, z.ZodType<string | undefined>>,
 );
 
-/** What a provider that is configured lacks. */
+/** The missing settings of a configured provider. */
 export function socialFaults(env: Environment): string[] {
   return Object.keys(SOCIAL_PROVIDERS).flatMap((provider) => {
     const [id, secret] = [settingOf(provider, 'client_id'), settingOf(provider, 'client_secret')];
@@ -41,7 +41,7 @@ export function socialFaults(env: Environment): string[] {
   });
 }
 
-/** The providers that are configured. */
+/** The configured providers. */
 export function toSocialClients(env: Environment): SocialClients {
   const clients = Object.entries(SOCIAL_PROVIDERS)
     .filter(([provider]) => env[settingOf(provider, 'client_id')])

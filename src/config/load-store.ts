@@ -4,7 +4,7 @@ import { isPostgresAddress, isWritableTarget, needsPrimary, serversOf } from './
 import { readSecretFiles } from './secret-files.js';
 import { oneOf, parse, text, unusable, wholeNumber } from './settings.js';
 
-/** Where the data is: all that a command needs to know. */
+/** The place of the data, for commands. */
 export const storeSettings = z.object({
   DATABASE_URL: text()
     .refine((address) => serversOf(address).every(isPostgresAddress), {
@@ -29,10 +29,10 @@ export const storeSettings = z.object({
   MIGRATE: oneOf(['auto', 'off']).default('auto'),
 });
 
-/** What a command needs to know of the database: where it is, and whether to migrate it. */
+/** What a command needs: the database, and whether to migrate it. */
 export type StoreConfig = Pick<Config, 'store' | 'migrateAtStart'>;
 
-/** For commands that run beside the service or before it. @throws ConfigError */
+/** For commands that run next to the service or before it. @throws ConfigError */
 export function loadStoreConfig(variables: NodeJS.ProcessEnv): StoreConfig {
   const { environment, faults: badFiles } = readSecretFiles(variables);
   const { data, faults } = parse(storeSettings, environment);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Settings that hold a secret. Each can be read from a file that `NAME_FILE` names, as orchestrators mount secrets. */
+/** Settings with a secret. Each can be read from the file in `NAME_FILE`, as orchestrators mount secrets. */
 const SECRETS = [
   'JWT_SECRET',
   'JWT_SECRET_PREVIOUS',
@@ -12,7 +12,7 @@ const SECRETS = [
   'GITHUB_CLIENT_SECRET',
 ];
 
-/** The environment with the secrets of its `…_FILE` settings in place, and one fault for each that cannot be used. */
+/** The environment with the content of the `…_FILE` settings, and an error for each file that cannot be used. */
 export function readSecretFiles(environment: NodeJS.ProcessEnv): {
   readonly environment: NodeJS.ProcessEnv;
   readonly faults: readonly string[];
@@ -27,11 +27,11 @@ export function readSecretFiles(environment: NodeJS.ProcessEnv): {
       continue;
     }
     try {
-      // Editors and `echo` end a file with a line break, which is no part of the secret.
+      // Editors and `echo` end a file with a line break, which is not part of the secret.
       read[name] = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
       if (read[name] === '') faults.push(`${name}_FILE must not be empty`);
     } catch (error) {
-      // Not the path: someone may have set the secret itself.
+      // The path is not shown: it may be the secret itself, set by mistake.
       faults.push(`${name}_FILE must be a file that can be read (${(error as NodeJS.ErrnoException).code})`);
     }
   }

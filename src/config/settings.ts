@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ConfigError } from './config-error.js';
 
-// What the files that load settings have in common.
+// Shared by the files that load settings.
 
 export const text = () => z.string();
 
@@ -14,7 +14,7 @@ export const wholeNumber = (min: number, max: number) =>
 export const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
   z.enum(values, { error: `must be one of ${values.join(', ')}` });
 
-/** Checks the settings of a schema. An empty variable counts as absent. @returns one fault for each bad setting */
+/** Validates settings by a schema. An empty variable counts as absent. @returns an error for each invalid setting */
 export function parse<T extends z.ZodType>(schema: T, environment: NodeJS.ProcessEnv) {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const { data, error } = schema.safeParse(set);

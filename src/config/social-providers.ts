@@ -1,5 +1,5 @@
 /**
- * The providers that people may log in by, each with the addresses that it is found at. A line here is the
+ * The supported providers, each with its addresses. A line here defines the
  * settings `GOOGLE_CLIENT_ID`, `GOOGLE_CLIENT_SECRET` and, to replace an address, `GOOGLE_ISSUER`.
  */
 export const SOCIAL_PROVIDERS = {
@@ -9,10 +9,10 @@ export const SOCIAL_PROVIDERS = {
 
 export type SocialProviderName = keyof typeof SOCIAL_PROVIDERS;
 
-/** What the provider knows this service by, and where the provider is. */
+/** This service's credentials at the provider, and the provider's address. */
 export interface SocialClient<Name extends SocialProviderName = SocialProviderName> {
   readonly clientId: string;
-  /** A secret, and so never logged. */
+  /** A secret, so it is never logged. */
   readonly clientSecret: string;
   readonly addresses: { readonly [Address in keyof (typeof SOCIAL_PROVIDERS)[Name]]: string };
 }

@@ -1,14 +1,14 @@
 import type { Config } from '../config/config.js';
 import { commandDataSource } from './data-source.js';
 
-/** SQL for both databases, which is left out where its table is missing: an older backup may lack it. */
+/** SQL for both databases; skipped if its table is missing, because an older backup may not have it. */
 interface Statement {
   readonly table: string;
   readonly sql: string;
 }
 
 /**
- * What is written into a restored database, in one transaction, before the service sees it: an entry in the audit log.
+ * Writes to a restored database, in one transaction before the service starts, such as an entry of the audit log.
  *
  * @param operator who has restored it
  */
@@ -22,7 +22,7 @@ export const afterRestore = (operator: string): readonly Statement[] => [
 
 const quoted = (text: string): string => text.replaceAll("'", "''");
 
-/** Runs {@link afterRestore} on PostgreSQL, which other programs have restored. */
+/** Runs {@link afterRestore} on PostgreSQL, which other programs restore. */
 export async function finishRestore(config: Pick<Config, 'store'>, operator: string): Promise<void> {
   const source = await commandDataSource(config).initialize();
   try {

@@ -2,34 +2,34 @@ import { QueryResult, type QueryRunner } from 'typeorm';
 import { isWrite } from './companion.js';
 import { traced } from './statement-span.js';
 
-/** A runner whose transactions end as their statements went. */
+/** A runner whose transactions commit only if all of their statements succeeded. */
 export interface CheckedRunner extends QueryRunner {
-  /** @throws what a statement of the current transaction met, unless a savepoint took that back */
+  /** @throws the error of a statement in the current transaction, unless a savepoint was rolled back after it */
   check(): void;
-  /** Runs statements that go past `query`, as those that do not. */
+  /** Runs statements that bypass `query` with the same checks. */
   track<T>(statements: () => Promise<T>): Promise<T>;
-  /** Whether the current transaction has changed rows; what a savepoint took back counts as well. */
+  /** Whether the current transaction has changed rows, including those of savepoints that were rolled back. */
   hasChanged(): boolean;
-  /** Counts a statement that goes past `query`. */
+  /** Counts a statement that bypasses `query`. */
   noteRows(sql: string, count: number): void;
 }
 
-/** What happens beside the statements of a runner. */
+/** Callbacks of a runner. */
 interface RunnerHooks {
-  /** Sees the error of each statement. */
+  /** Called with the error of each statement. */
   readonly onError: (error: unknown) => void;
-  /** Whether a write outside of a transaction is to be in one. */
+  /** Whether a write outside of a transaction gets a transaction. */
   readonly isAccompanied?: () => boolean;
-  /** Writes with each transaction that has changed rows, before its commit. @returns what to call after it */
+  /** Runs in each transaction that has changed rows, before its commit. @returns a callback for after the commit */
   readonly beforeCommit?: (runner: CheckedRunner) => Promise<() => void>;
 }
 
 /**
- * After a failed statement PostgreSQL rejects all others and turns `COMMIT` into a rollback without an error;
- * SQLite commits the rest. Here the commit throws, on both. `release` ends a transaction that nobody ended,
- * into which the next user of the connection would write.
+ * After a failed statement, PostgreSQL rejects all others and turns `COMMIT` into a rollback without an error;
+ * SQLite commits the rest. Here the commit throws, on both. `release` rolls back an open transaction,
+ * because the next user of the connection would write into it.
  *
- * @param runner a new one, that nobody else has
+ * @param runner a new one with no other user
  */
 export function checkedRunner(
   runner: QueryRunner,
@@ -44,7 +44,7 @@ export function checkedRunner(
   let depth = 0;
   let hasChanged = false;
   let failure: { readonly error: unknown; readonly depth: number } | undefined;
-  /** By a statement; `startTransaction` sends one, too. */
+  /** Transactions may be controlled by statements; `startTransaction` also sends one. */
   let isOpen = false;
   let alone: Promise<unknown> = Promise.resolve();
   const leave = (): void => {
@@ -76,7 +76,7 @@ export function checkedRunner(
       return result;
     });
   };
-  /** A transaction for one statement, and one after the other where several are sent at once. */
+  /** A transaction for one statement; concurrent statements run one after the other. */
   const runInTransaction = (parameters: unknown[]): Promise<unknown> => {
     const turn = alone.then(async () => {
       await checked.startTransaction();
@@ -107,7 +107,7 @@ export function checkedRunner(
         await startTransaction(...parameters);
         if (depth++ === 0) hasChanged = false;
       } catch (error) {
-        // TypeORM counts one that could not begin as active, and would end it.
+        // TypeORM counts a transaction that failed to begin as active, and would end it.
         if (depth === 0) Object.assign(runner, { isTransactionActive: false });
         throw error;
       }
@@ -136,6 +136,6 @@ export function checkedRunner(
 const BEGIN = /^\s*(?:BEGIN|START\s+TRANSACTION)\b/i;
 const END = /^\s*(?:COMMIT|END|ROLLBACK(?!\s+TO))\b/i;
 
-/** How many rows a result is about; more than none where it does not tell. */
+/** The number of rows of a result; infinite if unknown. */
 const rowsOf = (result: unknown): number =>
   result instanceof QueryResult ? (result.affected ?? result.records.length) : 1;

@@ -1,13 +1,13 @@
 import { Column, type ColumnOptions, PrimaryGeneratedColumn } from 'typeorm';
 
-// Column types of entities, written once for both databases. They are declared as PostgreSQL calls them;
-// `sqlite/data-source.ts` knows what each is called there. Migrations use `migrations/column-types.ts`.
-// `int8` is `bigint` by its other name: TypeORM would turn the ids of a `bigint` into strings.
+// Column types of entities for both databases, with PostgreSQL's names;
+// `sqlite/data-source.ts` maps them to SQLite's types. Migrations use `migrations/column-types.ts`.
+// `int8` is another name of `bigint`, whose ids TypeORM would convert to strings.
 
-/** 1, 2, 3 …: 64 bits wide, never used again. Safe integers in JavaScript. */
+/** 1, 2, 3 …: 64 bits, never reused. Safe integers in JavaScript. */
 export const IdColumn = (): PropertyDecorator => PrimaryGeneratedColumn('increment', { type: 'int8' });
 
-/** A whole number, 64 bits wide. */
+/** A 64-bit integer. */
 export const IntegerColumn = (name: string, options: ColumnOptions = {}): PropertyDecorator =>
   Column({
     ...options,
@@ -23,7 +23,7 @@ export const IntegerColumn = (name: string, options: ColumnOptions = {}): Proper
 export const TextColumn = (name: string, options: ColumnOptions = {}): PropertyDecorator =>
   Column({ ...options, type: 'text', collation: 'C', name });
 
-/** A moment with milliseconds: `timestamptz` on PostgreSQL, RFC 3339 text in UTC on SQLite. */
+/** A time with milliseconds: `timestamptz` on PostgreSQL, RFC 3339 text in UTC on SQLite. */
 export const TimestampColumn = (name: string, options: ColumnOptions = {}): PropertyDecorator =>
   Column({
     ...options,
@@ -35,6 +35,6 @@ export const TimestampColumn = (name: string, options: ColumnOptions = {}): Prop
     },
   });
 
-/** True or false: `boolean` on PostgreSQL, 1 or 0 on SQLite; `1` and `0` as parameters do for both. */
+/** A boolean: `boolean` on PostgreSQL, 1 or 0 on SQLite; `1` and `0` are valid parameters for both. */
 export const BooleanColumn = (name: string, options: ColumnOptions = {}): PropertyDecorator =>
   Column({ ...options, type: 'boolean', name });

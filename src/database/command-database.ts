@@ -9,14 +9,14 @@ import { SqliteQueries } from './sqlite/queries.js';
 import { SqliteTransactions } from './sqlite/transactions.js';
 import type { Transactions } from './transactions.js';
 
-/** What services read and write through, for a command that uses them beside a running service. */
+/** The database for the services of a command, which may run next to the service. */
 export interface CommandDatabase {
   readonly source: ServiceDataSource;
   readonly queries: Queries;
   readonly transactions: Transactions;
 }
 
-/** @param source of `commandDataSource`, open */
+/** @param source of `commandDataSource`, initialized */
 export function commandDatabase(
   { store }: Pick<Config, 'store'>,
   source: ServiceDataSource,

@@ -1,11 +1,11 @@
-/** Writes something with every change that is made where it wants to, in the transaction of the change. */
+/** Adds writes to the transactions of other modules' changes. */
 export interface Companion {
-  /** Whether there is something to write with a change that is made here. */
+  /** Whether a change in the current asynchronous context needs such a write. */
   isWanted(): boolean;
   /**
-   * Called right before the commit of a transaction that has changed rows. It may run again after a collision.
+   * Called right before the commit of a transaction that has changed rows; called again if the transaction is retried.
    *
-   * @param subjects what the unit of work has named, see `Transactions.about`
+   * @param subjects the subjects that the unit of work has named, see `Transactions.about`
    */
   write(subjects: readonly string[]): Promise<void>;
 }

@@ -1,12 +1,12 @@
 import type { Queries } from './queries.js';
 
 export interface RowCount {
-  /** Of the table. */
+  /** The name of the table. */
   readonly name: string;
   readonly count: number;
 }
 
-/** How many rows each table has. Reads all of them. */
+/** The number of rows of each table. It reads all of them. */
 export async function countRows(queries: Queries): Promise<RowCount[]> {
   const counts: RowCount[] = [];
   for (const { name } of await queries.search<{ name: string }>(queries.dialect.tables)) {

@@ -4,7 +4,7 @@ import { PostgresDataSource } from './postgres/data-source.js';
 import type { ServiceDataSource } from './service-data-source.js';
 import { SqliteDataSource } from './sqlite/data-source.js';
 
-/** A data source for commands: its statements may take their time. */
+/** A data source for commands, without a statement timeout. */
 export function commandDataSource(
   { store }: Pick<Config, 'store'>,
   entities: MixedList<Function | string | EntitySchema> = [],

@@ -1,4 +1,4 @@
-/** The database cannot be used as it is, whatever is tried; the message says what an operator has to mend. */
+/** The database cannot be used; the message says what an operator must do. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError';
 }

@@ -15,8 +15,8 @@ import { Queries } from './queries.js';
 import { Transactions } from './transactions.js';
 
 /**
- * Opens the database once. Repositories, `EntityManager` and `DataSource` are TypeORM's, and may be used for
- * everything; `Transactions` adds retries and a transaction that they take part in, `Queries` fast reads.
+ * Opens the database. Repositories, `EntityManager` and `DataSource` are TypeORM's, and safe for
+ * everything; `Transactions` adds retries and an ambient transaction, `Queries` fast reads.
  */
 @Global()
 @Module({
@@ -33,13 +33,13 @@ class ConnectionModule implements OnApplicationBootstrap, OnApplicationShutdown 
     private readonly modules: ModuleRef,
   ) {}
 
-  /** Every `@EventSubscriber()` is asked, as every entity is known; one that has registered itself, once. */
+  /** Registers every `@EventSubscriber()`, unless it has registered itself. */
   onApplicationBootstrap(): void {
     const { subscribers } = this.database.source;
     for (const { target } of getMetadataArgsStorage().entitySubscribers) {
       if (subscribers.some((subscriber) => subscriber.constructor === target)) continue;
       const provided = this.find(target);
-      // One with parameters is a provider of a module that this application does not have.
+      // A subscriber with parameters is a provider of a module that this application does not import.
       if (provided ?? target.length === 0) subscribers.push(provided ?? Reflect.construct(target, []));
     }
   }
@@ -62,7 +62,7 @@ class ConnectionModule implements OnApplicationBootstrap, OnApplicationShutdown 
     ConnectionModule,
     TypeOrmModule.forRootAsync({
       inject: [Database],
-      // The factory below is not injected into, so the open connection travels with its options.
+      // The factory below has no injection, so the open connection is passed in its options.
       useFactory: ({ source }: Database) => ({ source }) as TypeOrmModuleOptions,
       dataSourceFactory: async (options) => (options as { source?: DataSource }).source!,
     }),

@@ -11,18 +11,18 @@ export interface SchemaFault {
   readonly message: string;
 }
 
-/** How busy a pool of connections is. */
+/** The load of a connection pool. */
 export interface PoolLoad {
   readonly name: string;
-  /** How many connections it may open. */
+  /** The maximum number of connections. */
   readonly max: number;
   readonly used: number;
   readonly idle: number;
-  /** How much work waits for a connection. */
+  /** The number of waiting requests for a connection. */
   readonly pending: number;
 }
 
-/** Whether reads go to a replica, and how long the primary has been ahead of it, in seconds. */
+/** Whether a replica is used for reads, and its lag in seconds. */
 export interface ReplicaState {
   readonly name: string;
   readonly isUsed: boolean;
@@ -38,24 +38,24 @@ const noneWithoutTable = (error: unknown): never[] => {
   throw error;
 };
 
-/** One open database, whichever it is. */
+/** An open database of either kind. */
 export abstract class Database {
   abstract readonly source: ServiceDataSource;
   abstract readonly queries: Queries;
   abstract readonly transactions: Transactions;
 
-  /** How many migrations of this build the schema does not have yet. Asks the database each time. */
+  /** The number of pending migrations. It queries the database each time. */
   pendingMigrations(): Promise<number> {
     return countPending(() => this.peek('SELECT name FROM migrations'));
   }
 
   /**
-   * What is wrong with the schema, in sentences for an operator: migrations that have not run, or that were changed
-   * after they ran, and columns that entities have and tables lack. Asks the database each time.
+   * The faults of the schema, as sentences for an operator: pending migrations, migrations that were changed
+   * after they ran, and missing columns of entities. It queries the database each time.
    */
   async schemaFaults(): Promise<SchemaFault[]> {
     const pending = await this.pendingMigrations();
-    // All else would follow from it.
+    // Pending migrations cause all other faults.
     if (pending > 0) return [{ field: 'migrations', message: `${pending} still to run` }];
     const remembered = await this.peek<{ name: string; checksum: string }>(
       `SELECT name, checksum FROM ${CHECKSUMS_TABLE}`,
@@ -69,7 +69,7 @@ export abstract class Database {
     ];
   }
 
-  /** As `comments.rating`. More columns than the entities have are as they should be: the next build may need them. */
+  /** Such as `comments.rating`. Further columns are no fault: the next build may need them. */
   private async missingColumns(): Promise<string[]> {
     const rows = await this.peek<{ table: string; column: string }>(this.queries.dialect.columns);
     const columns = new Set(rows.map(({ table, column }) => `${table}.${column}`));
@@ -79,40 +79,40 @@ export abstract class Database {
       .filter((name) => !columns.has(name));
   }
 
-  /** Whether the database can be written to, as far as the last writes tell. */
+  /** Whether the database accepts writes, according to the last writes. */
   isWritable(): Promise<boolean> {
     return this.source.storage.works(() => this.probeStorage());
   }
 
   /**
-   * Listens to the signals of other processes (`Dialect.notify`); they may be lost.
+   * Listens to the signals of other processes (`Dialect.notify`); signals may be lost.
    *
-   * @param channel one of our own names, never text from outside
+   * @param channel a name of the application, never text from outside
    */
   abstract listen(channel: string, onSignal: () => void): Listening;
 
-  /** Reads in a way that does not queue behind requests: for health and metrics. */
+  /** Reads on a connection that is not shared with requests, for health and metrics. */
   abstract peek<Row>(sql: string): Promise<Row[]>;
 
-  /** Writes something that takes room, and leaves nothing behind. */
+  /** Tests whether the database can write, without leaving rows. */
   protected abstract probeStorage(): Promise<unknown>;
 
-  /** How busy the connections are. On SQLite, the one that writes is a pool of one, and the threads that read another. */
+  /** The load of the connections. On SQLite, the writer is a pool of one, and the reader threads are another. */
   abstract pools(): readonly PoolLoad[];
 
-  /** The read replicas, none unless they are configured. */
+  /** The state of the read replicas; empty if none are configured. */
   replicas(): readonly ReplicaState[] {
     return [];
   }
 
-  /** What a read has to see, to see all that has been committed: a position in the write-ahead log. */
+  /** A position in the write-ahead log after everything that has been committed. */
   position(): Promise<bigint> {
     throw new Error('There are no read replicas');
   }
 
-  /** Has someone see how long each write on SQLite waits for its turn, in seconds. */
+  /** Sets a listener for how long each write on SQLite waits for its turn, in seconds. */
   onWait(_listener: (seconds: number) => void): void {
-    // Where connections are many, nobody takes turns.
+    // With several connections, no write waits for a turn.
   }
 
   abstract close(): Promise<void>;

@@ -1,7 +1,7 @@
-/** The little SQL that the two databases spell differently, side by side. */
+/** The SQL that differs between the two databases. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres';
-  /** The moment `:now`, or one millisecond past the column where that is later: it only moves forward. */
+  /** `:now`, or one millisecond past the column where that is later: times only move forward. */
   forward(column: string, now: string): string;
   /** A subquery with the integers of a JSON array, such as `[1,2]`. */
   integersOf(array: string): string;
@@ -9,33 +9,33 @@ export interface Dialect {
   elementsOf(array: string): string;
   /**
    * A subquery with the highest ids of the rows of each parent in the JSON array `:parents`: `:limit` of each after
-   * the first `:offset`. With an index on the column and the id, it reads no others.
+   * the first `:offset`. With an index on the column and the id, it reads no other rows.
    */
   highestIdsOfEach(table: string, parentColumn: string): string;
-  /** Selects the `table` and the `column` of every column that there is. */
+  /** Selects the `table` and the `column` of every column. */
   readonly columns: string;
-  /** A condition that is always true. In `Queries.search`, it ends a read whose deadline has passed. */
+  /** A condition that is always true. In `Queries.search`, it stops a read after its deadline. */
   readonly withinDeadline: string;
   /** Selects the `name` of every table, in alphabetical order. */
   readonly tables: string;
-  /** A moment from RFC 3339 text in UTC. */
+  /** A time from RFC 3339 text in UTC. */
   toTimestamp(text: string): string;
   /**
-   * What identifies the server and its history: it differs after a failover, and after a restore into another database.
-   * Absent where the database itself cannot tell.
+   * Identifies the server and its history: it changes after a failover, and after a restore into another database.
+   * Undefined where the database has no such value.
    */
   readonly server?: string;
-  /** Sends a signal to all processes that listen to a channel, after the commit of this transaction. */
+  /** Sends a signal to all processes that listen to a channel, when the transaction commits. */
   notify(channel: string): string;
-  /** Has everyone who would write to a table, or lock it so, wait until this transaction is over. */
+  /** Blocks writes and conflicting locks of a table until the transaction ends. */
   lockTable(table: string): string;
-  /** Whether a name is ours alone until this transaction is over; it does not wait for whoever else has it. */
+  /** Whether the transaction got the exclusive lock of a name; it does not wait. */
   tryLock(name: string): string;
-  /** Ends a `SELECT` whose rows nobody may change before this transaction is over. */
+  /** Ends a `SELECT` whose rows may not change before the transaction ends. */
   readonly lockRows: string;
-  /** Ends a `SELECT` whose rows nobody else may lock or change before this transaction is over. */
+  /** Ends a `SELECT` whose rows may be neither locked nor changed before the transaction ends. */
   readonly lockRowsForUpdate: string;
-  /** As `lockRowsForUpdate`, and leaves out the rows that someone else has locked. */
+  /** Like `lockRowsForUpdate`, but skips locked rows. */
   readonly lockFreeRows: string;
 }
 
@@ -51,7 +51,7 @@ export const SQLITE: Dialect = {
   tables: `
     SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'
     ORDER BY name`,
-  // There is no LATERAL here; a correlated subquery gives the ids, by which the rows are looked up.
+  // SQLite has no LATERAL; a correlated subquery selects the ids, by which the rows are read.
   highestIdsOfEach: (table, column) => `
     SELECT child.id FROM json_each(:parents) AS parent CROSS JOIN ${table} AS child
     WHERE child.id IN (
@@ -60,7 +60,7 @@ export const SQLITE: Dialect = {
   withinDeadline: 'within_deadline()',
   toTimestamp: (text) => text,
   notify: () => '0',
-  // One transaction writes at a time.
+  // SQLite has one writing transaction at a time.
   lockTable: () => 'SELECT 1',
   tryLock: () => 'TRUE',
   lockRows: '',
@@ -87,10 +87,10 @@ export const POSTGRES: Dialect = {
       SELECT id FROM ${table} WHERE ${column} = CAST(parent.id AS bigint)
       ORDER BY id DESC LIMIT :limit OFFSET :offset
     ) AS child`,
-  // The server ends statements by itself.
+  // The server has a statement timeout.
   withinDeadline: 'TRUE',
   toTimestamp: (text) => `CAST(${text} AS timestamptz)`,
-  // As of the log that is being written: the control file follows a promotion with a delay.
+  // From the log that is being written: the control file follows a promotion with a delay.
   server: `(SELECT system_identifier FROM pg_control_system()) || '/' ||
     (SELECT oid FROM pg_database WHERE datname = current_database()) || '/' ||
     substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`,

@@ -1,42 +1,39 @@
-/**
- * Node's socket errors, and PostgreSQL's classes and codes (appendix A) for a server that cannot serve now, 55000 while it recovers;
- * and ours.
- */
+/** Errors that mean an outage: of Node's sockets, of PostgreSQL (appendix A; 55000 during recovery), and own codes. */
 const UNAVAILABLE =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|08...|53...|57P0.|57014|55000|NO_PRIMARY|WRITE_TIMEOUT|READ_TIMEOUT)$/;
 
-/** A disk that is full, read-only or broken: PostgreSQL's codes, also of a server that only reads, and SQLite's. */
+/** A disk that is full, read-only or broken: codes of PostgreSQL (also of a read-only server) and of SQLite. */
 const STORAGE = /^(53100|58030|25006|SQLITE_(FULL|IOERR|READONLY|CANTOPEN).*)$/;
 
-/** What `pg` and TypeORM say without a code when a connection is lost or does not come about in time. */
+/** Messages of `pg` and TypeORM without a code, for a connection that is lost or times out. */
 const CONNECTION_LOST =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query runner already released)/;
 
 /** A concurrent transaction won. PostgreSQL: serialization failure, deadlock. SQLite: another process writes. */
 const COLLISION = /^(40001|40P01|SQLITE_BUSY.*)$/;
 
-/** A foreign key: another row refers to this one, or the row that this one refers to is not there. */
+/** A foreign key violation: another row refers to this one, or the referenced row does not exist. */
 const FOREIGN_KEY = /^(23503|23001|SQLITE_CONSTRAINT_FOREIGNKEY)$/;
 
-/** What SQLite says of `ON DELETE RESTRICT`, which it reports with the code of a trigger. */
+/** SQLite's message for `ON DELETE RESTRICT`, which it reports with the code of a trigger. */
 const RESTRICTED = /FOREIGN KEY constraint failed$/;
 
-/** A row like this one is there already. */
+/** A unique constraint violation. */
 const DUPLICATE = /^(23505|SQLITE_CONSTRAINT_UNIQUE)$/;
 
 /** PostgreSQL: insufficient privilege, undefined function, feature not supported. */
 const REFUSED = /^(42501|42883|0A000)$/;
 
-/** The migrations have not run yet. */
+/** The tables are missing: the migrations have not run. */
 const MISSING_TABLE = '42P01';
 
-/** A column that a replica does not have yet, because the migration has not arrived there. */
+/** A missing column: the migration has not arrived at the replica. */
 const MISSING_COLUMN = '42703';
 
-/** Of those above, what says that the server is away, and not that it is busy. */
+/** Of the outages, those that mean that the server is unavailable, not busy. */
 const AWAY = /^(E[A-Z_]+|08...|57P0.)$/;
 
-/** What an error says of itself. A driver's errors need not be instances of this realm's `Error`. */
+/** The properties of an error. A driver's errors may not be instances of this realm's `Error`. */
 function describe(error: unknown): { code: string; message: string } {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   return {
@@ -45,21 +42,21 @@ function describe(error: unknown): { code: string; message: string } {
   };
 }
 
-/** Whether it may work at once if it is only tried again. */
+/** Whether an immediate retry may succeed. */
 export function isCollision(error: unknown): boolean {
   const { driverError } = (error ?? {}) as { driverError?: unknown };
   return COLLISION.test(describe(error).code) || (driverError !== undefined && isCollision(driverError));
 }
 
-/** Whether nothing could be written, because of the disk; reading may still work. */
+/** Whether a write failed because of the disk; reads may still work. */
 export function isStorageFault(error: unknown): boolean {
   const { driverError } = (error ?? {}) as { driverError?: unknown };
   return STORAGE.test(describe(error).code) || (driverError !== undefined && isStorageFault(driverError));
 }
 
 /**
- * Whether a foreign key rejected the change: a row that another one refers to was deleted, or one was written that
- * refers to none.
+ * Whether a foreign key was violated: by the deletion of a referenced row, or by a reference to
+ * a missing one.
  */
 export function isForeignKeyViolation(error: unknown): boolean {
   const { driverError } = (error ?? {}) as { driverError?: unknown };
@@ -71,13 +68,13 @@ export function isForeignKeyViolation(error: unknown): boolean {
   );
 }
 
-/** Whether a unique index rejected the row. */
+/** Whether a unique constraint was violated. */
 export function isDuplicate(error: unknown): boolean {
   const { driverError } = (error ?? {}) as { driverError?: unknown };
   return DUPLICATE.test(describe(error).code) || (driverError !== undefined && isDuplicate(driverError));
 }
 
-/** Whether the server will not run it for us, today or later. */
+/** Whether the server will never run the statement for this role. */
 export function isNotPermitted(error: unknown): boolean {
   const { driverError } = (error ?? {}) as { driverError?: unknown };
   return REFUSED.test(describe(error).code) || (driverError !== undefined && isNotPermitted(driverError));
@@ -89,8 +86,8 @@ export function isMissingTable(error: unknown): boolean {
 }
 
 /**
- * Whether a failure means that the database cannot serve for now, rather than that we asked it something
- * wrong: it is away or overloaded, not migrated yet, or others were always faster. The client may retry.
+ * Whether an error means that the database cannot serve for now, and not that a query was
+ * wrong: it is unavailable, overloaded or not migrated, or retries failed. The client may retry.
  */
 export function isOutage(error: unknown): boolean {
   const { code, message } = describe(error);
@@ -116,7 +113,7 @@ export function isReplicaFailure(error: unknown): boolean {
   );
 }
 
-/** Whether the server is away, as far as this connection tells. */
+/** Whether the server is unavailable over this connection. */
 export function isConnectionLost(error: unknown): boolean {
   const { errors = [], driverError } = (error ?? {}) as { errors?: unknown[]; driverError?: unknown };
   const { code, message } = describe(error);

@@ -1,9 +1,9 @@
-/** Signals that processes send each other through the database. */
+/** Signals between processes through the database. */
 export interface Listening {
-  /** Whether signals arrive, as far as is known: without them, one has to look every now and then. */
+  /** Whether signals arrive, as far as is known: without them, the listener has to poll. */
   readonly works: boolean;
   close(): Promise<void>;
 }
 
-/** Where there is no other process. */
+/** For a database with one process. */
 export const NO_SIGNALS: Listening = { works: false, close: async () => undefined };

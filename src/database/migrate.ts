@@ -7,21 +7,21 @@ import { rememberChecksums } from './migration-checksums.js';
 import { pendingMigrations } from './pending-migrations.js';
 import { FileLock } from './sqlite/file-lock.js';
 
-/** Key of the advisory lock: any number that nothing else in the database uses. */
+/** Key of the advisory lock, used for nothing else in the database. */
 const LOCK_KEY = 7_236_104_455;
 
-/** How long to wait on SQLite for another process that is migrating, in milliseconds. */
+/** How long to wait on SQLite for another process that migrates, in milliseconds. */
 const PATIENCE = 60_000;
 
 /** Between two attempts to get the lock on PostgreSQL, in milliseconds. */
 const RETRY = 200;
 
 /**
- * Runs the pending migrations, one process at a time: others wait, and then find nothing left to do. All of them run
- * or none, unless one of them has `transaction = false`: then each is a transaction by itself, or none.
+ * Runs the pending migrations. Concurrent processes wait, and then find none pending. All of them run
+ * or none, unless one of them has `transaction = false`: then each has its own transaction, or none.
  *
  * @param accept whether to accept migrations that were changed after they ran
- * @returns the names of those that ran
+ * @returns the names of the migrations that ran
  */
 export async function migrate(config: Pick<Config, 'store'>, { accept = false } = {}): Promise<string[]> {
   const unlockFile =
@@ -48,7 +48,7 @@ function lockFile(file: string): () => void {
   return () => lock.release();
 }
 
-/** Of a transaction: a lock of the session would stay with the connection that a pooler keeps. */
+/** Uses a lock of a transaction: behind a pooler, a lock of the session would stay with its connection. */
 async function lockDatabase(source: DataSource): Promise<() => Promise<void>> {
   const holder = source.createQueryRunner();
   const tryLock = async (): Promise<boolean> => {
@@ -60,7 +60,7 @@ async function lockDatabase(source: DataSource): Promise<() => Promise<void>> {
     if (!row!.isLocked) await holder.rollbackTransaction();
     return row!.isLocked;
   };
-  // Not by a statement that waits: a concurrent index build would wait for that, and neither would ever end.
+  // A statement that waits for the lock would block a concurrent index build, and wait for it: a deadlock.
   while (!(await tryLock())) await sleep(RETRY);
   await holder.query('SET LOCAL idle_in_transaction_session_timeout = 0');
   return async () => {

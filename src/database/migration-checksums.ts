@@ -2,11 +2,11 @@ import type { DataSource } from 'typeorm';
 import { isMissingTable } from './failures.js';
 import { checksumOf } from './migrations/checksums.js';
 
-/** What each migration was when it ran; beside the table that TypeORM keeps, which has no room for it. */
+/** The checksum of each migration when it ran. TypeORM's own table has no column for it. */
 export const CHECKSUMS_TABLE = 'migration_checksums';
 
 /**
- * Remembers the checksums of the migrations that have just run, and of those that ran before checksums were kept.
+ * Stores the checksums of the migrations that have just run, and of those that ran before checksums existed.
  *
  * @param accept whether to accept those that have changed, too
  */
@@ -33,7 +33,7 @@ export async function rememberChecksums(
   }
 }
 
-/** Makes the table where there is none; nothing is written where there is one, which may be read-only. */
+/** Creates the table if it is missing. Otherwise nothing is written, because the database may be read-only. */
 async function rememberedNames(source: DataSource): Promise<string[]> {
   try {
     const rows: { name: string }[] = await source.query(`SELECT name FROM ${CHECKSUMS_TABLE}`);
@@ -47,7 +47,7 @@ async function rememberedNames(source: DataSource): Promise<string[]> {
   }
 }
 
-/** The names of the migrations that are not what they were when they ran. */
+/** The names of the migrations that were changed after they ran. */
 export const changedMigrations = (
   remembered: readonly { readonly name: string; readonly checksum: string }[],
 ): string[] =>

@@ -7,7 +7,7 @@ import { PostgresDatabase } from './postgres/database.js';
 import { SqliteDatabase } from './sqlite/database.js';
 import { untilReachable } from './until-reachable.js';
 
-/** Opens the configured database, with its schema up to date unless the configuration leaves that alone. */
+/** Opens the configured database and migrates it, unless the configuration disables that. */
 export function openDatabase(config: Config): Promise<Database> {
   const logger = new Logger('Database');
   return untilReachable(() => open(config, logger), logger);
@@ -20,7 +20,7 @@ async function open(config: Config, logger: Logger): Promise<Database> {
     const ran = await migrate(config);
     if (ran.length > 0) logger.log(`Migrations run: ${ran.join(', ')}`);
   };
-  // Every entity whose module has been imported: a new module needs no second list.
+  // The entities of all imported modules: a new module needs no second list.
   const entities = getMetadataArgsStorage().tables.map(({ target }) => target);
   const database = await (store.kind === 'sqlite'
     ? SqliteDatabase.open(store, entities, migrateFirst)

@@ -2,12 +2,12 @@
 export type Parameters = Readonly<Record<string, string | number | null>>;
 
 /**
- * What a statement consists of: literals, quoted identifiers, comments and casts, in which a colon means
- * nothing, and placeholders. `''` inside a literal is two literals in a row, which comes to the same.
+ * The tokens of a statement: literals, quoted identifiers, comments and casts, whose colons are no
+ * placeholders, and placeholders. `''` inside a literal matches as two literals in a row, with the same effect.
  */
 const TOKEN = /'[^']*'|"[^"]*"|--[^\n]*|\/\*[^]*?\*\/|\$([a-z_]\w*)?\$[^]*?\$\1\$|::|:(?<name>[a-z_]\w*)/gi;
 
-/** Replaces the `:name` placeholders of a statement, and nothing else. */
+/** Replaces the `:name` placeholders of a statement. */
 export function replacePlaceholders(sql: string, replace: (name: string) => string): string {
   return sql.replaceAll(TOKEN, (...match: unknown[]) => {
     const { name } = match.at(-1) as { name?: string };

@@ -4,10 +4,10 @@ import type { ServiceDataSource } from './service-data-source.js';
 import type { Transactions } from './transactions.js';
 
 /**
- * Reads by SQL, for the paths where the repository is too slow: each statement is prepared once, and its
- * rows are plain objects with integers as numbers and timestamps as RFC 3339 text. Statements are kept by
- * their text, so a text is made of fixed parts, never of values. Within a unit of work that has written, it
- * reads what that has written.
+ * Reads by SQL, for paths where the repository is too slow: each statement is prepared once, and its
+ * rows are plain objects with integers as numbers and timestamps as RFC 3339 text. Statements are cached by
+ * their text, so the text must never contain values. Within a unit of work that has written, it
+ * reads what was written.
  */
 export abstract class Queries {
   abstract readonly dialect: Dialect;
@@ -23,10 +23,10 @@ export abstract class Queries {
   }
 
   /**
-   * As `all`, for what may take seconds: it runs where it keeps no one else waiting, for 8 seconds at most. On SQLite,
+   * Like `all`, for slow reads: it does not delay others, and is stopped after 8 seconds. On SQLite,
    * only a statement with `dialect.withinDeadline` among its conditions can be stopped.
    *
-   * @throws Error that is a 503, when the read takes too long or too many are waiting
+   * @throws Error that becomes a 503, when the read takes too long or too many are waiting
    */
   search<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
     if (this.source.unit?.hasWritten) return this.transactions.execute<Row>(sql, parameters);
@@ -39,11 +39,11 @@ export abstract class Queries {
   }
 
   /**
-   * Reads what may be some seconds old from a read replica, where there are any: `work` may use this class, and
-   * repositories. It reads from the primary within a unit of work, in requests that may change something, and outside of
-   * requests; and whatever fails on a replica.
+   * Reads from a replica, if there is one; the data may be some seconds old. `work` may use this class, and
+   * repositories. It reads from the primary within a unit of work, in requests that may change something, outside of
+   * requests, and when the replica fails.
    *
-   * @param work nothing but reads; it may run twice
+   * @param work only reads; it may run twice
    */
   onReplica<T>(work: () => Promise<T>): Promise<T> {
     return work();

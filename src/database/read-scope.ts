@@ -1,20 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Where the reads of a request may go. Outside of a scope, everything is read from the primary. */
+/** Which server the reads of a request may use. Outside of a scope, it is the primary. */
 export class ReadScope {
   private hasWritten = false;
   private isOver = false;
 
   /**
-   * @param mayWrite whether the request may change something, so that what it reads decides
-   * @param position what the reads have to see: a position in the write-ahead log
+   * @param mayWrite whether the request may change something, so that its reads must be current
+   * @param position the position in the write-ahead log that the reads must include
    */
   constructor(
     private mayWrite: boolean,
     readonly position: bigint | undefined,
   ) {}
 
-  /** It has turned out that the request changes nothing. */
+  /** The request changes nothing, as its body has shown. */
   markReadOnly(): void {
     this.mayWrite = false;
   }
@@ -24,7 +24,7 @@ export class ReadScope {
     this.hasWritten = true;
   }
 
-  /** The response has left: what the request has started in the background reads from the primary. */
+  /** The response was sent: background work of the request reads from the primary. */
   end(): void {
     this.isOver = true;
   }
@@ -33,7 +33,7 @@ export class ReadScope {
     return !this.mayWrite && !this.hasWritten && !this.isOver;
   }
 
-  /** Whether the response is one to a write. */
+  /** Whether the response belongs to a write. */
   isOfWrite(hasSucceeded: boolean): boolean {
     return this.hasWritten || (this.mayWrite && hasSucceeded);
   }

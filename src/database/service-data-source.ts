@@ -9,30 +9,30 @@ import { UnitOfWork } from './unit-of-work.js';
 type Isolation = NonNullable<Parameters<QueryRunner['startTransaction']>[0]>;
 
 /**
- * TypeORM's data source, whose repositories and managers are safe for everything on either database, and take
- * part in the unit of work (`Transactions.run`) that is under way where they are called.
+ * TypeORM's data source. Its repositories and managers are safe for everything on both databases, and take
+ * part in the current unit of work (`Transactions.run`).
  */
 export abstract class ServiceDataSource extends DataSource {
   private readonly units = new AsyncLocalStorage<UnitOfWork>();
 
-  /** Whether the database can be written to. */
+  /** Whether the database accepts writes. */
   readonly storage = new Storage();
 
-  /** What is written with each change. */
+  /** The companions of every change. */
   readonly companions: Companion[] = [];
 
-  /** Whether something is to be written with a change that is made here. */
+  /** Whether a change in the current context has companions. */
   get isAccompanied(): boolean {
     return this.companions.some((companion) => companion.isWanted());
   }
 
-  /** The unit of work that calls take part in. */
+  /** The current unit of work. */
   get unit(): UnitOfWork | undefined {
     const unit = this.units.getStore();
     return unit?.isUnderWay ? unit : undefined;
   }
 
-  /** Does the work as a part of the unit, with everything that it calls. */
+  /** Runs the work, and everything that it calls, as a part of the unit. */
   within<T>(unit: UnitOfWork, work: () => Promise<T>): Promise<T> {
     return this.units.run(unit, () => unit.complete(work));
   }
@@ -45,7 +45,7 @@ export abstract class ServiceDataSource extends DataSource {
     return Object.assign(runner, { manager: this.createEntityManager(runner) });
   }
 
-  /** A runner that is no part of any unit of work, and whose changes nothing is written with. */
+  /** A runner outside of any unit of work, without companions. */
   createOwnQueryRunner(mode: ReplicationMode = 'master'): CheckedRunner {
     if (mode === 'master') currentReadScope()?.markWritten();
     const runner = checkedRunner(this.newRunner(mode), { onError: (error) => this.storage.note(error) });
@@ -53,9 +53,9 @@ export abstract class ServiceDataSource extends DataSource {
   }
 
   /**
-   * Writes what goes with the changes of a transaction, if there are any, before its commit.
+   * Runs the companions of a transaction with changes, before its commit.
    *
-   * @returns what to call after the commit
+   * @returns a callback for after the commit
    */
   async accompany(runner: CheckedRunner, subjects: Iterable<string> = []): Promise<() => void> {
     const unit = new UnitOfWork(runner);

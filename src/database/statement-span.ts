@@ -3,11 +3,11 @@ type TraceStatement = <T>(system: 'sqlite' | 'postgresql', text: string, run: ()
 
 let traceStatement: TraceStatement | undefined;
 
-/** Has someone trace every statement of this process. */
+/** Sets the tracer of every statement of this process. */
 export function traceStatementsBy(next: TraceStatement | undefined): void {
   traceStatement = next;
 }
 
-/** Runs a statement, in a span where someone traces. */
+/** Runs a statement, in a span if statements are traced. */
 export const traced = <T>(system: 'sqlite' | 'postgresql', text: string, run: () => T): T =>
   traceStatement === undefined ? run() : traceStatement(system, text, run);

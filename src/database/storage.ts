@@ -1,19 +1,19 @@
 import { isStorageFault } from './failures.js';
 
-/** Between two attempts to find out whether writing works again, in milliseconds. */
+/** The interval between two tests whether writes work again, in milliseconds. */
 const PROBE_INTERVAL = 1000;
 
-/** Remembers that a write met a disk that is full, read-only or broken, until writing works again. */
+/** Stores that a write failed because the disk is full, read-only or broken, until writes work again. */
 export class Storage {
   private isBroken = false;
   private lastProbe = 0;
 
-  /** Sees the error of each statement that fails. */
+  /** Called with the error of each failed statement. */
   note(error: unknown): void {
     if (isStorageFault(error)) this.isBroken = true;
   }
 
-  /** @param probe writes something that takes room, and leaves nothing behind */
+  /** @param probe tests whether the database can write, without leaving rows */
   async works(probe: () => Promise<unknown>): Promise<boolean> {
     if (this.isBroken && Date.now() - this.lastProbe >= PROBE_INTERVAL) {
       this.lastProbe = Date.now();

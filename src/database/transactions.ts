@@ -13,39 +13,39 @@ export interface Statement {
   readonly parameters: Parameters;
 }
 
-/** What a unit of work that begins late does besides, in the same transaction. */
+/** Additional steps of a deferred unit of work, in the same transaction. */
 interface Ends<T> {
   /** Before the first write. */
   readonly atBegin: () => Promise<void>;
-  /** After the last one, before the commit. */
+  /** After the last write, before the commit. */
   readonly atEnd: (value: T) => Promise<void>;
 }
 
 const NOTHING: Ends<unknown> = { atBegin: async () => undefined, atEnd: async () => undefined };
 
-/** Transactions that run again after a collision, and that repositories, managers and `Queries` take part in. */
+/** Transactions with retries after conflicts, in which repositories, managers and `Queries` take part. */
 export abstract class Transactions {
   constructor(protected readonly source: ServiceDataSource) {}
 
-  /** Has something written with every change, in whatever way that is made, or not at all. */
+  /** Adds a companion, which writes in the transaction of every change. */
   accompany(companion: Companion): void {
     this.source.companions.push(companion);
   }
 
-  /** Names what the unit of work under way changes, by the path of the resource: `/v1/posts/7`. */
+  /** Names a resource that the current unit of work changes, by its path: `/v1/posts/7`. */
   about(subject: string): void {
     this.source.unit?.about(subject);
   }
 
-  /** Whether something is to be written with a change that is made here, so that it takes a unit of work. */
+  /** Whether a change in the current context has companions, and so requires a unit of work. */
   get isAccompanied(): boolean {
     return this.source.isAccompanied;
   }
 
   /**
-   * Runs a unit of work: all of it happens, or none. It may run more than once when it collides with another,
-   * so it does nothing but read and write. Within another unit of work it is a part of that one, which cannot
-   * succeed any more if this part fails; for a part that may fail alone there is `dataSource.transaction`.
+   * Runs a unit of work: all of it commits, or nothing. It runs again after a conflict with another transaction,
+   * so it must only read and write the database. Within another unit of work it is a part of that one, which fails
+   * if this part fails; for a part that may fail alone there is `dataSource.transaction`.
    */
   run<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     const { unit } = this.source;
@@ -59,7 +59,7 @@ export abstract class Transactions {
     );
   }
 
-  /** Runs one writing statement, which is a transaction by itself, and returns its `RETURNING` rows. */
+  /** Runs one writing statement in a transaction, and returns its `RETURNING` rows. */
   execute<Row>(sql: string, parameters: Parameters = {}): Promise<Row[]> {
     const { unit } = this.source;
     if (!unit) {
@@ -74,10 +74,10 @@ export abstract class Transactions {
   }
 
   /**
-   * Runs a writing statement, and one that follows from its rows, as one transaction.
+   * Runs a writing statement, and one that depends on its rows, in one transaction.
    *
-   * @param following `undefined` where nothing follows
-   * @returns the rows of the first
+   * @param following `undefined` if no statement follows
+   * @returns the rows of the first statement
    */
   executeBoth<Row>(
     statement: Statement,
@@ -88,22 +88,22 @@ export abstract class Transactions {
     return this.executeBothAlone(statement, following);
   }
 
-  /** Calls back after the commit of the unit of work that is under way, or at once where none is. */
+  /** Calls back after the commit of the current unit of work, or at once without one. */
   onCommit(callback: () => void): void {
     const { unit } = this.source;
     if (unit) unit.onCommit(callback);
     else callback();
   }
 
-  /** Whether a unit of work is under way. */
+  /** Whether there is a current unit of work. */
   get isUnderWay(): boolean {
     return this.source.unit !== undefined;
   }
 
   /**
-   * Runs a unit of work whose transaction begins with its first write, so that whatever is slow before that
-   * keeps nobody from writing; all that follows, up to the end of the work, belongs to it. Work that writes
-   * nothing ends in a transaction with nothing but the ends in it. It may run more than once.
+   * Runs a unit of work whose transaction begins with its first write, so that slow work before that
+   * blocks no other writes; everything after it, up to the end of the work, belongs to it. Work without
+   * a write ends with a transaction for the additional steps. It may run more than once.
    */
   lazily<T>(work: () => Promise<T>, ends: Ends<T>): Promise<T> {
     return retryCollisions(() => this.attempt(work, ends));
@@ -112,7 +112,7 @@ export abstract class Transactions {
   private async attempt<T>(work: (begin: () => Promise<void>) => Promise<T>, ends: Ends<T>): Promise<T> {
     const runner = this.source.createOwnQueryRunner();
     let begun: Promise<void> | undefined;
-    // A collision at the beginning is no reason to do again what came before it.
+    // A conflict at the beginning is retried without repeating the work before it.
     const begin = () => (begun ??= retryCollisions(() => this.begin(runner, ends)));
     const unit = new UnitOfWork(runner, begin);
     try {
@@ -127,7 +127,7 @@ export abstract class Transactions {
       onCommitted();
       return value;
     } catch (error) {
-      // One that is still beginning would hold the connection.
+      // Its connection would stay in use while it begins.
       const failure = await begun?.then(
         () => error,
         (cause: unknown) => cause,

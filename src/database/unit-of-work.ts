@@ -2,8 +2,8 @@ import type { QueryRunner } from 'typeorm';
 import type { CheckedRunner } from './checked-runner.js';
 
 /**
- * A transaction that is under way, for the calls within it to take part in. All of it happens or none: a part
- * that has failed is what it ends with, though the work may have caught the error and gone on.
+ * A transaction in progress, in which calls take part. It commits as a whole or not at all: if one part
+ * fails, it fails with that error, even if the work has caught it.
  */
 export class UnitOfWork {
   private readonly borrowed = new WeakSet<QueryRunner>();
@@ -15,7 +15,7 @@ export class UnitOfWork {
   private hasBegun: boolean;
   private isOver = false;
 
-  /** @param begin begins the transaction, unless that has happened; absent where it is under way */
+  /** @param begin begins the transaction, unless it has begun; undefined if it is in progress */
   constructor(
     private readonly runner: CheckedRunner,
     private readonly begin?: () => Promise<void>,
@@ -23,27 +23,27 @@ export class UnitOfWork {
     this.hasBegun = begin === undefined;
   }
 
-  /** Whether calls still take part in it. What outlives its unit of work is on its own. */
+  /** Whether calls still take part in it. Work that outlives its unit of work runs outside of it. */
   get isUnderWay(): boolean {
     return !this.isOver;
   }
 
-  /** Whether a read has to take part in it to see what was written. */
+  /** Whether a read must take part in it to see what was written. */
   get hasWritten(): boolean {
     return this.hasBegun && !this.isOver;
   }
 
-  /** What has been named as changed by it, in this order. */
+  /** The named subjects, in order. */
   get subjects(): Iterable<string> {
     return this.named;
   }
 
-  /** Names what it changes; a savepoint that is rolled back takes its names with it. */
+  /** Names a subject; a savepoint that is rolled back removes its names. */
   about(subject: string): void {
     this.named.add(subject);
   }
 
-  /** Does the work, and ends with it and with all that has joined it by then. */
+  /** Runs the work, and ends when the work and all parts that have joined are done. */
   async complete<T>(work: () => Promise<T>): Promise<T> {
     try {
       const value = await work();
@@ -55,7 +55,7 @@ export class UnitOfWork {
     }
   }
 
-  /** Calls back after the commit, and never without one. */
+  /** Calls back after the commit, and not after a rollback. */
   onCommit(callback: () => void): void {
     this.callbacks.push(callback);
   }
@@ -65,7 +65,7 @@ export class UnitOfWork {
     for (const callback of this.callbacks) callback();
   }
 
-  /** Does a part of the work. If it fails, all of it fails. */
+  /** Runs a part of the work. If it fails, all of it fails. */
   join<T>(work: () => Promise<T>): Promise<T> {
     return this.part(this.open().then(work), (error) => (this.failure ??= { error }));
   }
@@ -75,7 +75,7 @@ export class UnitOfWork {
     return this.join(() => this.inTurn(() => this.runner.track(() => statements(this.runner))));
   }
 
-  /** Does work that can be taken back alone, in a savepoint. Everything outside of it waits meanwhile. */
+  /** Runs work that can be rolled back alone, in a savepoint. Everything else waits meanwhile. */
   nest<T>(work: (unit: UnitOfWork, runner: QueryRunner) => Promise<T>): Promise<T> {
     const unit = new UnitOfWork(this.runner);
     const runner = Object.assign(unit.lend(), {
@@ -92,18 +92,18 @@ export class UnitOfWork {
     );
   }
 
-  /** Waits for what has joined it. @throws what failed in it */
+  /** Waits for the parts that have joined. @throws the error of a part */
   async settle(): Promise<void> {
     while (this.parts.size > 0) await Promise.allSettled(this.parts);
     if (this.failure) throw this.failure.error;
     this.runner.check();
   }
 
-  /** The connection, for a participant: it is not given back by `release`, and of no use after the end. */
+  /** The connection for a participant: `release` does not return it to the pool, and it fails after the end. */
   lend(): QueryRunner {
     const { runner } = this;
     const lent = Object.assign(Object.create(runner) as QueryRunner, {
-      // `save` and the like need not begin a transaction of their own.
+      // `save` and the like must not begin a transaction of their own.
       isTransactionActive: true,
       query: (...parameters: Parameters<QueryRunner['query']>) => {
         if (this.isOver)
@@ -120,7 +120,7 @@ export class UnitOfWork {
     return lent;
   }
 
-  /** Whether a runner is that of a participant. */
+  /** Whether a runner belongs to a participant. */
   lent(runner: QueryRunner): boolean {
     return this.borrowed.has(runner);
   }
@@ -130,7 +130,7 @@ export class UnitOfWork {
     this.hasBegun = true;
   }
 
-  /** One statement or nested transaction after the other: they share a connection. */
+  /** Statements and nested transactions run one after the other, because they share a connection. */
   private inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.queue.then(work);
     this.queue = turn.catch(() => undefined);

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoggerService } from '@nestjs/common';
 import { isOutage } from './failures.js';
 
-/** A database that starts together with the service is waited for: this often, a second apart. */
+/** The service waits for a database that starts at the same time: this number of attempts, a second apart. */
 const ATTEMPTS = 15;
 
-/** Tries again while the database is away, for some seconds. @throws what the last attempt met, or a fault at once */
+/** Retries while the database is unavailable. @throws the error of the last attempt; at once, if it is no outage */
 export async function untilReachable<T>(
   attempt: () => Promise<T>,
   logger: Pick<LoggerService, 'warn'>,

@@ -13,13 +13,13 @@ export class CommittedEvents {
     this.listeners.push(listener);
   }
 
-  /** @param events made only for those who look at them */
+  /** @param events a function, called only if there are listeners */
   report(events: () => readonly NewEvent[]): void {
     for (const listener of this.listeners) {
       try {
         listener(events);
       } catch (error) {
-        // The change has happened: its request succeeds.
+        // The change is committed, so its request succeeds.
         this.logger.error({ msg: 'A listener of events failed', err: error });
       }
     }

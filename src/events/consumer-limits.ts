@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ConnectionLimit } from '../common/request/connection-limit.js';
 
-/** How many consumers may be connected: streams, and subscriptions over GraphQL. */
+/** Limits the connected consumers: streams, and subscriptions over GraphQL. */
 @Injectable()
 export class ConsumerLimits extends ConnectionLimit {
   constructor() {

@@ -1,14 +1,14 @@
 import type { ExportedColumn } from './exported-columns.js';
 
-/** What happened to a resource, before it has a place in the log. */
+/** A change of a resource, before it has a position in the log. */
 export interface NewEvent {
   /** Such as `post.created`. */
   readonly type: string;
   /** The path of the resource. */
   readonly subject: string;
-  /** The resource after the change, as REST shows it. */
+  /** The resource after the change, as in the REST API. */
   readonly data: object;
-  /** Whether only the owner and staff see it, unless `WRITE_ACCESS` is open. */
+  /** Whether only the owner and staff may read it, unless `WRITE_ACCESS` is `open`. */
   readonly isPrivate: boolean;
   readonly ownerId: number | null;
 }
@@ -18,22 +18,22 @@ interface Definition<Change extends string> {
   readonly resource: string;
   /** The path of the collection: `/v1/posts`. */
   readonly collection?: string;
-  /** The second parts of the types. */
+  /** The second parts of the types, such as `created`. */
   readonly changes: readonly Change[];
   /** Whether only the owner of a resource and staff may read it, see `@OwnerAccess()`. */
   readonly isPrivate?: boolean;
-  /** The columns that make the view, for changes by SQL text, see `EventOutbox.change`. */
+  /** The columns of the view, for changes by SQL; see `EventOutbox.change`. */
   readonly columns?: Readonly<Record<string, ExportedColumn>>;
 }
 
 interface Details {
-  /** The account that a private resource belongs to. */
+  /** The account that owns a private resource. */
   readonly ownerId?: number | null;
-  /** The path of the collection, where it depends on the resource. */
+  /** The path of the collection, if it depends on the resource. */
   readonly collection?: string;
 }
 
-/** The events of a resource. The module registers them by `EventsModule.forFeature`. */
+/** Defines the events of a resource. The module registers them with `EventsModule.forFeature`. */
 export class EventsOf<Change extends string = string> {
   readonly isPrivate: boolean;
   readonly collection: string;
@@ -62,7 +62,7 @@ export class EventsOf<Change extends string = string> {
     return `${collection}/${String(id)}`;
   }
 
-  /** @param data the view after the change; of a deleted resource its id alone, as the view shows it */
+  /** @param data the view after the change; of a deleted resource only its id */
   of(
     change: Change,
     data: { readonly id: unknown },

@@ -1,23 +1,23 @@
-/** The positions of an epoch, and where the log begins and ends. */
+/** The positions of an epoch, and of the log. */
 export interface EpochRange {
   readonly first: number;
-  /** The first position of the epoch after it. */
+  /** The first position of the next epoch. */
   readonly next: number | null;
   readonly isCurrent: boolean | number;
-  /** Whether the first event that is kept at or after `first` is its own; epochs that gave no ids share it with the next. */
+  /** Whether the oldest kept event at or after `first` belongs to it; an epoch without ids shares it with the next. */
   readonly hasFirst: boolean | number | null;
   readonly last: number;
-  /** Of the events that are kept. */
+  /** Of the kept events. */
   readonly oldest: number | null;
 }
 
-/** Whether no event had the position, which none has now. Positions that a lost server has given out look like gone. */
+/** Whether no event ever had the position. Positions that a lost server has given out count as given. */
 export function wasNeverGiven(
   position: number,
   { first, next, isCurrent, hasFirst, last, oldest }: EpochRange,
 ): boolean {
   if (position < first || (isCurrent && position > last)) return true;
   const isOfThisLog = isCurrent || (hasFirst && next !== null && position < next);
-  // Events are purged from the start: one that is missing after the oldest is a gap between positions.
+  // Events are purged from the start: a missing position after the oldest event is a gap.
   return Boolean(isOfThisLog) && oldest !== null && position > oldest;
 }

@@ -7,10 +7,10 @@ import { EventStore, type ListedEvent } from './event-store.js';
 import { type EventView, toEventView } from './event.view.js';
 import { eventId } from './stored-event.js';
 
-/** A page of the feed as a client asks for it. */
+/** The parameters of a page of the feed. */
 export interface ReadEvents {
   readonly filter: EventFilter;
-  /** The id of the event after which the page starts; absent is the start of the log. */
+  /** The id of the event after which the page starts; without it, the start of the log. */
   readonly after: string | undefined;
   readonly limit: number;
 }
@@ -24,10 +24,10 @@ export class EventFeed {
     private readonly config: Config,
   ) {}
 
-  /** Has every event whose change was acknowledged before. @throws AppError `INVALID_CURSOR`, `EVENTS_EXPIRED` */
+  /** Contains every event whose change was acknowledged before. @throws AppError `INVALID_CURSOR`, `EVENTS_EXPIRED` */
   async read({ filter, after, limit }: ReadEvents): Promise<CursorPage<EventView>> {
     const start = after ? await this.store.locate(after) : 0;
-    // Before the page is read: what is numbered after that would be missing.
+    // Before the page is read: events that are numbered later would be missing.
     await this.log.catchUp();
     const rows = await this.store.list(start, filter, limit + 1);
     const data = rows.slice(0, limit);

@@ -1,15 +1,15 @@
 import type { StoredEvent } from './stored-event.js';
 
-/** Who looks: someone who sees everything, or an account that sees its own private events, or nobody's. */
+/** The viewer: someone who sees everything, or an account that also sees its own private events (null: none). */
 export type Viewer = 'everything' | { readonly accountId: number | null };
 
-/** Which events a consumer gets. */
+/** Selects the events of a consumer. */
 export class EventFilter {
   /** Consumers with the same key get the same events. */
   readonly key: string;
   private readonly wanted: ReadonlySet<string> | undefined;
 
-  /** @param types absent: all of them */
+  /** @param types undefined: all */
   constructor(
     readonly viewer: Viewer,
     readonly types?: readonly string[],

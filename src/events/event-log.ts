@@ -11,24 +11,24 @@ import { EventStore } from './event-store.js';
 import { StoredEvent } from './stored-event.js';
 
 /**
- * Between two looks for new events while there are some, in milliseconds: what came meanwhile is sent together. It is
- * longer with many streams, each of which costs a system call.
+ * The shortest interval between two reads of new events, in milliseconds: events in between are sent together. It is
+ * longer with many streams, because each costs a system call.
  */
 const PACE = { least: 25, most: 50, followers: 1000 };
 
-/** The same while nobody follows in this process: other replicas still hear of it soon. */
+/** The interval without followers in this process: other replicas still wait for positions. */
 const PACE_ALONE = 100;
 
-/** Between two looks in any case, in milliseconds: for what a killed process has left, and commands have written. */
+/** The longest interval between two reads, in milliseconds: for events of killed processes and of commands. */
 const INTERVAL = 1000;
 
-/** The same where no signals arrive, such as behind a pooler. */
+/** The longest interval where no signals arrive, such as behind a pooler. */
 const INTERVAL_WITHOUT_SIGNALS = 200;
 
-/** What is read at a time. */
+/** The size of a read. */
 const READ = { limit: 500, bytes: 256 * 1024 };
 
-/** New events in their order: all those after one position, up to another. */
+/** New events in order: all events after one position, up to another. */
 export interface EventBatch {
   readonly after: number;
   readonly events: readonly StoredEvent[];
@@ -36,11 +36,11 @@ export interface EventBatch {
 
 interface Follower {
   readonly accept: (batch: EventBatch) => void;
-  /** Called once, when `accept` has thrown: it gets no more. */
+  /** Called once, when `accept` has thrown: the follower gets no more events. */
   readonly fail: (error: unknown) => void;
 }
 
-/** The one reader of the process: it sees each new event once, and passes it to all that follow. */
+/** The log's reader, one for each process: it reads each new event once, and passes it to all followers. */
 @Injectable()
 export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Events');
@@ -51,13 +51,13 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
   private dueAt = Infinity;
   private lastRound = 0;
   private round: Promise<void> | undefined;
-  /** Whether this process has committed events since the last round. */
+  /** Whether this process has committed events since the last read. */
   private hasCommitted = false;
   private stopped = true;
   private hasHead = false;
   private findingHead: Promise<void> | undefined;
 
-  /** The position up to which followers have seen everything. */
+  /** The position up to which the followers have all events. */
   head = 0;
 
   constructor(
@@ -78,7 +78,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
       await this.numbering.open();
       await this.findHead();
     } catch (error) {
-      // The migrations have not run, or the database only reads: the service starts, and reports it.
+      // The migrations have not run, or the database is read-only: the service starts, and reports it.
       this.logger.warn({ msg: 'The log of events cannot be opened', err: error });
     }
     this.listening = this.database.listen(CHANNEL, () => this.wake());
@@ -93,36 +93,36 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
     await this.round;
   }
 
-  /** Whether signals of other processes arrive; `undefined` where none can. */
+  /** Whether signals of other processes arrive; `undefined` if the store has none. */
   get listens(): boolean | undefined {
     const { store } = this.config;
     return store.kind === 'postgres' && !store.pooled ? (this.listening?.works ?? false) : undefined;
   }
 
-  /** Gives positions to all events that have committed by now. @returns the last position */
+  /** Gives positions to all committed events. @returns the last position */
   async catchUp(): Promise<number> {
     await this.findHead();
     const { last, hasUnnumbered } = await this.store.state();
     if (!hasUnnumbered) return last;
-    // Whoever asks for it has not changed anything by it.
+    // Numbering is not a change by the caller.
     await this.outside(() => this.numbering.number());
     return (await this.store.state()).last;
   }
 
-  /** Finds out where the log ends, once; await it before you follow. Where the start has met an error, it asks again. */
+  /** Finds the end of the log, once; await it before `follow`. After an error at start, it tries again. */
   async findHead(): Promise<void> {
     if (this.hasHead) return;
     this.findingHead ??= this.outside(() => this.readHead()).finally(() => (this.findingHead = undefined));
     await this.findingHead;
   }
 
-  /** Passes on every batch from now on, until the returned function is called. */
+  /** Passes every batch from now on to the follower, until the returned function is called. */
   follow(follower: Follower): () => void {
     this.followers.add(follower);
     return () => this.followers.delete(follower);
   }
 
-  /** Has the log looked at, as soon as its pace allows. */
+  /** Reads the log as soon as the shortest interval allows. */
   wake(): void {
     this.schedule(Math.max(0, this.lastRound + this.pace - Date.now()));
   }
@@ -145,7 +145,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   private begin(): void {
-    // The round that is under way looks again at its end.
+    // The current read checks again at its end.
     if (this.round) return;
     this.dueAt = Infinity;
     this.round = this.look()
@@ -154,7 +154,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
         this.round = undefined;
         this.lastRound = Date.now();
         const interval = this.listening?.works ? INTERVAL : INTERVAL_WITHOUT_SIGNALS;
-        // Whoever has called `wake` meanwhile is not to wait longer.
+        // A `wake` during the read must not wait longer.
         const delay = this.hasCommitted ? 0 : Math.min(this.dueAt - this.lastRound, interval);
         this.dueAt = Infinity;
         this.schedule(Math.max(this.pace, delay));
@@ -166,7 +166,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
     this.hasHead = true;
   }
 
-  /** One that throws does not keep the batch from the others. */
+  /** An error of one follower must not affect the others. */
   private pass(batch: EventBatch, follower: Follower): void {
     try {
       follower.accept(batch);
@@ -191,7 +191,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
         return;
       }
       const rows = await this.store.read(this.head, EVERY_EVENT, READ);
-      // Purged, before anybody has seen it.
+      // The events were purged before they were read.
       if (rows.length === 0) {
         this.head = last;
         return;
@@ -200,7 +200,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
       const batch = { after: this.head, events };
       this.head = events.at(-1)!.position;
       for (const follower of this.followers) this.pass(batch, follower);
-      // Streams send it before the next one comes.
+      // Lets the streams send the batch before the next one.
       await setImmediate();
     }
   }

@@ -8,7 +8,7 @@ import { Transactions } from '../database/transactions.js';
 /** How many events one transaction numbers. */
 const BATCH = 500;
 
-/** Listeners to this channel look for new events. */
+/** The channel that signals new events. */
 export const CHANNEL = 'events';
 
 /** The last position, in a query of `event_log`. */
@@ -24,7 +24,7 @@ interface LogRow {
   readonly current: string;
 }
 
-/** Gives events their ids: an epoch, which belongs to one history of the database, and a position. */
+/** Gives events their ids: an epoch, which identifies one history of the database, and a position. */
 @Injectable()
 export class EventNumbering {
   private readonly isPostgres: boolean;
@@ -41,16 +41,16 @@ export class EventNumbering {
     this.server = queries.dialect.server;
   }
 
-  /** Call it when a process starts: a database that was restored must not give out the same ids again. */
+  /** Call it at start: a restored database must not give out the same ids again. */
   async open(): Promise<void> {
-    // An embedded database cannot tell that it was restored; but then the process was started since.
+    // An embedded database cannot detect that it was restored; but the process has been restarted since.
     if (!this.isPostgres) return this.renewEpoch();
     await this.identify();
   }
 
   /**
-   * Gives positions to the events that have committed, in the order of their ids, and signals it. One process at a time
-   * does so: the others wait for the lock of the one row. On SQLite events have their position from the beginning.
+   * Gives positions to committed events, in the order of their ids, and signals it. One process at a time
+   * does that: others wait for the lock of the row. On SQLite, events have their position from the beginning.
    */
   async number(): Promise<void> {
     if (!this.isPostgres) return;
@@ -58,7 +58,7 @@ export class EventNumbering {
     for (let count = BATCH; count === BATCH;) count = await this.numberBatch();
   }
 
-  /** From now on, ids begin with another epoch. */
+  /** Later ids begin with another epoch. */
   async renewEpoch(): Promise<void> {
     if (this.isPostgres) await this.identify();
     await this.transactions.run(async () => {
@@ -67,23 +67,23 @@ export class EventNumbering {
     });
   }
 
-  /** An outage says nothing: replicas that disagreed about the server would begin epochs in turn. */
+  /** After an outage it tries again: replicas that disagreed about the server would begin epochs in turn. */
   private async identify(): Promise<void> {
     if (this.isIdentified) return;
     try {
       await this.queries.one(`SELECT ${this.server} AS current`);
     } catch (error) {
       if (!isNotPermitted(error)) throw error;
-      // Some managed servers do not let applications ask. `npm run events -- renew-epoch` is left.
+      // Some managed servers do not permit the query; there, an operator uses `npm run events -- renew-epoch`.
       this.server = `''`;
     }
     this.isIdentified = true;
   }
 
   private async numberBatch(): Promise<number> {
-    // In one statement, which runs many times a second. Whoever has waited for the lock has the counter as it is then,
-    // and leaves out the events that were numbered meanwhile, though it may still see them without a position. Their
-    // places stay empty.
+    // One statement, because it runs many times a second. A process that has waited for the lock reads the current value,
+    // and skips events that were numbered meanwhile, though its snapshot shows them without a position. Their
+    // positions remain unused.
     const [result] = await this.transactions.execute<{ count: number; is_current: boolean }>(
       `WITH log AS (
          SELECT epoch, last_position FROM event_log WHERE id = 1 AND server = ${this.server ?? `''`} FOR UPDATE

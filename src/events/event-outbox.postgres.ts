@@ -1,7 +1,7 @@
 import type { EventsOf } from './define-events.js';
 import { exported } from './exported-columns.js';
 
-/** The statement, and the events of the rows that it returns, in one: a transaction would take four round trips. */
+/** Combines a statement and the insertion of its events: a transaction would take four round trips. */
 export function withEvents<Change extends string>(
   definition: EventsOf<Change>,
   change: Change,

@@ -7,7 +7,7 @@ import { CommittedEvents } from './committed-events.js';
 import type { EventsOf, NewEvent } from './define-events.js';
 import { withEvents } from './event-outbox.postgres.js';
 
-/** Records events in the transaction of their change: there is no event without its change, and none is lost. */
+/** Records events in the transaction of their change: neither exists without the other. */
 @Injectable()
 export class EventOutbox {
   constructor(
@@ -18,7 +18,7 @@ export class EventOutbox {
   ) {}
 
   /**
-   * Records events in the unit of work that is under way, after the change.
+   * Records events in the current unit of work, after the change.
    *
    * @throws Error outside of a unit of work, where a crash could separate the event from its change
    */
@@ -34,10 +34,10 @@ export class EventOutbox {
   }
 
   /**
-   * Runs a statement that changes rows, and records an event for each row that it returns, in one transaction; for the
-   * paths where {@link record} is too slow. The columns of the view are those of the definition.
+   * Runs a statement that changes rows, and records an event for each returned row, in one transaction; for
+   * paths where {@link record} is too slow. The definition has the columns of the view.
    *
-   * @param toView of a row that the statement returns
+   * @param toView converts a returned row
    */
   async change<Change extends string, Row extends { readonly id: unknown }>(
     definition: EventsOf<Change>,
@@ -45,7 +45,7 @@ export class EventOutbox {
     statement: Statement,
     toView: (row: Row) => { readonly id: unknown },
   ): Promise<Row[]> {
-    // What is written with the change takes a transaction, and has to know what was changed.
+    // Companions require a transaction, and the subjects of the change.
     if (!this.transactions.isUnderWay && this.transactions.isAccompanied) {
       return this.transactions.run(() => this.change(definition, change, statement, toView));
     }
@@ -68,7 +68,7 @@ export class EventOutbox {
   private insertion(events: readonly NewEvent[]): Statement {
     const [event, ...more] = events.map((each) => ({ ...each, data: dataOf(each) }));
     const { dialect } = this.queries;
-    // PostgreSQL gives out the epoch with the position.
+    // On PostgreSQL, the epoch is set with the position.
     const [column, epoch] =
       dialect.name === 'sqlite' ? ['epoch, ', '(SELECT epoch FROM event_log WHERE id = 1), '] : ['', ''];
     const columns = `${column}type, subject, time, data, is_private, owner_id`;
@@ -92,5 +92,5 @@ export class EventOutbox {
   private readonly now = (): string => this.clock.now().toISOString();
 }
 
-/** On one line, as the stream sends it: JSON has line breaks only between its tokens. */
+/** On one line, for the stream: JSON has line breaks only between its tokens. */
 const dataOf = ({ data }: NewEvent): string => stringify(data).replaceAll(/[\r\n]/g, ' ');

@@ -8,7 +8,7 @@ import { Subscribers } from './subscribers/subscribers.js';
 
 const DAY = 24 * 3600_000;
 
-/** Has events deleted that are older than the retention, from the start of the log. */
+/** Deletes events that are older than the retention, from the start of the log. */
 @Injectable()
 export class EventPurge {
   private readonly logger = new Logger('Events');
@@ -29,7 +29,7 @@ export class EventPurge {
     });
   }
 
-  /** A subscriber that has failed all the time gets what is left, and nobody else would notice. */
+  /** Deleted events are lost for a subscriber that has failed all the time, so it is logged. */
   private async reportLosses(purged: readonly PurgedEvent[]): Promise<void> {
     for (const { name, position } of await this.positions.all()) {
       const filter = this.subscribers.filters.get(name);

@@ -7,7 +7,7 @@ import type { ReadEvents } from './event-feed.js';
 import { EventFilter } from './event-filter.js';
 import { EventTypes } from './event-types.js';
 
-/** What a consumer asks for, and may see. */
+/** Checks what a consumer requests and may read. */
 @Injectable()
 export class EventQuery {
   constructor(
@@ -24,7 +24,7 @@ export class EventQuery {
     };
   }
 
-  /** The filter of a stream, and after which event it starts; absent is the next one. */
+  /** The filter and the start of a stream; undefined starts with the next event. */
   stream(
     query: QueryParameters,
     lastEventId: string | undefined,
@@ -37,7 +37,7 @@ export class EventQuery {
     };
   }
 
-  /** @param types unknown ones match nothing; absent are all */
+  /** @param types unknown ones match nothing; undefined matches all */
   filter(types: readonly string[] | undefined, account: Account | null): EventFilter {
     const known = types && [...new Set(types)].filter((type) => this.types.has(type)).toSorted();
     const seesAll = this.config.writeAccess === 'open' || account?.isStaff;

@@ -13,7 +13,7 @@ import type { EventRow } from './stored-event.js';
 /** How many events one transaction purges. */
 const BATCH = 500;
 
-/** Larger data is left out of pages, and loaded one by one while the page is sent; in bytes. */
+/** Larger data is left out of pages, and loaded while the page is sent; in bytes. */
 const LARGE_DATA = 16 * 1024;
 
 const COLUMNS = ['position', 'epoch', 'type', 'subject', 'time', 'is_private', 'owner_id']
@@ -23,19 +23,19 @@ const COLUMNS = ['position', 'epoch', 'type', 'subject', 'time', 'is_private', '
 const ID = /^(?<epoch>[\da-f]{12})-(?<position>[1-9]\d{0,14})$/;
 
 export interface LogState {
-  /** Of the last event that has one; 0 before the first. */
+  /** The position of the last event; 0 if there is none. */
   readonly last: number;
   /** Whether committed events wait for their position. */
   readonly hasUnnumbered: boolean;
 }
 
-/** An event without its data where that is large. */
+/** An event, without its data if that is large. */
 export type ListedEvent = Omit<EventRow, 'data'> & { readonly data: string | null };
 
-/** What is known of an event after its purge. */
+/** What remains known of a purged event. */
 export type PurgedEvent = Pick<EventRow, 'position' | 'type'>;
 
-/** The log of events: one total order, in which an event is found by its position. */
+/** The log of events: one total order by position. */
 @Injectable()
 export class EventStore {
   constructor(
@@ -44,10 +44,10 @@ export class EventStore {
     private readonly types: EventTypes,
   ) {}
 
-  /** Where the log ends. */
+  /** The end of the log. */
   async state(): Promise<LogState> {
     const { dialect } = this.queries;
-    // On SQLite events have their position from the beginning.
+    // On SQLite, events have their position from the beginning.
     const unnumbered =
       dialect.name === 'postgres' ? 'EXISTS (SELECT 1 FROM events WHERE position IS NULL)' : 'FALSE';
     const row = await this.queries.one<{ last: number; unnumbered: boolean | number }>(
@@ -59,7 +59,7 @@ export class EventStore {
   /**
    * The position of an event, by its id.
    *
-   * @throws AppError `INVALID_CURSOR` for an id that never existed, `EVENTS_EXPIRED` for an event that is gone
+   * @throws AppError `INVALID_CURSOR` for an id that never existed, `EVENTS_EXPIRED` for a purged event
    */
   async locate(id: string): Promise<number> {
     const { epoch = '', position: digits = '' } = ID.exec(id)?.groups ?? {};
@@ -87,9 +87,9 @@ export class EventStore {
   }
 
   /**
-   * Events after a position, whole, in their order.
+   * Events with their data after a position, in order.
    *
-   * @param bytes how much data there may be; one event comes in any case
+   * @param bytes the maximum size of the data; the first event is returned in any case
    */
   read(
     after: number,
@@ -99,13 +99,13 @@ export class EventStore {
     return this.select<EventRow>(after, filter, limit, `${COLUMNS}, event.data`, bytes);
   }
 
-  /** Events after a position for a page; without their data where that is large. */
+  /** Events after a position for a page, without large data. */
   list(after: number, filter: EventFilter, limit: number): Promise<ListedEvent[]> {
     const data = `CASE WHEN found.bytes <= ${LARGE_DATA} THEN event.data END AS data`;
     return this.select<ListedEvent>(after, filter, limit, `${COLUMNS}, ${data}`);
   }
 
-  /** The data of an event; `undefined` after it was purged. */
+  /** The data of an event; `undefined` after its purge. */
   async dataAt(position: number): Promise<string | undefined> {
     const row = await this.queries.one<{ data: string }>(
       'SELECT data FROM events WHERE position = :position',
@@ -116,7 +116,7 @@ export class EventStore {
     return row?.data;
   }
 
-  /** An event; `undefined` after it was purged. */
+  /** An event; `undefined` after its purge. */
   find(position: number): Promise<EventRow | undefined> {
     return this.queries.one<EventRow>(
       `SELECT ${COLUMNS}, event.data FROM events AS event WHERE position = :position`,
@@ -124,7 +124,7 @@ export class EventStore {
     );
   }
 
-  /** Deletes events up to the first that is younger, at most a batch. @returns what it has deleted, in order */
+  /** Deletes at most a batch of events up to the first younger one. @returns the deleted events, in order */
   async purgeBatch(olderThan: Date): Promise<{ deleted: PurgedEvent[]; isMore: boolean }> {
     const oldest = await this.queries.all<PurgedEvent & { time: string }>(
       `SELECT position, type, time FROM events WHERE position > 0 ORDER BY position LIMIT ${BATCH}`,
@@ -148,7 +148,7 @@ export class EventStore {
   ): Promise<Row[]> {
     const { branches, parameters } = this.branchesOf(filter);
     if (branches.length === 0) return [];
-    // Each type by its own range of the index: a type that is rare among a million events is found at once.
+    // Each type has its own range in the index, so rare types among a million events are found at once.
     const candidates = branches.map(
       (condition) => `SELECT * FROM (
         SELECT position, octet_length(data) AS bytes FROM events

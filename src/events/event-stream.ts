@@ -3,34 +3,34 @@ import type { EventFilter } from './event-filter.js';
 import type { EventBatch, EventLog } from './event-log.js';
 import type { EventStore } from './event-store.js';
 
-/** 1 MiB: what may wait for a slow consumer besides what is being sent to it, in bytes. */
+/** 1 MiB: the maximum of data that waits for a slow consumer, besides the event being sent, in bytes. */
 const MAX_WAITING = 1024 * 1024;
 
-/** What is read at a time for a consumer that continues from an earlier event. */
+/** The size of a read for a consumer that continues from an earlier event. */
 const READ = { limit: 100, bytes: 256 * 1024 };
 
-/** Small events are sent together up to this, in bytes. */
+/** Small events are sent together up to this size, in bytes. */
 const CHUNK = 64 * 1024;
 
-/** How long the client waits before it connects again, in milliseconds. */
+/** How long the client waits before it reconnects, in milliseconds. */
 const START = Buffer.from('retry: 2000\n\n');
 const COMMENT = Buffer.from(':\n\n');
 
-/** The bytes of a batch for all streams with the same filter. */
+/** The bytes of a batch, shared by all streams with the same filter. */
 const rendered = new WeakMap<EventBatch, Map<string, readonly Buffer[]>>();
 
 /**
- * The body of one stream (WHATWG HTML, section 9.2). It reads from the database until it has caught up with the log,
- * and then gets what the log passes on; both are in one order, so nothing is missed or repeated in between.
+ * The body of a stream (WHATWG HTML, section 9.2). It reads the database until it reaches the end of the log,
+ * and then gets new events from the log; both have the same order, so no event is missed or repeated.
  */
 export class EventStream extends Readable {
   private isLive = false;
   private isReading = false;
   private isOver = false;
-  /** Bytes of events that have happened since the client last took something, while they are left in the database. */
+  /** The size of events since the client last read, which stay in the database. */
   private missed = 0;
 
-  /** @param position of the last event that the consumer has */
+  /** @param position of the consumer's last event */
   constructor(
     private position: number,
     private readonly wanted: EventFilter,
@@ -46,7 +46,7 @@ export class EventStream extends Readable {
     if (!this.isLive && !this.isReading) this.catchUp();
   }
 
-  /** Takes a batch of new events. */
+  /** Accepts a batch of new events. */
   accept(batch: EventBatch): void {
     if (this.isOver || this.destroyed) return;
     const last = batch.events.at(-1)!.position;
@@ -58,7 +58,7 @@ export class EventStream extends Readable {
       for (const chunk of chunks) this.push(chunk);
       return;
     }
-    // A client that takes its time finds them in the database; one that takes nothing is disconnected.
+    // A slow client gets them from the database; one that reads nothing is disconnected.
     const isWaiting = this.readableLength > 0 && !this.isReading;
     this.missed += isWaiting ? bytes : 0;
     if (this.missed > MAX_WAITING) {
@@ -70,12 +70,12 @@ export class EventStream extends Readable {
     if (!this.isReading) this.catchUp();
   }
 
-  /** Shows the client, and proxies on the way, that the connection is in use. */
+  /** Shows the client and proxies that the connection is alive. */
   keepAlive(): void {
     if (!this.isOver && !this.destroyed && this.readableLength === 0) this.push(COMMENT);
   }
 
-  /** Ends it after what is waiting; the client connects again. */
+  /** Ends it after the pending events; the client reconnects. */
   end(): void {
     this.isOver = true;
     if (!this.destroyed) this.push(null);
@@ -86,7 +86,7 @@ export class EventStream extends Readable {
     this.readLog().catch((error: Error) => this.destroy(error));
   }
 
-  /** Reads as long as the client takes it, until there is nothing that the log has passed on already. */
+  /** Reads as fast as the client, up to the last event that the log has passed on. */
   private async readLog(): Promise<void> {
     while (!this.isLive) {
       const { head } = this.log;
@@ -100,7 +100,7 @@ export class EventStream extends Readable {
       this.position = rows.at(-1)!.position;
       const hasRoom = rows.map((row) => this.push(this.log.toEvent(row).frame)).at(-1);
       if (hasRoom) continue;
-      // It begins again when the client has taken them, which may be before a promise tells it.
+      // `_read` may be called again before this promise resolves.
       this.isReading = false;
       return;
     }

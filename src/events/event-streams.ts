@@ -14,10 +14,10 @@ import { EventLog } from './event-log.js';
 import { EventStore } from './event-store.js';
 import { EventStream } from './event-stream.js';
 
-/** Between two comments on a connection that is idle, in milliseconds. */
+/** The interval of comments on an idle connection, in milliseconds. */
 const KEEP_ALIVE = 10_000;
 
-/** The open streams of the process. They end when it drains, and clients connect to another. */
+/** The open streams of the process. They end when it drains, and clients reconnect to another process. */
 @Injectable()
 export class EventStreams implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly streams = new Set<EventStream>();
@@ -31,7 +31,7 @@ export class EventStreams implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly credentials: CredentialWatch,
   ) {}
 
-  /** How many there are. */
+  /** The number of open streams. */
   get size(): number {
     return this.streams.size;
   }
@@ -42,7 +42,7 @@ export class EventStreams implements OnApplicationBootstrap, OnModuleDestroy {
     }, KEEP_ALIVE).unref();
   }
 
-  /** Comes before the HTTP server is closed, which waits for all responses. */
+  /** Runs before the HTTP server is closed, which waits for all responses. */
   onModuleDestroy(): void {
     this.isClosed = true;
     clearInterval(this.timer);
@@ -50,7 +50,7 @@ export class EventStreams implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Begins a stream, after the event or with the next one.
+   * Opens a stream, after the given event or with the next one.
    *
    * @throws AppError `INVALID_CURSOR`, `EVENTS_EXPIRED`, `SERVICE_UNAVAILABLE`, before anything is sent
    */
@@ -60,7 +60,7 @@ export class EventStreams implements OnApplicationBootstrap, OnModuleDestroy {
   ): Promise<StreamableFile> {
     const position = after ? await this.store.locate(after) : await this.log.catchUp();
     await this.log.findHead();
-    // Fastify reads the body of a HEAD to its end, and sends nothing of it.
+    // For HEAD, Fastify would read the whole body and send nothing.
     if (request.method === 'HEAD') return toFile(Readable.from([]));
     const leave = this.limits.enter(clientOf(request).address);
     const stream = new EventStream(position, filter, this.store, this.log);
@@ -68,16 +68,16 @@ export class EventStreams implements OnApplicationBootstrap, OnModuleDestroy {
       accept: (batch) => stream.accept(batch),
       fail: () => stream.destroy(),
     });
-    // The client connects again, and is rejected or sees less.
+    // The client reconnects, and is rejected or gets fewer events.
     const unwatch = this.credentials.watch(request, () => stream.end());
     this.streams.add(stream);
-    // A client that has gone before the stream is sent is noticed by nobody else.
+    // Nothing else notices a client that disconnects before the stream is sent.
     const { socket } = request.raw;
     const disconnect = (): unknown => stream.destroy();
     socket.once('close', disconnect);
     stream.once('close', () => {
       socket.off('close', disconnect);
-      // Of a client that has closed its half, the other one would stay open.
+      // If the client has closed its side only, the socket would stay open.
       if (!stream.readableEnded) socket.destroy();
       this.streams.delete(stream);
       unfollow();

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EventsOf } from './define-events.js';
 
-/** Every type of event that a module has registered. */
+/** The types of events that modules have registered. */
 @Injectable()
 export class EventTypes {
   private readonly known = new Map<string, { readonly isPrivate: boolean }>();

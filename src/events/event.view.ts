@@ -4,7 +4,7 @@ import { TimestampProperty } from '../common/openapi/properties.js';
 import type { ListedEvent } from './event-store.js';
 import { eventId } from './stored-event.js';
 
-/** An event as it leaves (CloudEvents 1.0, JSON format). */
+/** An event for clients (CloudEvents 1.0, JSON format). */
 @ApiSchema({ name: 'Event' })
 export class EventView {
   @ApiProperty({ type: 'string', enum: ['1.0'] })

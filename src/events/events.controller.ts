@@ -61,7 +61,7 @@ export class EventsController {
   })
   @ReturnsText('text/event-stream', 'Server-sent events: `id`, `event` (the type) and `data`, an `Event`.')
   @Throws('INVALID_CURSOR', 'EVENTS_EXPIRED')
-  // Proxies that collect a response before they pass it on would hold events back.
+  // Proxies that buffer responses would delay events.
   @Header('x-accel-buffering', 'no')
   stream(
     @Query() query: QueryParameters,

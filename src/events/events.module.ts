@@ -27,7 +27,7 @@ import { measureEvents } from './measure-events.js';
 @Module({})
 class FeatureEventsModule {}
 
-/** What happened, as a log in the database. It depends on no feature: these record their events here. */
+/** The log of events in the database. It depends on no feature; features record their events here. */
 @Global()
 @Module({
   imports: [DiscoveryModule, EventEmitterModule.forRoot({ wildcard: true })],

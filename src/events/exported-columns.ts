@@ -1,9 +1,9 @@
-/** How a view shows a column: as it is, as text (the ids of version 2), or as a moment. */
+/** The form of a column in a view: unchanged, as text (the ids of version 2), or as a time. */
 export type ExportedColumn = 'value' | 'text' | 'moment';
 
 const MOMENT = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
 
-/** A column on PostgreSQL, as a view shows it. */
+/** A column on PostgreSQL in the form of the view. */
 export const exported = (name: string, kind: ExportedColumn): string =>
   ({
     value: name,

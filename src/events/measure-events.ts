@@ -18,10 +18,10 @@ interface Services {
   readonly subscribers: Subscribers;
 }
 
-/** A time of the first event that a subscriber has not handled, or nothing, in columns of any name. */
+/** The time of a subscriber's first unhandled event, if there is one, in columns of any name. */
 type Waiting = Readonly<Record<string, string | null>>;
 
-/** Measures who follows the log, and how far behind. Names of subscribers are in the code, so they are few. */
+/** Measures consumers of the log and their lag. Names of subscribers are defined in code, so they are few. */
 export function measureEvents(services: Services): void {
   const { metrics, limits, streams, log } = services;
   metrics.gauge(
@@ -89,7 +89,7 @@ function measureSubscribers({ metrics, database, clock, subscribers }: Services)
   );
 }
 
-/** Each type by its own range of the index: events of other types, of which there may be many, are not read. */
+/** Each type has its own range in the index: other events, of which there may be many, are not read. */
 function firstUnhandled(subscriber: string, types: readonly string[] | undefined): string {
   const first = (condition: string) =>
     `(SELECT time FROM events WHERE ${condition} position > event_subscribers.position ORDER BY position LIMIT 1)`;

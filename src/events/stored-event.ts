@@ -1,4 +1,4 @@
-/** An event of the log, as the database has it. */
+/** A row of the log. */
 export interface EventRow {
   readonly position: number;
   readonly epoch: string;
@@ -11,11 +11,11 @@ export interface EventRow {
   readonly owner_id: number | null;
 }
 
-/** The id that consumers see, and continue from. */
+/** The id for consumers, to continue from. */
 export const eventId = ({ epoch, position }: Pick<EventRow, 'epoch' | 'position'>): string =>
   `${epoch}-${position}`;
 
-/** An event of the log. What is sent of it is made once for all who get it. */
+/** An event of the log. Its serialized forms are computed once for all consumers. */
 export class StoredEvent {
   readonly id: string;
   readonly position: number;
@@ -42,7 +42,7 @@ export class StoredEvent {
     this.ownerId = ownerId;
   }
 
-  /** The resource after the change, as REST shows it. All who get the event share it: do not change it. */
+  /** The resource after the change, as in the REST API. All consumers share it: do not change it. */
   get data(): unknown {
     return (this.parsed ??= JSON.parse(this.row.data));
   }
@@ -53,7 +53,7 @@ export class StoredEvent {
     return (this.text ??= toJson({ id, source, type, subject, time, data: this.row.data }));
   }
 
-  /** The event as server-sent events have it. */
+  /** The event in the format of server-sent events. */
   get frame(): Buffer {
     return (this.sseFrame ??= Buffer.from(`id: ${this.id}\nevent: ${this.type}\ndata: ${this.json}\n\n`));
   }

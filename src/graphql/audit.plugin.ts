@@ -3,11 +3,11 @@ import { Kind, type OperationDefinitionNode, OperationTypeNode } from 'graphql';
 import { currentTrail } from '../common/audit/audit-trail.js';
 import type { GraphqlContext } from './context.js';
 
-/** Tells the audit log which mutation it is; a query changes nothing, and a mutation that failed only what it names. */
+/** Names the mutation in the audit log; queries get no entries, and a failed mutation only those that it names. */
 export const auditPlugin: ApolloServerPlugin<GraphqlContext> = {
   requestDidStart: async () => {
     const trail = currentTrail();
-    // Until it is known that something may be changed.
+    // Set when the operation turns out to be a mutation.
     if (trail) trail.recordsUnnamed = false;
     return {
       didResolveOperation: async ({ operation }) => {
@@ -22,7 +22,7 @@ export const auditPlugin: ApolloServerPlugin<GraphqlContext> = {
   },
 };
 
-/** The names of the fields at the root; those in fragments are left out. */
+/** The names of the root fields, without those in fragments. */
 const fieldsOf = ({ selectionSet }: OperationDefinitionNode): string[] =>
   selectionSet.selections.flatMap((selection) =>
     selection.kind === Kind.FIELD ? [selection.name.value] : [],

@@ -6,7 +6,7 @@ import { toAppError } from '../common/errors/to-app-error.js';
 import type { GraphqlContext } from './context.js';
 import { checkBody } from './request-body.js';
 
-/** What fails here has an HTTP status of its own, and no operation is executed. */
+/** An error here has its own HTTP status, and no operation is executed. */
 export const createContext =
   (authenticator: Authenticator) =>
   async (req: FastifyRequest, res: FastifyReply): Promise<GraphqlContext> => {
@@ -19,7 +19,7 @@ export const createContext =
     }
   };
 
-/** Apollo takes the status and the headers from `extensions.http`. */
+/** Apollo uses status and headers of `extensions.http`. */
 function withStatus(error: AppError): GraphQLError {
   const headers = new Map(Object.entries({ ...error.defaultHeaders, ...error.headers }));
   const http = { status: error.status, headers };

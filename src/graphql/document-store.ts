@@ -4,15 +4,15 @@ import { LRUCache } from 'lru-cache';
 /** 32 MiB, for documents and persisted queries together. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** Heap that the syntax tree takes for each token of the text (measured: 300 to 400 bytes). */
+/** The heap of the syntax tree for each token of the text (measured: 300 to 400 bytes). */
 const BYTES_PER_TOKEN = 400;
 
-/** Heap of an entry besides its value. */
+/** The heap of an entry besides its value. */
 const BYTES_PER_ENTRY = 500;
 
 /**
- * Parsed documents and persisted queries, as Apollo Server keeps them (`KeyValueCache`), counted in bytes. A
- * syntax tree refers to its source text, so the text counts as well: padding a small document with comments
+ * Caches parsed documents and persisted queries for Apollo Server (`KeyValueCache`), limited in bytes. A
+ * syntax tree refers to its source text, so the text counts as well: documents padded with comments
  * must not make the cache unbounded.
  */
 export class DocumentStore {
@@ -21,17 +21,17 @@ export class DocumentStore {
     sizeCalculation: bytesOf,
   });
 
-  /** Bytes that the entries count for. */
+  /** The size of all entries in bytes. */
   get size(): number {
     return this.entries.calculatedSize;
   }
 
-  /** Entries that are kept. */
+  /** The number of entries. */
   get length(): number {
     return this.entries.size;
   }
 
-  /** @returns what was set under the key: Apollo gives documents and texts keys of their own */
+  /** @returns the value of the key; Apollo uses different keys for documents and texts */
   get(key: string): Promise<any> {
     return Promise.resolve(this.entries.get(key));
   }
@@ -46,7 +46,7 @@ export class DocumentStore {
   }
 }
 
-/** A text with one character beyond Latin-1 takes two bytes for each of its characters. */
+/** One character beyond Latin-1 makes the text take two bytes for each character. */
 const bytesOfText = (text: string): number => 2 * text.length;
 
 function bytesOf(value: DocumentNode | string, key: string): number {

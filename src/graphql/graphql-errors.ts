@@ -9,7 +9,7 @@ import { tooManyTokens } from './limits/tokens.js';
 
 const logger = new Logger('GraphQL');
 
-/** Codes with which Apollo marks errors of a request, its document or its variables. */
+/** Apollo's codes for errors of a request, its document or its variables. */
 const REQUEST_CODES = new Set<unknown>([
   ApolloServerErrorCode.BAD_REQUEST,
   ApolloServerErrorCode.BAD_USER_INPUT,
@@ -19,9 +19,9 @@ const REQUEST_CODES = new Set<unknown>([
 ]);
 
 /**
- * What a GraphQL client sees of a failure (`formatError` of Apollo Server): errors of a document as GraphQL
- * phrases them, everything else by the one table of errors. Server errors are logged with their cause, under
- * the request id that the client sees.
+ * Formats errors for GraphQL clients (`formatError` of Apollo Server): errors of a document as GraphQL
+ * phrases them, all others by the table of errors. Server errors are logged with their cause and
+ * the id of the request.
  */
 export const createFormatError =
   ({ limits, suggestions }: GraphqlSettings) =>
@@ -39,17 +39,17 @@ export const createFormatError =
     };
   };
 
-/** A `GraphQLError` is one that a resolver or a plugin has thrown: it is meant for the client as it is. */
+/** A `GraphQLError` of a resolver or a plugin is meant for the client, unchanged. */
 export function toClientError(failure: unknown): AppError | GraphQLError {
   if (!(failure instanceof GraphQLError)) return toAppError(failure);
   const origin = originOf(failure);
-  // The error filter has seen what resolvers throw.
+  // The error filter has handled errors of resolvers.
   if (origin instanceof AppError) return origin.cause instanceof GraphQLError ? origin.cause : origin;
   const { code } = failure.extensions;
   if (failure.path === undefined && REQUEST_CODES.has(code)) return malformed(failure);
   if (typeof code === 'string') return failure;
   if (!(origin instanceof GraphQLError)) return toAppError(origin);
-  // graphql-js names the nodes of an argument that it cannot read, but not of a result that it cannot serialize.
+  // graphql-js names the nodes of an invalid argument, but not of a result that it cannot serialize.
   const isOfResult = failure.path !== undefined && !origin.nodes;
   return isOfResult ? toAppError(origin) : malformed(failure);
 }
@@ -71,7 +71,7 @@ function extensionsOf(error: AppError | GraphQLError): Record<string, unknown> {
   return { code, ...(error.details.length > 0 && { details: error.details }) };
 }
 
-/** graphql-js leaves suggestions out of the errors of a document, Apollo has no such option for variables. */
+/** graphql-js has an option to omit suggestions for documents; Apollo has none for variables. */
 const withoutSuggestion = (message: string): string => message.replace(/ Did you mean .+\?$/, '');
 
 function log(error: AppError | GraphQLError, requestId: string | undefined): void {

@@ -6,8 +6,8 @@ import { GraphqlOptions } from './graphql.options.js';
 import { SubscriptionServer } from './subscriptions/subscription-server.js';
 
 /**
- * Serves `/graphql`. Every module brings its own types, resolvers and plugins, and may inject what
- * `GraphQLModule` exports, such as `GraphQLSchemaHost`.
+ * Serves `/graphql`. Every module has its own types, resolvers and plugins, and may inject the
+ * exports of `GraphQLModule`, such as `GraphQLSchemaHost`.
  */
 @Global()
 @Module({

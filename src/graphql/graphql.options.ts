@@ -27,7 +27,7 @@ import { setUpRoute } from './route.js';
 
 const PATH = '/graphql';
 
-/** How Apollo Server is set up. */
+/** The options of Apollo Server. */
 @Injectable()
 export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig, 'driver'>> {
   constructor(
@@ -40,7 +40,7 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
 
   createGqlOptions(): Omit<ApolloDriverConfig, 'driver'> {
     const { graphql, production } = this.config;
-    // There is none in an application context without HTTP, such as the REPL.
+    // An application context has no HTTP server.
     const fastify = this.host.httpAdapter?.getInstance<FastifyInstance>();
     const documents = new DocumentStore();
     if (fastify) setUpRoute(fastify, PATH, graphql.playground);
@@ -51,7 +51,7 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
       fieldResolverEnhancers: ['guards', 'interceptors', 'filters'],
 
       formatError: createFormatError(graphql),
-      // The error table decides, not Nest and not a status that a resolver throws.
+      // The table of errors decides the status, not Nest or the resolver.
       autoTransformHttpErrors: false,
       preserveHttpStatusForExecutionErrors: false,
       includeStacktraceInErrorResponses: false,
@@ -63,12 +63,12 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
       documentStore: documents,
       persistedQueries: graphql.persistedQueries && { cache: documents },
 
-      // GraphiQL comes from this process, not from a CDN.
+      // GraphiQL is served by this process, not by a CDN.
       graphiql: false,
       stringifyResult: JSON.stringify,
       nodeEnv: production ? 'production' : 'development',
       logger: apolloLogger(),
-      // Apollo goes on serving until the HTTP server is closed.
+      // Apollo serves until the HTTP server is closed.
       stopOnApplicationShutdown: true,
       stopOnTerminationSignals: false,
       plugins: [

@@ -5,12 +5,12 @@ import { AppError } from '../common/errors/errors.js';
 import type { GraphqlContext } from './context.js';
 import { toClientError } from './graphql-errors.js';
 
-/** Clients that accept this media type learn from the status, too, that an operation was not executed. */
+/** For clients that accept this media type, the status also shows that an operation was not executed. */
 const GRAPHQL_RESPONSE = 'application/graphql-response+json';
 
 /**
  * Media types and statuses of GraphQL over HTTP (https://graphql.github.io/graphql-over-http/draft/, section 6.4),
- * which has 200 for errors of a document in `application/json`, where Apollo has 400.
+ * which has 200 for errors of a document in `application/json`; Apollo uses 400.
  */
 export const httpPlugin: ApolloServerPlugin<GraphqlContext> = {
   requestDidStart: async () => ({
@@ -19,7 +19,7 @@ export const httpPlugin: ApolloServerPlugin<GraphqlContext> = {
       http.headers.set('content-type', `${isModern ? GRAPHQL_RESPONSE : 'application/json'}; charset=utf-8`);
       if (body.kind !== 'single' || body.singleResult.data !== undefined || !errors?.[0]) return;
       const { code, http: ownHttp } = errors[0].extensions;
-      // Apollo has said what is wrong with the request itself, such as 405.
+      // Apollo has set the status for the request itself, such as 405.
       if (code === ApolloServerErrorCode.BAD_REQUEST || (ownHttp && code === undefined)) return;
       const error = toClientError(errors[0]);
       if (!(error instanceof AppError)) return;

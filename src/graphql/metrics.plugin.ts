@@ -3,8 +3,8 @@ import type { Metrics } from '../common/metrics/metrics.js';
 import type { GraphqlContext } from './context.js';
 
 /**
- * Counts and times operations. Their names are the clients' to choose, so there is no label for them; what is not
- * executed has the type `invalid`.
+ * Counts and times operations. Clients choose their names, so there is no label for them; operations that are not
+ * executed have the type `invalid`.
  */
 export function metricsPlugin(metrics: Metrics): ApolloServerPlugin<GraphqlContext> {
   const durations = metrics.histogram(

@@ -3,7 +3,7 @@ import { OperationTypeNode } from 'graphql';
 import { currentReadScope } from '../database/read-scope.js';
 import type { GraphqlContext } from './context.js';
 
-/** A query is sent by POST, too, and may read from a replica; a mutation may not. */
+/** Queries may read from a replica even though they are sent by POST; mutations may not. */
 export const replicaReadsPlugin: ApolloServerPlugin<GraphqlContext> = {
   requestDidStart: async () => ({
     didResolveOperation: async ({ operation }) => {

@@ -1,7 +1,7 @@
 import { AppError } from '../common/errors/errors.js';
 
 /**
- * Checks the parameters of a POST (GraphQL over HTTP, section 5.1) before anything looks at them.
+ * Checks the parameters of a POST (GraphQL over HTTP, section 5.1) before Apollo Server.
  *
  * @throws AppError `MALFORMED_REQUEST`
  */
@@ -15,7 +15,7 @@ export function checkBody(body: unknown): void {
   if (operationName != null && typeof operationName !== 'string')
     throw malformed('"operationName" must be a string');
   if (variables != null && !isMap(variables)) throw malformed('"variables" must be an object');
-  // Apollo takes an empty document for a missing one; for GraphQL it is one with a syntax error.
+  // Apollo treats an empty document as missing; in GraphQL it is a syntax error.
   if (query === '') body['query'] = ' ';
 }
 

@@ -7,7 +7,7 @@ import { isUnreadable } from '../common/http/json-body.js';
 /** Bytes of a document's text. */
 const MAX_DOCUMENT = 64 * 1024;
 
-/** Adds to the route that `ApolloDriver` registers. Call it before that. */
+/** Extends the route that `ApolloDriver` registers. Call it before that. */
 export function setUpRoute(fastify: FastifyInstance, path: string, withPlayground: boolean): void {
   const page = withPlayground ? readPage('playground/index.html', '/graphql', true) : undefined;
   if (withPlayground) serveFiles(fastify, 'playground', `${path}/playground/`);
@@ -27,7 +27,7 @@ export function setUpRoute(fastify: FastifyInstance, path: string, withPlaygroun
 const isBrowser = ({ method, headers }: FastifyRequest): boolean =>
   method !== 'POST' && (headers.accept?.includes('text/html') ?? false);
 
-/** Apollo does not know HEAD; Fastify leaves the body out of its response. */
+/** Apollo does not support HEAD; Fastify removes the body of the response. */
 const asGet = (request: FastifyRequest): FastifyRequest =>
   request.method === 'HEAD' ? Object.create(request, { method: { value: 'GET' } }) : request;
 

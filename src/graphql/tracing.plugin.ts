@@ -2,10 +2,10 @@ import type { ApolloServerPlugin } from '@apollo/server';
 import { trace } from '@opentelemetry/api';
 import type { GraphqlContext } from './context.js';
 
-/** As much of the name of an operation as a span gets. */
+/** The maximum length of an operation's name in a span. */
 const MAX_NAME = 100;
 
-/** Names the span of the operation, which the route has started. Its text stays out: it may hold values. */
+/** Names the operation's span, which the route has started. The text is left out, because it may contain values. */
 export const tracingPlugin: ApolloServerPlugin<GraphqlContext> = {
   requestDidStart: async () => ({
     didResolveOperation: async ({ operation, operationName }) => {

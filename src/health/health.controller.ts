@@ -17,7 +17,7 @@ const OK = {
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}
 
-  /** The process serves; nothing else is asked. */
+  /** Responds as long as the process runs; it checks nothing else. */
   @Get()
   @ApiOperation({ summary: 'Reports whether the process serves requests' })
   @ReturnsSchema(OK)
@@ -25,7 +25,7 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** Whether to send requests here. */
+  /** Whether to send requests to this process. */
   @Get('ready')
   @ApiOperation({ summary: 'Reports whether this process is ready for requests' })
   @ReturnsSchema(OK)

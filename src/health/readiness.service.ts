@@ -11,10 +11,10 @@ const NOT_WRITABLE: FieldError = {
   message: 'the disk of the database is full, read-only or broken: reading works, writing does not',
 };
 
-/** What a module needs to serve: it throws an error that says what is wrong. */
+/** A check of a module: it throws an error that says what is wrong. */
 export type HealthCheck = (signal: AbortSignal) => Promise<void>;
 
-/** In milliseconds: shorter than an orchestrator waits. */
+/** In milliseconds: shorter than the timeout of orchestrators. */
 const CHECK_TIMEOUT = 2000;
 
 @Injectable()
@@ -27,20 +27,20 @@ export class Readiness {
     private readonly database: Database,
   ) {}
 
-  /** Asks this, too, and is not ready while it throws or takes longer than {@link CHECK_TIMEOUT}. */
+  /** Adds a check; the service is not ready while it throws or takes longer than {@link CHECK_TIMEOUT}. */
   register(name: string, check: HealthCheck): void {
     this.checks.set(name, check);
   }
 
-  /** @throws AppError `SERVICE_UNAVAILABLE` with a detail for each thing that is missing */
+  /** @throws AppError `SERVICE_UNAVAILABLE` with a detail for each failed check */
   async check(): Promise<void> {
     const details = await this.missing();
     if (details.length > 0) throw new AppError('SERVICE_UNAVAILABLE', 'Not ready for requests', { details });
   }
 
-  /** What keeps the process from serving. */
+  /** The failed checks. */
   async missing(): Promise<FieldError[]> {
-    // Callers at the same time share one look at the database.
+    // Concurrent callers share one check of the database.
     const details = await (this.checking ??= this.look().finally(() => (this.checking = undefined)));
     return this.drain.draining ? [DRAINING, ...details] : details;
   }
@@ -59,7 +59,7 @@ export class Readiness {
   }
 }
 
-/** The message of what was thrown is shown to everyone. */
+/** Clients see the message of the error. */
 async function checkOne(field: string, check: HealthCheck): Promise<FieldError[]> {
   const signal = AbortSignal.timeout(CHECK_TIMEOUT);
   const late = once(signal, 'abort').then(() => {

@@ -11,11 +11,11 @@ export const IDEMPOTENT = Symbol('idempotent');
 
 const MAX_LENGTH = 255;
 
-/** A header that is sent twice comes joined by a comma and a blank, and so is none of these. */
+/** A repeated header is joined with a comma and a space, so it does not match. */
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
 
 /**
- * The key in a header, without the blanks around it; `undefined` where there is none.
+ * The key of a header, trimmed; `undefined` without one.
  *
  * @throws AppError `INVALID_IDEMPOTENCY_KEY`
  */

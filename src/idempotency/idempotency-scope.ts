@@ -5,10 +5,10 @@ import { deriveKeys, type Keys } from '../common/crypto/derive-keys.js';
 import { Config } from '../config/config.js';
 import { canonicalJson } from './canonical-json.js';
 
-/** Of one body: the first is stored, and each of them may be in the store. */
+/** Of one body: the first is stored, and the store may have any of them. */
 export type Fingerprints = readonly [string, ...string[]];
 
-/** What makes two requests the same: who asks what under which key, and with which body. */
+/** Identifies equal requests: the caller, the operation, the key and the body. */
 @Injectable()
 export class IdempotencyScope {
   private readonly keys: Keys;
@@ -17,7 +17,7 @@ export class IdempotencyScope {
     this.keys = deriveKeys(config, 'idempotency fingerprints');
   }
 
-  /** Id of the record: callers do not meet under one key, nor do paths. The query is not looked at. */
+  /** Id of the record: keys of different callers and paths are separate. The query is ignored. */
   idOf(request: FastifyRequest, key: string): string {
     const { method, routeOptions, params } = request;
     const caller = request.user?.id ?? null;
@@ -26,10 +26,10 @@ export class IdempotencyScope {
   }
 
   /**
-   * Tells bodies apart; blanks and the order of members make no difference. No body counts as `{}`. It is
-   * keyed, as a body may hold a password, which must not be guessed from what is stored.
+   * Identifies bodies, regardless of whitespace and the order of members. No body equals `{}`. It is
+   * keyed, because a body may contain a password, which must not be guessed from the stored value.
    *
-   * @returns the fingerprint to store, then those that the same body may have in the store
+   * @returns the fingerprint to store, then those that the store may have of the same body
    */
   fingerprintsOf({ body = {} }: FastifyRequest): Fingerprints {
     const text = canonicalJson(body);

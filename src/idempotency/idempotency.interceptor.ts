@@ -10,7 +10,7 @@ import { PendingResponse } from './pending-response.js';
 
 /**
  * Runs the handler once for each key. The response is stored as it is sent, after all other interceptors and
- * after serialization (see `PendingResponse`), so a repetition gets exactly the same.
+ * after serialization (see `PendingResponse`), so that a retry gets exactly the same.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {

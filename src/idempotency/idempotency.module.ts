@@ -7,10 +7,10 @@ import { IdempotencyService } from './idempotency.service.js';
 import { IdempotencyScope } from './idempotency-scope.js';
 import { completePendingResponses } from './pending-response.js';
 
-/** Where responses are kept, and purged from. */
+/** Where responses are stored and purged. */
 export const RECORDS_TABLE = 'idempotency_records';
 
-/** Requests that are safe to repeat. It knows no feature: these decorate their handlers. */
+/** Idempotent requests. It depends on no feature; features decorate their handlers. */
 @Global()
 @Module({
   providers: [IdempotencyService, IdempotencyScope],
@@ -26,7 +26,7 @@ export class IdempotencyModule implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    // An application context has no server.
+    // An application context has no HTTP server.
     const fastify = this.host.httpAdapter?.getInstance<FastifyInstance>();
     if (fastify) completePendingResponses(fastify, this.metrics);
   }

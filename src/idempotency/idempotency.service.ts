@@ -11,7 +11,7 @@ import { compress, expand, type StoredText } from './compressed-text.js';
 import type { Fingerprints } from './idempotency-scope.js';
 import type { StoredResponse } from './stored-response.js';
 
-/** How long a response is kept, in milliseconds: 24 hours. */
+/** How long a response is stored, in milliseconds: 24 hours. */
 const LIFETIME = 24 * 60 * 60_000;
 
 interface Row {
@@ -22,28 +22,28 @@ interface Row {
   readonly encoding: StoredText['encoding'];
 }
 
-/** Bytes of a record besides its headers and body. */
+/** The size of a record besides its headers and body, in bytes. */
 const OVERHEAD = 300;
 
-/** How old the known total size of all records may be, in milliseconds. */
+/** The maximum age of the known total size of all records, in milliseconds. */
 const USAGE_MAX_AGE = 1000;
 
-/** Thrown where another request has the record, to take back what this one has done. */
+/** Thrown if another request has the record, to roll back this one. */
 const TAKEN = Symbol('taken');
 
-/** What came of a request, or of the one with the same key that was faster. */
+/** The result of a request, or of a concurrent one with the same key. */
 export interface Outcome {
   readonly response: StoredResponse;
   readonly isReplayed: boolean;
 }
 
-/** Handles a request once, and gives its response again when it comes again. */
+/** Handles a request once, and repeats its response for retries. */
 @Injectable()
 export class IdempotencyService {
-  /** Records that requests of this process are about to make; another process is met in the database. */
+  /** Records of requests in progress in this process; those of other processes are found in the database. */
   private readonly inFlight = new Set<string>();
 
-  /** Bytes of all records: as last seen, and what this process has added since. */
+  /** The size of all records in bytes: as last read, and what this process has added since. */
   private usage = 0;
   private usageAt = 0;
 
@@ -66,10 +66,10 @@ export class IdempotencyService {
   }
 
   /**
-   * The response on record, if there is one.
+   * The stored response, if there is one.
    *
-   * @throws AppError `IDEMPOTENCY_KEY_IN_USE` while another request is at it, `IDEMPOTENCY_KEY_REUSED` when
-   * the record is that of another body
+   * @throws AppError `IDEMPOTENCY_KEY_IN_USE` while another request is in progress, `IDEMPOTENCY_KEY_REUSED` when
+   * the record has another body
    */
   async find(id: string, fingerprints: Fingerprints): Promise<StoredResponse | undefined> {
     this.assertNotInFlight(id);
@@ -88,11 +88,11 @@ export class IdempotencyService {
   }
 
   /**
-   * Handles a request, unless another has been faster: then it gets the same response.
+   * Handles a request, unless a concurrent one has finished: then it gets the same response.
    *
-   * @param handle what it writes by `Transactions` commits together with the record, or not at all
-   * @throws AppError as {@link find}, `SERVICE_UNAVAILABLE` while the records take all of their room; and
-   * whatever `handle` throws, which is not recorded
+   * @param handle its writes by `Transactions` commit together with the record, or not at all
+   * @throws AppError as {@link find}, `SERVICE_UNAVAILABLE` while the records use all of their space; and
+   * the errors of `handle`, which are not stored
    */
   async once(
     id: string,
@@ -142,8 +142,8 @@ export class IdempotencyService {
   }
 
   /**
-   * Takes the record, unless somebody is at it or has made it. With the lock nobody can be making it, so the
-   * index never waits, and sees one that was made just now; nobody sees ours before the commit.
+   * Inserts the record, unless another request has done so or is in progress. The lock excludes concurrent inserts, so
+   * the index never waits, and shows a record that has just committed; others see this one after the commit.
    */
   private async claim(id: string, fingerprint: string): Promise<void> {
     const now = this.clock.now();

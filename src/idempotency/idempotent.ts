@@ -5,9 +5,9 @@ import { IDEMPOTENT, type IdempotentOptions } from './idempotency-key.js';
 export { IDEMPOTENT, type IdempotentOptions };
 
 /**
- * A request to this handler (over REST) that carries an `Idempotency-Key` is safe to repeat: it takes effect
- * once, and every repetition gets the same response. What the handler writes and the record of its response
- * commit in one transaction, which may run the handler again after a collision with another transaction.
+ * Makes a handler (over REST) idempotent for requests with an `Idempotency-Key`: it takes effect
+ * once, and every retry gets the same response. The handler's writes and the record of its response
+ * commit in one transaction, which may run the handler again after a conflict with another transaction.
  */
 export const Idempotent = (options: IdempotentOptions = {}): MethodDecorator =>
   applyDecorators(SetMetadata(IDEMPOTENT, options), UseInterceptors(IdempotencyInterceptor));

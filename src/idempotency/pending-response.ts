@@ -7,7 +7,7 @@ import { replay, ReplySnapshot, type StoredResponse } from './stored-response.js
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set while an idempotent request is being handled. */
+    /** Set while an idempotent request is handled. */
     pendingResponse: PendingResponse | null;
   }
 }
@@ -16,7 +16,7 @@ declare module 'fastify' {
 class NotStored extends Error {}
 
 /**
- * Connects the two ends of an idempotent request: the handler, whose transaction stays open, and the moment
+ * Connects the two ends of an idempotent request: the handler, whose transaction stays open, and the time
  * right before the response is sent, when its final status, headers and body are stored in that transaction.
  */
 export class PendingResponse {
@@ -29,11 +29,11 @@ export class PendingResponse {
 
   constructor(private readonly reply: FastifyReply) {
     this.snapshot = new ReplySnapshot(reply);
-    // Whoever waits for `outcome` gets the error as well.
+    // The caller of `outcome` gets the error as well.
     this.sent.promise.catch(() => undefined);
   }
 
-  /** For other interceptors, a value like the one that the first request had. */
+  /** For other interceptors, a value like that of the first request. */
   replay(stored: StoredResponse): unknown {
     this.stored = stored;
     return valueOf(stored);
@@ -41,7 +41,7 @@ export class PendingResponse {
 
   /**
    * The work of the transaction: handles the request, then waits for the response. It may run again after a
-   * collision, but not once other interceptors have seen a value.
+   * conflict, but not once other interceptors have received a value.
    */
   async response(handle: () => Promise<unknown>): Promise<StoredResponse> {
     if (this.isHandled) throw new AppError('SERVICE_UNAVAILABLE', MESSAGES.SERVICE_UNAVAILABLE);
@@ -52,7 +52,7 @@ export class PendingResponse {
     return this.sent.promise;
   }
 
-  /** The value of the handler, or of the request with the same key that was faster. */
+  /** The value of the handler, or of a concurrent request with the same key. */
   value(outcome: Promise<Outcome>): Promise<unknown> {
     this.outcome = outcome;
     outcome.then(
@@ -65,7 +65,7 @@ export class PendingResponse {
     return this.handled.promise;
   }
 
-  /** @returns the body to send. @throws when the response could not be stored: the client must not see it */
+  /** @returns the body to send. @throws if the response could not be stored: the client must not get it */
   async complete(payload: unknown): Promise<unknown> {
     const { outcome, reply, sent, snapshot } = this;
     if (reply.statusCode >= 400) {
@@ -104,7 +104,7 @@ export function completePendingResponses(fastify: FastifyInstance, metrics: Metr
     request.pendingResponse = null;
     void complete(pending, payload, (error, body) => {
       if (reply.hasHeader('idempotent-replayed')) replays.add();
-      // Fastify takes an error here, which its types have only without a body.
+      // Fastify accepts an error here; its types allow one only without a body.
       done(error as null, body);
     });
   });
@@ -125,7 +125,7 @@ async function complete(
   done(null, body);
 }
 
-/** JSON as the value that it stands for, where it is written the same again; else the text. */
+/** Parsed JSON, if serializing it gives the same text; otherwise the text. */
 function valueOf({ body }: StoredResponse): unknown {
   if (body === null) return undefined;
   try {

@@ -1,4 +1,4 @@
-/** A mail as it leaves. */
+/** A mail that is ready to send. */
 export interface MailMessage {
   readonly to: { readonly address: string; readonly name?: string };
   readonly subject: string;
@@ -7,9 +7,9 @@ export interface MailMessage {
 }
 
 /**
- * Writes a mail when it is about to be sent, at each attempt.
+ * Composes a mail right before each attempt to send it.
  *
- * @param data what the mail was recorded with
- * @returns `undefined` when there is nothing to send any more, such as to an account that is gone
+ * @param data what was recorded with the mail
+ * @returns `undefined` if there is nothing to send any more, for example because the account was deleted
  */
 export type MailComposer<Data = any> = (data: Data) => Promise<MailMessage | undefined>;

@@ -8,10 +8,10 @@ import { Config } from '../config/config.js';
 import { MailSender } from './mail-sender.js';
 import { OutboxMail } from './outbox-mail.entity.js';
 
-/** Before the first attempt, in milliseconds, and up to as much again. */
+/** Before the first attempt, in milliseconds; up to as much is added. */
 const DELAY = 100;
 
-/** Records mails in the transaction that they belong to. They are sent after it has committed. */
+/** Records mails in the transaction of their cause. They are sent after the commit. */
 @Injectable()
 export class MailOutbox {
   constructor(
@@ -32,15 +32,15 @@ export class MailOutbox {
   }
 
   /**
-   * Records a mail, in the unit of work that is under way.
+   * Records a mail, in the current unit of work.
    *
-   * @param kind one that a composer is registered for
+   * @param kind the kind of a registered composer
    * @param owner see {@link MailQueue.discard}
    * @param data JSON for the composer, without secrets
    */
   async add(kind: string, owner: string, data: object): Promise<void> {
     const now = this.clock.now();
-    // After the response, and at random: its time would otherwise show whether there is something to send.
+    // After the response, with a random delay: its time would otherwise reveal whether there is something to send.
     const nextAttemptAt = new Date(now.getTime() + DELAY * (1 + Math.random()));
     await this.mails.insert({
       id: randomUUID(),

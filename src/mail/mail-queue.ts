@@ -6,17 +6,17 @@ import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
 import { OutboxMail } from './outbox-mail.entity.js';
 
-/** How long a process has a mail to itself, in milliseconds; longer than any attempt takes. */
+/** How long the lease of a mail lasts, in milliseconds; longer than any attempt. */
 const LEASE = 45_000;
 
 /** How long a mail is retried, in milliseconds. */
 const LIFETIME = 24 * 3600_000;
 
-/** Before the second attempt, in milliseconds; twice as long after each further one, up to the greatest. */
+/** Before the second attempt, in milliseconds; doubled after each further one, up to the maximum. */
 const FIRST_DELAY = 5000;
 const GREATEST_DELAY = 15 * 60_000;
 
-/** A mail that this process is sending. Its `attempts` are the fencing token of the lease. */
+/** A mail that this process sends. Its `attempts` are the fencing token of the lease. */
 export interface ClaimedMail {
   readonly id: string;
   readonly kind: string;
@@ -25,7 +25,7 @@ export interface ClaimedMail {
   readonly createdAt: string;
 }
 
-/** The waiting mails, as any number of processes take them: each mail is with one of them at a time. */
+/** The waiting mails. Any number of processes may take them: each mail is with one of them at a time. */
 @Injectable()
 export class MailQueue {
   constructor(
@@ -35,16 +35,16 @@ export class MailQueue {
     private readonly clock: Clock,
   ) {}
 
-  /** Removes the waiting mails of these owners, or those of one kind. One that is being sent at this moment still arrives. */
+  /** Removes the waiting mails of these owners, or those of one kind. A mail that is being sent still arrives. */
   async discard(owners: readonly string[], kind?: string): Promise<void> {
     await this.mails.delete({ owner: In([...owners]), ...(kind !== undefined && { kind }) });
   }
 
-  /** Takes the mail that has been due for longest, if there is one. Its lease ends by itself, so that another process takes over when this one dies. */
+  /** Takes the mail that has been due for longest, if any. If this process dies, its lease expires, and another takes over. */
   async claim(): Promise<ClaimedMail | undefined> {
     const now = this.clock.now();
     const parameters = { now: now.toISOString(), lease: new Date(now.getTime() + LEASE).toISOString() };
-    // A read first: on SQLite, an update that changes nothing waits for the writer all the same.
+    // Reads first: on SQLite, even an update that changes nothing waits for the writer.
     const due = 'SELECT id FROM mails WHERE next_attempt_at <= :now ORDER BY next_attempt_at, id LIMIT 1';
     if (!(await this.queries.one(due, parameters))) return undefined;
     // SQL, because TypeORM has no `UPDATE … RETURNING` on SQLite.
@@ -57,18 +57,18 @@ export class MailQueue {
     return mail;
   }
 
-  /** In how many milliseconds the next mail is due; 0 or less when one is. `undefined` when none waits. */
+  /** The milliseconds until the next mail is due; 0 or less if one is. `undefined` without waiting mails. */
   async untilDue(): Promise<number | undefined> {
     const [next] = await this.mails.find({ order: { nextAttemptAt: 'ASC' }, take: 1 });
     return next && next.nextAttemptAt.getTime() - this.clock.now().getTime();
   }
 
-  /** The mail has been sent, or is not to be sent any more. */
+  /** Removes a mail that was sent, or must not be sent any more. */
   async remove({ id, attempts }: ClaimedMail): Promise<void> {
     await this.mails.delete({ id, attempts });
   }
 
-  /** Puts a failed mail back. @returns whether it will be tried again: not after a day */
+  /** Returns a failed mail to the queue. @returns whether it will be retried: not after a day */
   async postpone(mail: ClaimedMail): Promise<boolean> {
     const { id, attempts, createdAt } = mail;
     const now = this.clock.now().getTime();

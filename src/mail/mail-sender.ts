@@ -11,31 +11,31 @@ import type { MailComposer } from './mail-message.js';
 import { type ClaimedMail, MailQueue } from './mail-queue.js';
 import { describeMailError, MailTransport } from './mail-transport.js';
 
-/** Mails that are sent at the same time, by one process: a slow attempt does not delay the others. */
+/** How many mails a process sends at once: a slow attempt does not delay the others. */
 const CONCURRENCY = 4;
 
 /** After a mail was recorded, in milliseconds: time for its transaction to commit. */
 const SOON = 100;
 
-/** Between two looks at the outbox, in milliseconds, where nothing is due earlier: for what a killed process has left. */
+/** The longest interval between two reads of the outbox, in milliseconds: for mails that a killed process has left. */
 const INTERVAL = 10_000;
 
-/** How long a stopping process waits for mails that are being sent, in milliseconds; they are retried otherwise. */
+/** How long a stopping process waits for mails that are being sent, in milliseconds; then they are retried later. */
 const PATIENCE = 3000;
 
-/** Sends the mails of the outbox, in the background: no request waits for it. */
+/** Sends the mails of the outbox in the background. */
 @Injectable()
 export class MailSender implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('Mail');
   private readonly composers = new Map<string, MailComposer>();
   private timer: NodeJS.Timeout | undefined;
   private readonly underWay = new Set<Promise<void>>();
-  /** How many of {@link CONCURRENCY} are sending: a mail server that hangs must not collect connections. */
+  /** How many of {@link CONCURRENCY} are sending: a mail server that hangs must not accumulate connections. */
   private busy = 0;
   private stopped = true;
-  /** Whether it is going to look within a moment. */
+  /** Whether the next read is scheduled. */
   private isAwake = false;
-  /** Whoever wakes it may be within a unit of work, which sending is no part of. */
+  /** `wake` may be called within a unit of work, which sending must not join. */
   private readonly outside = AsyncLocalStorage.snapshot();
 
   constructor(
@@ -44,7 +44,7 @@ export class MailSender implements OnApplicationBootstrap, BeforeApplicationShut
     private readonly config: Config,
   ) {}
 
-  /** Says who writes the mails of a kind. */
+  /** Registers the composer of a kind of mails. */
   register<Data>(kind: string, composer: MailComposer<Data>): void {
     this.composers.set(kind, composer);
   }
@@ -64,15 +64,15 @@ export class MailSender implements OnApplicationBootstrap, BeforeApplicationShut
     abort.abort();
   }
 
-  /** Looks for mails to send, a moment from now. */
+  /** Schedules a read of the outbox. */
   wake(): void {
-    // Each wake would put the one before it off, and steady load would keep mails waiting.
+    // If each wake postponed the read, mails would wait as long as there is steady load.
     if (this.stopped || this.isAwake) return;
     this.isAwake = true;
     this.schedule(SOON);
   }
 
-  /** Sends what is due, as far as {@link CONCURRENCY} allows, and resolves when nothing is. A mail that fails is put back. */
+  /** Sends all due mails, at most {@link CONCURRENCY} at once. A mail that fails is returned to the queue. */
   async sendDue(): Promise<void> {
     const workers: Promise<void>[] = [];
     while (this.busy < CONCURRENCY) workers.push(this.work());
@@ -103,10 +103,10 @@ export class MailSender implements OnApplicationBootstrap, BeforeApplicationShut
     this.underWay.add(round);
   }
 
-  /** Looks again when the next mail is due. */
+  /** Reads again when the next mail is due. */
   private async scheduleNext(): Promise<void> {
     const delay = await this.queue.untilDue();
-    // Where all are busy, they take what is due when they are done.
+    // All are busy, and take the next due mail when they are done.
     if (this.stopped || this.isAwake || this.busy === CONCURRENCY || delay === undefined) return;
     this.schedule(Math.min(Math.max(delay, SOON), INTERVAL));
   }

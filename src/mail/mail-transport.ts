@@ -7,10 +7,10 @@ import { Clock } from '../common/clock/clock.js';
 import { Config, type MailSenderAddress, type MailSettings } from '../config/config.js';
 import type { MailMessage } from './mail-message.js';
 
-/** For one attempt, in milliseconds; less than the lease of a mail. */
+/** Of one attempt, in milliseconds; less than the lease of a mail. */
 const DEADLINE = 30_000;
 
-/** In milliseconds: a mail server that hangs does not hold an attempt until its deadline. */
+/** In milliseconds: a mail server that hangs does not delay an attempt until its deadline. */
 const TIMEOUTS = {
   dnsTimeout: 10_000,
   connectionTimeout: 10_000,
@@ -20,7 +20,7 @@ const TIMEOUTS = {
 
 type Deliver = (mail: SendMailOptions & { readonly messageId: string }, id: string) => Promise<void>;
 
-/** Hands mails over: to the mail server, or to a folder for trying out. */
+/** Delivers mails to the mail server, or to a folder for development. */
 @Injectable()
 export class MailTransport {
   private readonly logger = new Logger('Mail');
@@ -36,14 +36,14 @@ export class MailTransport {
   }
 
   /**
-   * Resolves when the mail server has taken the mail over.
+   * Resolves when the mail server has accepted the mail.
    *
-   * @param id of the mail: the same `Message-ID` at each attempt lets receivers recognise a repetition
+   * @param id of the mail: receivers recognize a repeated attempt by its `Message-ID`
    */
   async send(id: string, message: MailMessage): Promise<void> {
     const { to, subject, text, html } = message;
     const mail = {
-      // A copy: nodemailer writes into it.
+      // A copy, because nodemailer modifies it.
       from: { ...this.from },
       to: { name: to.name ?? '', address: to.address },
       subject,
@@ -51,7 +51,7 @@ export class MailTransport {
       html,
       messageId: `<${id}@${this.from.address.split('@').at(-1)}>`,
       date: this.clock.now(),
-      // RFC 3834: no out-of-office replies.
+      // RFC 3834: prevents out-of-office replies.
       headers: { 'Auto-Submitted': 'auto-generated' },
       disableFileAccess: true,
       disableUrlAccess: true,
@@ -71,7 +71,7 @@ export class MailTransport {
       const { message } = await composer.sendMail(options);
       await mkdir(mail.directory, { recursive: true, mode: 0o700 });
       const file = join(mail.directory, `${id}.eml`);
-      // Whoever watches the folder never sees half a mail.
+      // Programs that watch the folder never see a partial file.
       await writeFile(`${file}.tmp`, message as Buffer, { mode: 0o600 });
       await rename(`${file}.tmp`, file);
       this.logger.log(`A mail was written to ${file}`);
@@ -82,7 +82,7 @@ export class MailTransport {
 function overSmtp({ url }: Extract<MailSettings, { kind: 'smtp' }>): Deliver {
   const { username, hostname, searchParams } = new URL(url);
   const isLocal = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
-  // Otherwise someone in between could have the password sent in the clear.
+  // Otherwise an attacker on the network could make the client send its password without encryption.
   const requireTLS = username !== '' && !isLocal && !searchParams.has('requireTLS');
   const server = createTransport({ url, ...TIMEOUTS, ...(requireTLS && { requireTLS }) });
   return async (options) => {
@@ -90,7 +90,7 @@ function overSmtp({ url }: Extract<MailSettings, { kind: 'smtp' }>): Deliver {
   };
 }
 
-/** What a log may have of a failure: servers repeat addresses in their texts. */
+/** The parts of an error that may be logged: texts of servers repeat addresses. */
 export function describeMailError(error: unknown): string {
   const { name, code, responseCode, command } = error as Error & {
     readonly code?: string;

@@ -10,7 +10,7 @@ import { MailSender } from './mail-sender.js';
 import { MailTransport } from './mail-transport.js';
 import { OutboxMail } from './outbox-mail.entity.js';
 
-/** Mails: recorded with what they are about, sent in the background. It depends on no module that sends mail. */
+/** Mails: recorded in transactions, sent in the background. It depends on no module that sends mail. */
 @Module({
   imports: [TypeOrmModule.forFeature([OutboxMail])],
   providers: [MailOutbox, MailQueue, MailSender, MailTransport],

@@ -1,21 +1,21 @@
 import { Entity, Index } from 'typeorm';
 import { IntegerColumn, TextColumn, TimestampColumn } from '../database/columns.js';
 
-/** A mail that waits to be sent. Its text, and the token in it, are created when it is sent. */
+/** A waiting mail. Its text, and the token in it, are created when it is sent. */
 @Entity('mails')
 @Index('mails_next_attempt_at', ['nextAttemptAt'])
 @Index('mails_owner', ['owner'])
 @Index('mails_created_at', ['createdAt'])
 export class OutboxMail {
-  /** A UUID, which becomes part of the `Message-ID`. */
+  /** A UUID, part of the `Message-ID`. */
   @TextColumn('id', { primary: true })
   id!: string;
 
-  /** Which composer writes it. */
+  /** The composer that writes it. */
   @TextColumn('kind')
   kind!: string;
 
-  /** Who it is about: the mails of one owner can be discarded together. */
+  /** The owner: the mails of one owner can be discarded together. */
   @TextColumn('owner')
   owner!: string;
 
@@ -26,7 +26,7 @@ export class OutboxMail {
   @IntegerColumn('attempts')
   attempts!: number;
 
-  /** While an attempt is under way: when another process may take it over. */
+  /** During an attempt: when another process may take it over. */
   @TimestampColumn('next_attempt_at')
   nextAttemptAt!: Date;
 

@@ -2,8 +2,8 @@ import type { Metrics } from '../common/metrics/metrics.js';
 import type { Database } from '../database/database.js';
 
 /**
- * How busy the connections to the database are, by names of OpenTelemetry's database conventions. On SQLite the one
- * that writes is a pool of one: whoever waits for it waits for their turn.
+ * The load of the database connections, with names of OpenTelemetry's database conventions. On SQLite the writing
+ * connection is a pool of one: its waiting requests wait for their turn.
  */
 export function measureDatabase(database: Database, metrics: Metrics): void {
   const pool = ['pool_name'];

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import type { Metrics } from '../common/metrics/metrics.js';
 
-/** Any other method is `_OTHER`, as OpenTelemetry has it: clients could make up names without end. */
+/** Other methods are `_OTHER`, as in OpenTelemetry: clients could invent any number of names. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /**
- * Counts and times requests, by names and labels of OpenTelemetry's HTTP conventions. The route is its pattern, and
- * empty where there is none; a request whose client has gone has the status `aborted`.
+ * Counts and times requests, with names and labels of OpenTelemetry's HTTP conventions. The route is its pattern, and
+ * empty without one; a request whose client has disconnected has the status `aborted`.
  */
 export function measureRequests(fastify: FastifyInstance, metrics: Metrics): void {
   const durations = metrics.histogram(

@@ -6,15 +6,15 @@ import { Metrics, type MetricsReport } from '../common/metrics/metrics.js';
 import { Config } from '../config/config.js';
 import { ConfigError } from '../config/config-error.js';
 
-/** More than Prometheus and someone who looks need. */
+/** More than Prometheus and an operator need. */
 const MAX_CONNECTIONS = 20;
 
-/** Serves `GET /metrics` on a port of its own, which is not for clients. */
+/** Serves `GET /metrics` on its own port, which is not for clients. */
 @Injectable()
 export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Metrics');
   private server: Server | undefined;
-  /** Those who ask at the same time get the same response. */
+  /** Concurrent scrapes share a response. */
   private reading: Promise<MetricsReport> | undefined;
 
   constructor(
@@ -22,7 +22,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     private readonly config: Config,
   ) {}
 
-  /** `undefined` where metrics are off. */
+  /** `undefined` if metrics are off. */
   get url(): string | undefined {
     const address = this.server?.address() as AddressInfo | null | undefined;
     if (!address) return undefined;

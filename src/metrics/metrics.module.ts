@@ -9,7 +9,7 @@ import { measureDatabase } from './measure-database.js';
 import { measureRequests } from './measure-requests.js';
 import { MetricsServer } from './metrics-server.js';
 
-/** Metrics for Prometheus, where `METRICS_PORT` is set. Other modules register theirs with `Metrics`. */
+/** Metrics for Prometheus, if `METRICS_PORT` is set. Other modules register theirs with `Metrics`. */
 @Module({ imports: [HealthModule], providers: [MetricsServer] })
 export class MetricsModule {
   constructor(metrics: Metrics, { httpAdapter }: HttpAdapterHost, database: Database, readiness: Readiness) {
@@ -18,7 +18,7 @@ export class MetricsModule {
     metrics.gauge('service_ready', '1 where /health/ready responds with 200, else 0', async () =>
       (await readiness.missing()).length === 0 ? 1 : 0,
     );
-    // An application context has no server.
+    // An application context has no HTTP server.
     const fastify = httpAdapter?.getInstance<FastifyInstance>();
     if (fastify) measureRequests(fastify, metrics);
   }

@@ -9,7 +9,7 @@ export class Order {
   @IdColumn()
   id!: number;
 
-  /** Who created it; null in open mode, and after the account was deleted. */
+  /** The account that created it; null in open mode, and after the account was deleted. */
   @IntegerColumn('account_id', { nullable: true })
   accountId!: number | null;
 
@@ -20,7 +20,7 @@ export class Order {
   @TextColumn('status')
   status!: 'created';
 
-  /** A JSON object, as it was sent. */
+  /** A JSON object, unchanged. */
   @TextColumn('payload')
   payload!: string;
 

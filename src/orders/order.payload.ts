@@ -5,7 +5,7 @@ import { bodyTextOf } from '../common/http/json-body.js';
 import { isStorable } from '../common/validation/text.js';
 
 /**
- * The body as JSON text, to the letter; `{}` without one.
+ * The body as JSON text, unchanged; `{}` without one.
  *
  * @throws AppError `VALIDATION_ERROR` unless it is a JSON object whose texts can be stored
  */

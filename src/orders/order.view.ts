@@ -3,10 +3,10 @@ import { JsonText } from '../common/http/json-text.js';
 import { Int64Property, TimestampProperty } from '../common/openapi/properties.js';
 import type { Order } from './order.entity.js';
 
-/** Any JSON object, as the reference says it. */
+/** Any JSON object, for the reference. */
 export const ANY_OBJECT = { type: 'object', additionalProperties: true, example: { item: 'Tea' } } as const;
 
-/** An order as it leaves. */
+/** An order for clients. */
 @ApiSchema({ name: 'Order' })
 export class OrderView {
   @Int64Property({ example: 1 })

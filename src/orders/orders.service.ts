@@ -24,7 +24,7 @@ export class OrdersService {
     private readonly events: EventOutbox,
   ) {}
 
-  /** The orders that the reader may see, newest first. */
+  /** The orders that the account may read, newest first. */
   async list(page: PageRequest, reader: OrderReader): Promise<Page<Order>> {
     const where = visibleTo(reader);
     const total = await this.orders.countBy(where);
@@ -34,7 +34,7 @@ export class OrdersService {
     return page.of(await this.orders.find({ where, order, skip: offset, take: limit }), total);
   }
 
-  /** @throws AppError `NOT_FOUND`, also for an order that the reader may not see */
+  /** @throws AppError `NOT_FOUND`, also for an order that the account may not read */
   async findOne(id: number, reader: OrderReader): Promise<Order> {
     const order = id === NO_ROW ? null : await this.orders.findOneBy({ ...visibleTo(reader), id });
     if (!order) throw new AppError('NOT_FOUND', 'Order not found');
@@ -43,7 +43,7 @@ export class OrdersService {
 
   /**
    * @param payload text of a JSON object
-   * @throws AppError `UNAUTHENTICATED` when the owner was deleted after the request was authenticated
+   * @throws AppError `UNAUTHENTICATED` when the owner was deleted after the authentication
    */
   async create(payload: string, owner: Account | null): Promise<Order> {
     const { orders, clock } = this;
@@ -62,7 +62,7 @@ export class OrdersService {
   }
 }
 
-/** Null where everyone reads everything. */
+/** Null if everyone may read everything. */
 type OrderReader = Account | null;
 
 const visibleTo = (reader: OrderReader): FindOptionsWhere<Order> =>

@@ -1,7 +1,7 @@
 import type { Queries } from '../database/queries.js';
 import type { Transactions } from '../database/transactions.js';
 import type { EventOutbox } from '../events/index.js';
-import { fold } from './fold.js';
+import { caseFold } from './case-fold.js';
 import type { PostStatus } from './post.entity.js';
 import { changeOf, POST_EVENTS } from './post.events.js';
 import { POST_ROW, type PostRow, toPostView } from './post.view.js';
@@ -9,11 +9,11 @@ import { POST_ROW, type PostRow, toPostView } from './post.view.js';
 export interface NewPost {
   readonly title: string;
   readonly content: string;
-  /** Absent is a draft; of a post that is changed it stays. */
+  /** Absent: a draft; in an update, unchanged. */
   readonly status?: PostStatus | undefined;
   readonly authorId: number;
   readonly createdAt: Date;
-  /** Where it comes from: a second post with the same source is not inserted. */
+  /** The origin: a second post with the same source is not inserted. */
   readonly source?: string | undefined;
 }
 
@@ -25,10 +25,10 @@ interface Database {
 const field = (name: string) => `post.value ->> '${name}'`;
 
 /**
- * Inserts checked posts in one statement, in their order; for commands that write many.
+ * Inserts checked posts in one statement, in order; for commands that write many.
  *
- * @param events where each post is recorded; without it, no consumer learns of them
- * @returns how many there were not yet
+ * @param events records an event for each post; without it, consumers do not see them
+ * @returns the number of new posts
  */
 export function insertPosts(
   database: Database,
@@ -63,7 +63,7 @@ function insert(
   );
 }
 
-/** Changes the posts of these sources, in one statement, and records it. @returns how many were different */
+/** Updates the posts of these sources in one statement, and records events. @returns the number of changed posts */
 export function updatePosts(
   database: Database,
   posts: readonly NewPost[],
@@ -124,7 +124,7 @@ const toRows = (posts: readonly NewPost[]): string =>
     posts.map((post, place) => ({
       ...post,
       place,
-      titleFolded: fold(post.title),
-      contentFolded: fold(post.content),
+      titleFolded: caseFold(post.title),
+      contentFolded: caseFold(post.content),
     })),
   );

@@ -5,19 +5,19 @@ import type { Parameters } from '../database/parameters.js';
 import { Queries } from '../database/queries.js';
 import { newestByAuthors } from './by-author/by-author.js';
 import { POST_STATUSES } from './post.entity.js';
-import type { ListPosts, PostFilter, WalkPosts } from './post.query.js';
+import type { ListPosts, PostFilter, ListPostsByCursor } from './post.query.js';
 import { LISTED_POST, type ListedPost, type PostSummary } from './post.view.js';
 import { containing } from './search/search.js';
 
-/** Above this multiple of offset + limit, posts are read in the order of the list instead of by the search index. */
+/** Above this multiple of offset + limit, posts are read in list order instead of using the search index. */
 const MANY = 100;
 
-/** The lists of posts. What may take long is read where it keeps no other request waiting. */
+/** The lists of posts. Slow reads do not delay other requests. */
 @Injectable()
 export class PostLists {
   constructor(private readonly queries: Queries) {}
 
-  /** Contents that are large come only when the page is sent, see {@link Page.completion}. */
+  /** Large contents are loaded when the page is sent, see {@link Page.completion}. */
   async list({ filter, sortBy, direction, page }: ListPosts): Promise<Page<ListedPost>> {
     if (filter === 'none') return page.of([], 0);
     const slow = page.isDeep || isUnordered(filter, sortBy);
@@ -32,8 +32,8 @@ export class PostLists {
       );
     };
 
-    // The first page is asked for most, and never past the end: its total need not be known before. But how
-    // to find posts by a text depends on how many there are.
+    // The first page is requested most and never past the end, so it does not need the total first. But the
+    // best way to search depends on the number of matches.
     if (page.offset === 0 && !readsMany(filter)) {
       const [total, posts] = await Promise.all([this.count(filter), read()]);
       return page.of(posts, total, this.completionOf(posts));
@@ -44,10 +44,10 @@ export class PostLists {
     return page.of(posts, total, this.completionOf(posts));
   }
 
-  /** As {@link list}, in the order of the ids. */
-  async walk({ filter, afterId, limit }: WalkPosts): Promise<CursorPage<ListedPost>> {
+  /** Like {@link list}, in the order of the ids. */
+  async listByCursor({ filter, afterId, limit }: ListPostsByCursor): Promise<CursorPage<ListedPost>> {
     if (filter === 'none') return new CursorPage([], undefined, false);
-    // No index has the posts of a status by id.
+    // No index has the posts of a status in the order of ids.
     const slow = filter.status !== undefined || filter.text !== undefined;
     const { where, parameters } = this.matching(filter, { and: 'id > :afterId', slow });
     const rows = await this.reading<ListedPost>(
@@ -71,7 +71,7 @@ export class PostLists {
     });
   }
 
-  /** The contents of those of the posts that there are, by their ids. */
+  /** The contents of posts, by their ids. */
   async contentsOf(ids: readonly number[]): Promise<Map<number, string>> {
     const rows = await this.queries.onReplica(() =>
       this.queries.all<{ id: number; content: string }>(
@@ -92,7 +92,7 @@ export class PostLists {
     };
   }
 
-  /** The database keeps the totals of all posts, of each status and of each author; all else is counted. */
+  /** The database keeps the totals of all posts, of each status and of each author; others are counted. */
   private async count(filter: Filter): Promise<number> {
     const [sql, parameters] = this.counting(filter);
     const [row] = await this.reading<{ total: number }>(readsMany(filter), sql, parameters);
@@ -117,7 +117,7 @@ export class PostLists {
     return [`${kept} IN (${statuses.map((name) => `'status=${name}'`).join(', ')})`, {}];
   }
 
-  /** The condition of a filter, as text that is the same for every value of it. */
+  /** The condition of a filter, with the same text for all values. */
   private matching(
     { authorId, status, text }: Filter,
     { and, slow = false, many = false, byViews = false }: Matching = {},
@@ -146,20 +146,20 @@ export class PostLists {
 type Filter = Exclude<PostFilter, 'none'>;
 
 interface Matching {
-  /** A condition beside those of the filter. */
+  /** A condition in addition to those of the filter. */
   readonly and?: string;
-  /** Whether it is read by `Queries.search`. */
+  /** Whether `Queries.search` runs it. */
   readonly slow?: boolean;
   /** Whether there are many matches for each post of the page. */
   readonly many?: boolean;
-  /** Whether `post_views` is read too. */
+  /** Whether it reads `post_views` too. */
   readonly byViews?: boolean;
 }
 
-/** Whether all posts that match are read to count them, or many that do not. */
+/** Whether the count reads all matching posts, or many others. */
 const readsMany = ({ authorId, status, text }: Filter): boolean =>
   text !== undefined || (authorId !== undefined && status !== undefined);
 
-/** Whether the first pages may take long, because no index has the posts of the filter in this order. */
+/** Whether the first pages may be slow, because no index has the posts of the filter in this order. */
 const isUnordered = (filter: Filter, sortBy: ListPosts['sortBy']): boolean =>
   readsMany(filter) || (filter.authorId !== undefined && sortBy !== 'created_at');

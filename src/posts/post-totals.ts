@@ -11,7 +11,7 @@ export interface TotalFault {
   readonly kept: number;
 }
 
-/** Holds the totals that the database keeps against the posts that there are, at one moment. */
+/** Compares the totals in the database with the number of posts, in one transaction. */
 export async function findTotalFaults(queries: Queries): Promise<TotalFault[]> {
   const faults = await queries.all<Record<keyof TotalFault, unknown>>(`
     SELECT scope, sum(counted) AS counted, sum(kept) AS kept FROM (
@@ -26,7 +26,7 @@ export async function findTotalFaults(queries: Queries): Promise<TotalFault[]> {
   }));
 }
 
-/** Counts all posts again. Writers wait meanwhile. */
+/** Counts all posts again. Writes wait meanwhile. */
 export function rebuildTotals({
   queries: { dialect },
   transactions,

@@ -3,8 +3,8 @@ import { IntegerColumn, TextColumn } from '../database/columns.js';
 import { Post, type PostStatus } from './post.entity.js';
 
 /**
- * How often a post was read by its id. Triggers make its row with the post, and keep the copy of the status, by which
- * lists in this order are filtered.
+ * How often a post was read by its id. Triggers create its row with the post, and copy the status, for
+ * lists of a status in this order.
  */
 @Entity('post_views')
 @Index('post_views_views', ['views', 'postId'])

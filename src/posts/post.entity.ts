@@ -11,7 +11,7 @@ export type PostStatus = (typeof POST_STATUSES)[number];
 @Index('posts_author_created_at', ['authorId', 'createdAt', 'id'])
 @Index('posts_title', ['title', 'id'])
 @Index('posts_status_title', ['status', 'title', 'id'])
-// Made by the migrations alone: TypeORM has no words for them.
+// Created by the migrations, because TypeORM cannot describe them.
 @Index('posts_title_search', { synchronize: false })
 @Index('posts_content_search', { synchronize: false })
 @Index('posts_source', { synchronize: false })
@@ -46,14 +46,14 @@ export class Post {
   @VersionColumn({ default: 1 })
   version!: number;
 
-  /** Title and content as the search compares them; see `fold.ts`. */
+  /** Title and content in the form that the search compares; see `case-fold.ts`. */
   @TextColumn('title_folded', { select: false })
   titleFolded!: string;
 
   @TextColumn('content_folded', { select: false })
   contentFolded!: string;
 
-  /** Where it was imported from; null where it was not. */
+  /** The source of an imported post; otherwise null. */
   @TextColumn('source', { nullable: true, select: false })
   source?: string | null;
 }

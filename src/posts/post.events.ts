@@ -16,6 +16,6 @@ export const POST_EVENTS = defineEvents({
   },
 });
 
-/** What an update is: a change of the status has a type of its own. */
+/** What an update includes: a change of the status has its own type. */
 export const changeOf = (before: PostStatus, after: PostStatus): 'updated' | 'published' | 'unpublished' =>
   before === after ? 'updated' : after === 'published' ? 'published' : 'unpublished';

@@ -13,7 +13,7 @@ export class CreatePostInput {
   @Text({ min: 1 })
   content!: string;
 
-  /** Absent, null and empty are `draft`. */
+  /** Absent, null and empty mean `draft`. */
   @ValidateIf((_, status) => status !== undefined && status !== null && status !== '')
   @IsIn(POST_STATUSES)
   @ApiProperty({
@@ -26,7 +26,7 @@ export class CreatePostInput {
   status?: PostStatus | '' | null;
 }
 
-/** Absent and null leave a field as it is. */
+/** Absent and null leave a field unchanged. */
 export class UpdatePostInput extends PartialInput(PickType(CreatePostInput, ['title'])) {
   @Optional()
   @Text()

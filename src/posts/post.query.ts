@@ -2,16 +2,16 @@ import { firstValue, type QueryParameters } from '../common/http/query.js';
 import { type CursorRequest, cursorRequest } from '../common/pagination/cursor-request.js';
 import { PageRequest } from '../common/pagination/page-request.js';
 import { isStorable } from '../common/validation/text.js';
-import { fold } from './fold.js';
+import { caseFold } from './case-fold.js';
 import { POST_STATUSES, type PostStatus } from './post.entity.js';
 
 const SORT_COLUMNS = ['created_at', 'title', 'views'] as const;
 
-/** Which posts are meant; `'none'` when no post can be. */
+/** The filter of posts; `'none'` if no post can match. */
 export type PostFilter =
   { readonly authorId?: number; readonly status?: PostStatus; readonly text?: string } | 'none';
 
-/** A page of the list as a client asks for it. Never rejected: what makes no sense is replaced. */
+/** The parameters of a list. Invalid values are replaced, never rejected. */
 export interface ListPosts {
   readonly filter: PostFilter;
   readonly sortBy: (typeof SORT_COLUMNS)[number];
@@ -19,7 +19,7 @@ export interface ListPosts {
   readonly page: PageRequest;
 }
 
-/** @param authorId whose posts alone are listed */
+/** @param authorId lists only this author's posts */
 export function listPosts(query: QueryParameters, authorId?: number): ListPosts {
   const sortBy = firstValue(query, 'sort_by');
   return {
@@ -30,12 +30,12 @@ export function listPosts(query: QueryParameters, authorId?: number): ListPosts 
   };
 }
 
-export interface WalkPosts extends CursorRequest {
+export interface ListPostsByCursor extends CursorRequest {
   readonly filter: PostFilter;
 }
 
 /** @throws AppError `INVALID_CURSOR` */
-export function walkPosts(query: QueryParameters): WalkPosts {
+export function listPostsByCursor(query: QueryParameters): ListPostsByCursor {
   return {
     filter: filterFrom(query),
     ...cursorRequest(query),
@@ -50,6 +50,6 @@ function filterFrom(query: QueryParameters, authorId?: number): PostFilter {
   return {
     ...(authorId !== undefined && { authorId }),
     ...(status && { status }),
-    ...(q && { text: fold(q) }),
+    ...(q && { text: caseFold(q) }),
   };
 }

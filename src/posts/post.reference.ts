@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { QueryParameter } from '../common/openapi/queries.js';
 import { POST_STATUSES } from './post.entity.js';
 
-// What the reference says of the parameters that `post.query.ts` reads.
+// The reference of the parameters that `post.query.ts` reads.
 
 export const FilterQuery = (): MethodDecorator =>
   applyDecorators(

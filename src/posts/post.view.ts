@@ -2,7 +2,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Int64Property, TimestampProperty } from '../common/openapi/properties.js';
 import { POST_STATUSES, type PostStatus } from './post.entity.js';
 
-/** A post as it leaves over REST. Timestamps are UTC, RFC 3339 with milliseconds. */
+/** A post in the REST API. Timestamps are UTC, RFC 3339 with milliseconds. */
 @ApiSchema({ name: 'Post' })
 export class PostView {
   @Int64Property({ example: 1 })
@@ -27,13 +27,13 @@ export class PostView {
   readonly updated_at!: string;
 }
 
-/** The columns of a view: rows read by `Queries` with these are views as they are. */
+/** The columns of a view: `Queries` reads rows with these names as views. */
 const POST_VIEW = 'id, title, content, author_id, status, created_at, updated_at';
 
-/** Larger contents are left out of lists, and loaded one by one while the page is sent; in bytes. */
+/** Larger contents are left out of lists, and loaded while the page is sent; in bytes. */
 const LARGE_CONTENT = 16 * 1024;
 
-/** A post of a list; without its content where that is large. */
+/** A post in a list; without its content if that is large. */
 export type ListedPost = Omit<PostView, 'content'> & { readonly content: string | null };
 
 export const LISTED_POST = POST_VIEW.replace(
@@ -41,7 +41,7 @@ export const LISTED_POST = POST_VIEW.replace(
   `CASE WHEN octet_length(content) <= ${LARGE_CONTENT} THEN content END AS content`,
 );
 
-/** One post as stored, with the version that its entity tag is made of. */
+/** A stored post, with the version for its entity tag. */
 export interface PostRow extends PostView {
   readonly version: number;
 }
@@ -58,10 +58,10 @@ export const toPostView = ({
   updated_at,
 }: PostRow): PostView => ({ id, title, content, author_id, status, created_at, updated_at });
 
-/** A post without its content, but how large that is in bytes. */
+/** A post with the size of its content in bytes, instead of the content. */
 export type PostSummary = Omit<PostView, 'content'> & { readonly content_bytes: number };
 
-/** The columns of a summary, of posts by the name that a statement gives them. */
+/** The columns of a summary, for the alias of posts in a statement. */
 export const postSummary = (post: string): string =>
   `${post}.id, ${post}.title, octet_length(${post}.content) AS content_bytes,
    ${post}.author_id, ${post}.status, ${post}.created_at, ${post}.updated_at`;

@@ -20,7 +20,7 @@ import type { CursorPage, Page } from '../common/pagination/page.js';
 import { Id } from '../common/validation/id.js';
 import { Idempotent } from '../idempotency/idempotent.js';
 import { CreatePostInput, UpdatePostInput } from './post.input.js';
-import { listPosts, walkPosts } from './post.query.js';
+import { listPosts, listPostsByCursor } from './post.query.js';
 import { FilterQuery, SortQuery } from './post.reference.js';
 import { type ListedPost, PostView, toPostView } from './post.view.js';
 import { PostLists } from './post-lists.js';
@@ -45,7 +45,9 @@ export class PostsController {
   @ReturnsPageOrCursorPage(PostView)
   @Throws('INVALID_CURSOR')
   list(@Query() query: QueryParameters): Promise<Page<ListedPost> | CursorPage<ListedPost>> {
-    return 'cursor' in query ? this.lists.walk(walkPosts(query)) : this.lists.list(listPosts(query));
+    return 'cursor' in query
+      ? this.lists.listByCursor(listPostsByCursor(query))
+      : this.lists.list(listPosts(query));
   }
 
   @Get('cursor')
@@ -55,8 +57,8 @@ export class PostsController {
   @FilterQuery()
   @ReturnsCursorPage(PostView)
   @Throws('INVALID_CURSOR')
-  async walk(@Query() query: QueryParameters): Promise<CursorPage<ListedPost>> {
-    return this.lists.walk(walkPosts(query));
+  async listByCursor(@Query() query: QueryParameters): Promise<CursorPage<ListedPost>> {
+    return this.lists.listByCursor(listPostsByCursor(query));
   }
 
   @Post()
@@ -77,7 +79,7 @@ export class PostsController {
     @Req() { method }: FastifyRequest,
     @Tag() tag: EntityTag,
   ): Promise<{ data: PostView }> {
-    // Only a GET counts as a reading.
+    // Only a GET counts as a view.
     const post = await (method === 'GET' ? this.posts.read(id) : this.posts.findOne(id));
     return { data: toPostView(tag.of(post)) };
   }

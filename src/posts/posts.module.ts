@@ -14,7 +14,7 @@ import { PostsService } from './posts.service.js';
 import { UserPostsController } from './user-posts.controller.js';
 import { ViewCounter } from './view-counter.js';
 
-/** Posts depend on users, never the reverse: what posts add to a user lives here. */
+/** Posts depend on users, never the reverse: fields that posts add to users are defined here. */
 @Module({
   imports: [TypeOrmModule.forFeature([Post, PostViews]), EventsModule.forFeature(POST_EVENTS), UsersModule],
   controllers: [PostsController, UserPostsController],

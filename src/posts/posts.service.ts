@@ -5,17 +5,17 @@ import { NO_ROW } from '../common/validation/id.js';
 import { Queries } from '../database/queries.js';
 import { type Statement, Transactions } from '../database/transactions.js';
 import { EventOutbox } from '../events/index.js';
-import { fold } from './fold.js';
+import { caseFold } from './case-fold.js';
 import type { PostStatus } from './post.entity.js';
 import { changeOf, POST_EVENTS } from './post.events.js';
 import type { CreatePostInput, UpdatePostInput } from './post.input.js';
 import { POST_ROW, type PostRow, toPostView } from './post.view.js';
 import { ViewCounter } from './view-counter.js';
 
-/** The author of every post that the REST API creates: the user that a fresh database has. */
+/** The author of every post that the REST API creates: the user that exists in a new database. */
 const AUTHOR_ID = 1;
 
-/** Any version, or the one of the precondition. */
+/** Any version, or that of the precondition. */
 const AS_EXPECTED = 'version = coalesce(CAST(:version AS bigint), version)';
 
 const INSERT = `
@@ -34,7 +34,7 @@ export class PostsService {
     private readonly events: EventOutbox,
   ) {}
 
-  /** @param authorId whose post it has to be @throws AppError `NOT_FOUND` */
+  /** @param authorId the required author @throws AppError `NOT_FOUND` */
   async findOne(id: number, authorId?: number): Promise<PostRow> {
     if (id === NO_ROW) throw postNotFound();
     const post = await this.queries.onReplica(() =>
@@ -44,7 +44,7 @@ export class PostsService {
     return post;
   }
 
-  /** Finds a post for a reader, and counts the reading. @throws AppError `NOT_FOUND` */
+  /** Finds a post for a reader, and counts the view. @throws AppError `NOT_FOUND` */
   async read(id: number, authorId?: number): Promise<PostRow> {
     const post = await this.findOne(id, authorId);
     this.views.count(id);
@@ -55,8 +55,8 @@ export class PostsService {
     const parameters = {
       title,
       content,
-      titleFolded: fold(title),
-      contentFolded: fold(content),
+      titleFolded: caseFold(title),
+      contentFolded: caseFold(content),
       author: AUTHOR_ID,
       status: status || 'draft',
       now: new Date().toISOString(),
@@ -79,9 +79,9 @@ export class PostsService {
       id,
       version: version ?? null,
       title: title ?? null,
-      titleFolded: title == null ? null : fold(title),
+      titleFolded: title == null ? null : caseFold(title),
       content: content ?? null,
-      contentFolded: content == null ? null : fold(content),
+      contentFolded: content == null ? null : caseFold(content),
       status: status ?? null,
       now: new Date().toISOString(),
     };
@@ -99,7 +99,7 @@ export class PostsService {
     if (deleted.length === 0) await this.notWritten(id, ifMatch);
   }
 
-  /** Runs an update. Only where it may change the status does its event depend on the post as it was. */
+  /** Runs an update. Only if it may change the status, its event depends on the former row. */
   private write(id: number, statement: Statement, status?: PostStatus | null): Promise<PostRow | undefined> {
     const run = async (change: ReturnType<typeof changeOf>) => {
       const [post] = await this.events.change(POST_EVENTS, change, statement, toPostView);

@@ -48,7 +48,7 @@ export class UserPostsController {
     @Req() { method }: FastifyRequest,
     @Tag() tag: EntityTag,
   ): Promise<{ data: PostView }> {
-    // Only a GET counts as a reading.
+    // Only a GET counts as a view.
     const post = await (method === 'GET' ? this.posts.read(postId, id) : this.posts.findOne(postId, id));
     return { data: toPostView(tag.of(post)) };
   }

@@ -4,19 +4,19 @@ import { Metrics } from '../common/metrics/metrics.js';
 import { Transactions } from '../database/transactions.js';
 import { PostViews } from './post-views.entity.js';
 
-/** From the first read of a batch to its writing, in milliseconds. */
+/** From the first view of a batch until it is written, in milliseconds. */
 const DELAY = 3000;
 
 /** Posts to a statement. */
 const BATCH = 200;
 
 /**
- * Counts how often posts are read. A write for each read would cost far more than the read, so counts
- * gather in memory and are written together, at the latest when the process stops.
+ * Counts views of posts. A write for each view would cost far more than the read, so counts
+ * are collected in memory and written together, at the latest when the process stops.
  */
 @Injectable()
 export class ViewCounter implements OnApplicationShutdown {
-  /** Whoever reads first may do so in a unit of work, which counts are no part of. */
+  /** Keeps the flush outside of the reader's transaction. */
   private readonly outside = AsyncLocalStorage.snapshot();
   private readonly logger = new Logger(ViewCounter.name);
   private pending = new Map<number, number>();
@@ -52,10 +52,10 @@ export class ViewCounter implements OnApplicationShutdown {
     );
   }
 
-  /** Counts that could not be written are kept for the next time. */
+  /** Counts that could not be written are kept for the next flush. */
   private async flush(): Promise<void> {
     clearTimeout(this.timer);
-    // In the order of ids: two replicas that write the same posts then never wait for each other in a circle.
+    // In the order of ids, so that replicas that update the same posts cannot deadlock.
     const counts = [...this.pending].toSorted(([a], [b]) => a - b);
     this.pending = new Map();
     try {
@@ -72,7 +72,7 @@ export class ViewCounter implements OnApplicationShutdown {
   }
 
   private async write(counts: readonly (readonly [id: number, count: number])[]): Promise<void> {
-    // Integers from our own rows, so they may stand in the text.
+    // Integers of stored rows, so they may be part of the text.
     const cases = counts.map(([id, count]) => `WHEN ${id} THEN ${count}`).join(' ');
     const ids = counts.map(([id]) => id);
     await this.transactions.run((manager) =>

@@ -26,8 +26,8 @@ type Json = Record<string, any>;
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
 /**
- * The reference of the REST API as OpenAPI 3.1, made from the controllers and completed by what holds for all.
- * It reads `docs/errors.md`, so it is for the checkout, not for the service.
+ * Builds the reference of the REST API as OpenAPI 3.1 from the controllers, and adds what is common to all.
+ * It reads `docs/errors.md`, so it runs in a checkout only.
  */
 export async function buildDocument(app: INestApplication): Promise<OpenAPIObject> {
   const base = new DocumentBuilder()
@@ -72,7 +72,7 @@ export async function buildDocument(app: INestApplication): Promise<OpenAPIObjec
   return document as OpenAPIObject;
 }
 
-/** Otherwise a page that shows the reference would send `"string"`. */
+/** Otherwise pages that show the reference would send `"string"`. */
 function addExample(name: string, schema: Json): void {
   const isText = [schema['type']].flat().includes('string') && !schema['enum'] && !schema['format'];
   if (isText && !('example' in schema || 'examples' in schema || 'const' in schema) && name in EXAMPLES) {
@@ -80,7 +80,7 @@ function addExample(name: string, schema: Json): void {
   }
 }
 
-/** @param errorPage the page of errors, which opens when one wants to see it */
+/** @param errorPage the page of errors, collapsed */
 const describe = (errorPage: string): string => `\
 Posts, users and orders, and accounts to log in with. GraphQL is at \`/graphql\`.
 
@@ -92,7 +92,7 @@ ${errorPage.replace(/^# .*\n+/, '')}
 /** A token, or a session cookie with its CSRF token. */
 const CREDENTIALS = [{ bearer: [] }, { session: [], csrf: [] }];
 
-/** Account paths are written with the slash at their end; all paths respond with and without. */
+/** Account paths are documented with a trailing slash; all paths work with and without one. */
 const documentedPath = (path: string): string => (path.startsWith('/auth/') ? `${path}/` : path);
 
 async function complete(
@@ -101,7 +101,7 @@ async function complete(
   handler: Handler,
 ): Promise<void> {
   const declared = new Set((operation['parameters'] ?? []).map(({ name }: Json) => name));
-  // What no handler has declared is read by `@Id()`.
+  // Parameters that no handler declares are read by `@Id()`.
   const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).filter((name) => !declared.has(name));
   if (ids.length > 0) operation['parameters'] = [...ids.map(idParameter), ...(operation['parameters'] ?? [])];
   if (handler.idempotencyKey !== 'none') {
@@ -116,7 +116,7 @@ async function complete(
     security === 'none' ? [] : security === 'required' ? CREDENTIALS : [{}, ...CREDENTIALS];
   if (input) body!['required'] = true;
 
-  // What Nest's Swagger module finds by the method and `@HttpCode()`.
+  // The status that Nest's Swagger module derives from the method and `@HttpCode()`.
   const [status] = Object.keys(operation['responses'] as Json).map(Number) as [number];
   operation['responses'] = successesOf(handler, status);
   if (handler.hasTag && method === 'get') operation['responses'][304] = NOT_MODIFIED;
@@ -157,7 +157,7 @@ function errorResponse(declared: readonly DeclaredError[], { otherError }: Handl
   const schema = { $ref: '#/components/schemas/Error' };
   const other = otherError?.status === status ? otherError.schema : undefined;
   const byCode = Object.entries(Object.groupBy(declared, ({ code }) => code));
-  // The first message of a code is named after it; further ones are `NOT_FOUND_2` and so on.
+  // The first message of a code has its name; further ones are `NOT_FOUND_2` and so on.
   const examples = byCode.flatMap(([code, ofCode]) =>
     ofCode.map((error, n) => [n === 0 ? code : `${code}_${n + 1}`, { value: { error } }] as const),
   );

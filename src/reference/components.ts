@@ -2,7 +2,7 @@ import { ERRORS, type ErrorCode } from '../common/errors/errors.js';
 
 type Json = Record<string, any>;
 
-/** What example bodies have in a field of this name, unless its own schema has an example. */
+/** The example value of a field with this name, unless its own schema has an example. */
 export const EXAMPLES: Json = {
   title: 'Straße nach Rom',
   content: 'Alle Wege führen dahin.',
@@ -21,7 +21,7 @@ export const EXAMPLES: Json = {
   description: 'The search index',
 };
 
-// Parts of the reference that hold for many operations.
+// Parts of the reference that many operations use.
 
 export const idParameter = (name: string): Json => ({
   name,

@@ -12,7 +12,7 @@ export interface DeclaredError {
   readonly details?: readonly FieldError[];
 }
 
-/** How a handler is called. */
+/** The properties of an operation. */
 export interface Call {
   /** In lower case. */
   readonly method: string;
@@ -26,7 +26,7 @@ export interface Call {
 
 const SAFE = new Set(['get', 'head']);
 
-/** Whether callers may or must say who they are. */
+/** Whether callers may or must authenticate. */
 export function securityOf(
   { access }: Handler,
   { method }: Pick<Call, 'method'>,
@@ -35,7 +35,7 @@ export function securityOf(
   return access === 'write' || access === 'owner' || access === 'optional' ? 'by setting' : 'required';
 }
 
-/** Every error of a handler: what it says itself, and what follows from how it is called. */
+/** Every error of a handler: those that it declares, and those that follow from its parameters and access. */
 export async function errorsOf(handler: Handler, call: Call): Promise<DeclaredError[]> {
   const { method, hasBody, hasId } = call;
   const codes: ErrorCode[] = [];
@@ -58,7 +58,7 @@ export async function errorsOf(handler: Handler, call: Call): Promise<DeclaredEr
     codes.push('FORBIDDEN');
   codes.push('INTERNAL_ERROR', 'SERVICE_UNAVAILABLE');
 
-  // Who sends too many requests is told so in other words than who fails too often at one handler.
+  // The general rate limit has another message than the limit of a handler.
   const general = codes
     .filter((code) => code === 'RATE_LIMITED' || !(code in handler.errors))
     .map((code): DeclaredError => ({ code, message: messageOf(code, handler, readsStrictly) }));
@@ -78,7 +78,7 @@ function messageOf(code: ErrorCode, handler: Handler, readsStrictly: boolean): s
   return isCompressed ? 'The body must not be compressed' : MESSAGES[code as keyof typeof MESSAGES];
 }
 
-/** What comes of no fields at all, by the very code that checks them. */
+/** The validation error of an empty input, from the code that validates. */
 async function validationErrors(
   { errors, details: hasDetails }: Handler,
   { input }: Call,

@@ -16,30 +16,30 @@ import {
 } from '../common/openapi/returns.js';
 import { IDEMPOTENT, type IdempotentOptions } from '../idempotency/idempotent.js';
 
-/** What our own decorators say of a handler; its path, parameters and status come from Nest's Swagger module. */
+/** The metadata of our own decorators; path, parameters and status come from Nest's Swagger module. */
 export interface Handler {
   readonly access: Access | undefined;
-  /** Whether the body is read whatever its Content-Type says. */
+  /** Whether the body is read whatever its Content-Type is. */
   readonly anyContentType: boolean;
   /** The types of its parameters. */
   readonly parameters: readonly Type[];
-  /** Whether it takes, or even requires, an `Idempotency-Key`. */
+  /** Whether it accepts or requires an `Idempotency-Key`. */
   readonly idempotencyKey: 'none' | 'optional' | 'required';
   /** Whether its response has an `ETag`. */
   readonly hasTag: boolean;
-  /** Whether it takes an `If-Match`. */
+  /** Whether it accepts an `If-Match`. */
   readonly hasPrecondition: boolean;
   /** Of a success that has a body. */
   readonly success: Success | undefined;
-  /** Where it sends browsers. */
+  /** The description of its redirect. */
   readonly redirection: string | undefined;
   readonly otherError: OtherError | undefined;
   readonly errors: HandlerErrors;
-  /** Whether it names the fields that break a rule. */
+  /** Whether its validation errors have details. */
   readonly details: boolean;
 }
 
-/** Ids of operations, which tools make names of: `Posts_create_v1`. */
+/** Ids of operations, from which tools derive names: `Posts_create_v1`. */
 export const operationId = (controller: string, method: string, version?: string): string =>
   [controller.replace(/Controller$/, ''), method, version].filter(Boolean).join('_');
 
@@ -65,7 +65,7 @@ function describe(reflector: Reflector, type: Type, name: string): Handler {
   return {
     access: reflector.getAllAndOverride<Access | undefined>(ACCESS, [handler, type]),
     anyContentType: reflector.get<boolean | undefined>(ANY_CONTENT_TYPE, handler) === true,
-    // What TypeScript itself emits (`emitDecoratorMetadata`).
+    // Emitted by TypeScript (`emitDecoratorMetadata`).
     parameters: (Reflect.getMetadata('design:paramtypes', type.prototype as object, name) ?? []) as Type[],
     hasTag: reflector.get<boolean | undefined>(HAS_TAG, handler) === true,
     hasPrecondition: reflector.get<boolean | undefined>(HAS_PRECONDITION, handler) === true,

@@ -7,8 +7,8 @@ import { Config } from '../config/config.js';
 import { toOpenApi30 } from './to-openapi-3-0.js';
 
 /**
- * Serves the reference of the REST API: `/openapi.json`, as it was made from the code and committed, the same
- * as `/openapi-3.0.json`, and `/docs`, which shows it.
+ * Serves the committed reference of the REST API as `/openapi.json`, the same
+ * as `/openapi-3.0.json`, and `/docs`, which displays it.
  */
 @Module({})
 export class ReferenceModule implements OnModuleInit {
@@ -18,7 +18,7 @@ export class ReferenceModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    // An application context has no server.
+    // An application context has no HTTP server.
     const fastify = this.host.httpAdapter?.getInstance<FastifyInstance>();
     if (!fastify) return;
     const document = readPublic('openapi.json');

@@ -3,8 +3,8 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 type Json = Record<string, any>;
 
 /**
- * The same document for tools that do not read OpenAPI 3.1 yet. Of all in which the two differ, it is
- * `examples`, `const` and the type `null` that schemas here make use of.
+ * Converts the document for tools that do not support OpenAPI 3.1. Of the differences, its
+ * schemas use `examples`, `const` and the type `null`.
  */
 export const toOpenApi30 = (document: OpenAPIObject): OpenAPIObject => ({
   ...(convert(document) as OpenAPIObject),
@@ -17,7 +17,7 @@ function convert(value: unknown): unknown {
 
   const { oneOf, ...whole } = value as Json;
   if (Array.isArray(oneOf) && oneOf.some(isNull)) {
-    // There was one alternative besides, as things are.
+    // Currently there is exactly one other alternative.
     return { ...(convert({ ...whole, ...oneOf.find((each) => !isNull(each)) }) as Json), nullable: true };
   }
 
@@ -25,7 +25,7 @@ function convert(value: unknown): unknown {
   return {
     ...typed(type),
     ...Object.fromEntries(Object.entries(others).map(([key, child]) => [key, convert(child)])),
-    // Those of a response have names, and are the same in both versions.
+    // Examples of a response have names, and are the same in both versions.
     ...(Array.isArray(examples) ? { example: examples[0] } : examples && { examples }),
     ...(constant !== undefined && { enum: [constant] }),
   };

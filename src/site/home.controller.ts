@@ -15,14 +15,14 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
   version: string;
 };
 
-/** Where the description of this service is (RFC 8631). */
+/** The address of the service description (RFC 8631). */
 const LINK = [
   '</openapi.json>; rel="service-desc"; type="application/json"',
   '</docs>; rel="service-doc"; type="text/html"',
   '</health/ready>; rel="status"',
 ].join(', ');
 
-/** The front door: what this is, which version runs, whether it is healthy, and where to read on. */
+/** The home page: name, version, health, and links. */
 @ApiTags('Health')
 @Controller({ version: VERSION_NEUTRAL })
 @Public()

@@ -19,7 +19,7 @@ const LINK = {
   additionalProperties: false,
 };
 
-/** What this service is. */
+/** The properties of this service. */
 @ApiSchema({ name: 'Home' })
 export class HomeView {
   @ApiProperty({ example: 'Posts API' })

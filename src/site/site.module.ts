@@ -6,7 +6,7 @@ import { Config } from '../config/config.js';
 import { HealthModule } from '../health/health.module.js';
 import { HomeController } from './home.controller.js';
 
-/** The front door for people: `/`, the guides, and the icon that browsers ask for. */
+/** The pages for people: `/`, the guides, and the icon that browsers request. */
 @Module({ imports: [HealthModule], controllers: [HomeController] })
 export class SiteModule implements OnModuleInit {
   constructor(
@@ -15,7 +15,7 @@ export class SiteModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    // An application context has no server.
+    // An application context has no HTTP server.
     const fastify = this.host.httpAdapter?.getInstance<FastifyInstance>();
     if (!fastify) return;
     serveFiles(fastify, 'site', '/site/');
@@ -33,7 +33,7 @@ export class SiteModule implements OnModuleInit {
   }
 }
 
-/** The text is ours, made by `npm run build`. */
+/** The HTML is created by `npm run build` from the guides, so it is trusted. */
 function inFrame(frame: string, text: string): string {
   const title = /<h1[^>]*>(.*?)<\/h1>/.exec(text)?.[1]?.replaceAll(/<[^>]*>/g, '') ?? 'Guides';
   return frame.replace('<!-- title -->', () => title).replace('<!-- text -->', () => text);

@@ -20,13 +20,13 @@ import { traceStatementsBy } from '../database/statement-span.js';
 import { traceOutgoing } from './trace-outgoing.js';
 import { statementSpan } from './trace-statement.js';
 
-/** How long the last spans may take to leave when the process stops, in milliseconds. */
+/** How long sending the last spans may take when the process stops, in milliseconds. */
 const PATIENCE = 1000;
 
 /**
- * Traces this process, and sends spans by OTLP over HTTP. Only loaded where that is configured.
+ * Traces this process, and sends spans by OTLP over HTTP. Loaded only if it is configured.
  *
- * @returns stops it, once what is recorded was sent, or the collector took too long
+ * @returns a function that stops it, once the recorded spans are sent or the collector took too long
  */
 export function startTracing({ endpoint, serviceName, ratio }: TracingSettings): () => Promise<void> {
   const exporter = new OTLPTraceExporter({ url: `${endpoint}/v1/traces` });

@@ -11,7 +11,7 @@ import {
 } from '@opentelemetry/api';
 import { isTracingSuppressed } from '@opentelemetry/core';
 
-/** A request of `fetch`, as undici shows it to its channels. */
+/** A request of `fetch`, as undici publishes it to its channels. */
 interface FetchRequest {
   readonly origin: string | URL;
   readonly method: string;
@@ -19,8 +19,8 @@ interface FetchRequest {
 }
 
 /**
- * Spans for calls to other services, by `fetch` and by `node:http`, which send `traceparent` along. They listen to the
- * channels that Node.js and undici have for this (`diagnostics_channel`), and patch nothing. A call that belongs to no
+ * Spans for calls to other services by `fetch` and `node:http`, which get the header `traceparent`. They use the
+ * channels of Node.js and undici (`diagnostics_channel`), and patch nothing. A call outside of a
  * trace has no span.
  */
 export function traceOutgoing(tracer: Tracer): void {
@@ -33,7 +33,7 @@ export function traceOutgoing(tracer: Tracer): void {
     setHeader: (name: string, value: string) => void,
   ) => {
     if (!trace.getActiveSpan() || isTracingSuppressed(context.active())) return;
-    // Paths and queries of other services may hold secrets.
+    // Paths and queries of other services may contain secrets.
     const attributes = { 'http.request.method': method, 'server.address': host };
     const span = tracer.startSpan(method, { kind: SpanKind.CLIENT, attributes });
     spans.set(request, span);

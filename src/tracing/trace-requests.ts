@@ -12,7 +12,7 @@ import { clientOf } from '../common/request/client.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of the span of the request, while it is traced. */
+    /** The context of the request's span, if it is traced. */
     traceContext?: Context;
   }
 }
@@ -31,7 +31,7 @@ export function traceRequests(fastify: FastifyInstance): void {
       'url.scheme': protocol,
       'client.address': address,
       'user_agent.original': agent,
-      // Not the path: it may hold what a log should not.
+      // Not the path, which may contain personal data.
       ...(route !== undefined && { 'http.route': route }),
     };
     const name = route === undefined ? method : `${method} ${route}`;
@@ -48,7 +48,7 @@ export function traceRequests(fastify: FastifyInstance): void {
     context.with(traceContext, done);
   });
 
-  // The body came with events of the connection, which is not of one request.
+  // The bytes arrived in events of the connection, whose asynchronous context is not that of the request.
   fastify.addHook('preValidation', (request, _reply, done) =>
     context.with(request.traceContext ?? ROOT_CONTEXT, done),
   );

@@ -1,10 +1,10 @@
 import { SpanKind } from '@opentelemetry/api';
 import { inSpan } from '../common/tracing/spans.js';
 
-/** As much of a statement as a span gets, in characters. */
+/** The maximum length of a statement in a span, in characters. */
 const MAX_TEXT = 2000;
 
-/** Statements that were seen, with the name and the text of their spans. TypeORM writes limits into their text. */
+/** A cache of statements with the name and text of their spans. TypeORM writes limits into their text. */
 const MAX_KNOWN = 1000;
 
 interface Description {
@@ -14,7 +14,7 @@ interface Description {
 
 const known = new Map<string, Description>();
 
-/** A client span by OpenTelemetry's database conventions: `INSERT posts`, with the text and no values. */
+/** A client span of OpenTelemetry's database conventions: `INSERT posts`, with the text and no values. */
 export function statementSpan<T>(system: 'sqlite' | 'postgresql', sql: string, run: () => T): T {
   const { name, text } = describe(sql);
   return inSpan(name, run, {
@@ -32,15 +32,15 @@ function describe(sql: string): Description {
   return description;
 }
 
-/** The operation, and the table that it is about, if that is plain to see. */
+/** The operation, and its table if that can be recognized. */
 export function summaryOf(sql: string): string {
   const [, operation = 'SQL'] = /^\s*(?:WITH\s+\w+\s+AS\s*\(\s*)?(\w+)/i.exec(sql) ?? [];
-  // After FROM, a function is no table.
+  // A function after FROM is no table.
   const [, table] = /\b(?:INTO|UPDATE|TABLE|FROM(?!\s+\w+\s*\())\s+"?(\w+)/i.exec(sql) ?? [];
   return table === undefined ? operation.toUpperCase() : `${operation.toUpperCase()} ${table}`;
 }
 
-/** Without literals, and with blanks made one. Parameters are none: they are sent apart from the text. */
+/** Removes literals and repeated whitespace. Parameters are sent separately, so they are not in the text. */
 export const withoutValues = (sql: string): string =>
   sql
     .replaceAll(/'(?:[^']|'')*'/g, '?')

@@ -6,7 +6,7 @@ import { type Observable, tap } from 'rxjs';
 import { fail } from '../common/tracing/spans.js';
 import { isGraphQL } from '../common/request/request-of.js';
 
-/** A span for each handler of a route, and for each resolver, with its interceptors and pipes. */
+/** A span for each handler of a route and each resolver, including its interceptors and pipes. */
 @Injectable()
 export class TracingInterceptor implements NestInterceptor {
   private readonly tracer = trace.getTracer('posts-api');

@@ -4,11 +4,11 @@ import type { FastifyInstance } from 'fastify';
 import { traceRequests } from './trace-requests.js';
 import { TracingInterceptor } from './tracing.interceptor.js';
 
-/** Spans for requests, handlers and resolvers; only part of the application where it is traced. */
+/** Spans for requests, handlers and resolvers; imported only if tracing is configured. */
 @Module({ providers: [{ provide: APP_INTERCEPTOR, useClass: TracingInterceptor }] })
 export class TracingModule {
   constructor({ httpAdapter }: HttpAdapterHost) {
-    // Hooks of modules come before all others, which so are within the span.
+    // Hooks of modules run before all others, so the span includes them.
     const fastify = httpAdapter?.getInstance<FastifyInstance>();
     if (fastify) traceRequests(fastify);
   }

@@ -6,7 +6,7 @@ export interface NewUser {
   readonly email: string;
 }
 
-/** Inserts checked users in one statement, for commands. @returns their ids, in their order */
+/** Inserts checked users in one statement, for commands. @returns their ids, in order */
 export async function insertUsers(
   { queries: { dialect }, transactions }: { queries: Queries; transactions: Transactions },
   users: readonly NewUser[],

@@ -1,7 +1,7 @@
 import { Entity, VersionColumn } from 'typeorm';
 import { IdColumn, TextColumn, TimestampColumn } from '../database/columns.js';
 
-/** A public profile; accounts, with which people log in, are another table. */
+/** A public profile; people log in with accounts, another table. */
 @Entity('users')
 export class User {
   @IdColumn()

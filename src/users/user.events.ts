@@ -1,6 +1,6 @@
 import { defineEvents } from '../events/index.js';
 
-/** As version 2 shows users. */
+/** As in version 2 of users. */
 export const USER_EVENTS = defineEvents({
   resource: 'user',
   collection: '/v2/users',

@@ -10,13 +10,13 @@ export class CreateUserInput {
   @Text({ min: 1, max: 150 })
   name!: string;
 
-  /** Over REST it may be absent or null, which is empty. */
+  /** Over REST it may be absent or null, which means empty. */
   @Field(() => String, { description: 'An address, or empty.' })
   @Optional()
   @EmailAddressOrEmpty()
   email?: string | null;
 }
 
-/** Absent and null leave a field as it is. */
+/** Absent and null leave a field unchanged. */
 @InputType()
 export class UpdateUserInput extends PartialInputType(CreateUserInput) {}

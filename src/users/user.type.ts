@@ -1,7 +1,7 @@
 import { Field, ID, ObjectType } from '@nestjs/graphql';
 import type { UserRow } from './user.view.js';
 
-/** A user as GraphQL shows it; what other modules add to it (`posts`) lives with them. */
+/** A user in GraphQL; other modules define the fields that they add (`posts`). */
 @ObjectType('User', { description: 'A public profile: the author of posts.' })
 export class UserType {
   @Field(() => ID)

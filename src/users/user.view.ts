@@ -2,7 +2,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Int64Property, TimestampProperty } from '../common/openapi/properties.js';
 import type { User } from './user.entity.js';
 
-/** A user as stored, with timestamps as RFC 3339 text in UTC. */
+/** A stored user, with timestamps as RFC 3339 text in UTC. */
 export interface UserRow {
   readonly id: number;
   readonly name: string;
@@ -24,7 +24,7 @@ export const toUserRow = ({ id, name, email, createdAt, updatedAt, version }: Us
   version,
 });
 
-/** What the tag of a user in XML ends with. */
+/** The end of the tag of a user in XML. */
 export const XML_TAG = '.xml';
 
 /** A user in the lists of both versions. */

@@ -34,7 +34,7 @@ import { UsersService } from './users.service.js';
 
 const PAGE_DEFAULTS = { limit: 100, maxLimit: 100 };
 
-/** A page of which version 1 shows the users alone; the way to the others is in `Link`. */
+/** A page of users without `meta`; the header `Link` leads to the other pages. */
 class UserListV1 extends Page<UserListItem> {
   override toJSON(): { users: readonly UserListItem[] } {
     return { users: this.data };
@@ -79,7 +79,7 @@ export class UsersV1Controller {
     return toViewV1(user);
   }
 
-  /** As XML for those who accept exactly that, and as JSON for everyone else. */
+  /** XML for clients that prefer it, otherwise JSON. */
   @Get(':id')
   @ApiOperation({ summary: 'Reads a user' })
   @Returns(UserViewV1, ['application/json', 'application/xml'])

@@ -8,7 +8,7 @@ import { UsersV2Controller } from './users-v2.controller.js';
 import { UsersResolver } from './users.resolver.js';
 import { UsersService } from './users.service.js';
 
-/** Public profiles; accounts, with which people log in, are another matter. */
+/** Public profiles. People log in with accounts, which are separate. */
 @Module({
   imports: [TypeOrmModule.forFeature([User]), EventsModule.forFeature(USER_EVENTS)],
   controllers: [UsersV1Controller, UsersV2Controller],

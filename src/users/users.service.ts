@@ -15,7 +15,7 @@ import { User } from './user.entity.js';
 import { USER_EVENTS } from './user.events.js';
 import { toUserRow, toViewV2, USER_COLUMNS, type UserRow, XML_TAG } from './user.view.js';
 
-/** The author of every post of the REST API, whom a fresh database has. */
+/** The author of every post of the REST API; a new database contains this user. */
 const FIRST_AUTHOR_ID = 1;
 
 const selectPage = (condition: string) =>
@@ -32,7 +32,7 @@ export class UsersService {
 
   /** Users in the order of their ids. */
   async findAll({ limit, offset }: { limit: number; offset: number }): Promise<UserRow[]> {
-    // Beyond all ids; and the database has no number for it.
+    // Beyond all ids, and too large for the database.
     if (!Number.isSafeInteger(offset)) return [];
     const parameters = { limit, offset };
     return this.queries.onReplica(() =>
@@ -42,9 +42,9 @@ export class UsersService {
     );
   }
 
-  /** Users in the order of their ids, with how many there are. */
+  /** Users in the order of their ids, and their number. */
   async list(page: PageRequest): Promise<Page<UserRow>> {
-    // Reads the id of every user.
+    // Reads the ids of all users.
     const [counted] = await this.queries.onReplica(() =>
       this.queries.search<{ total: number }>(
         `SELECT count(*) AS total FROM users WHERE ${this.queries.dialect.withinDeadline}`,
@@ -54,7 +54,7 @@ export class UsersService {
     return page.of(page.offset < total ? await this.findAll(page) : [], total);
   }
 
-  /** Those of the ids that there are, in no particular order. */
+  /** The existing users of the given ids, in any order. */
   findByIds(ids: readonly number[]): Promise<UserRow[]> {
     return this.queries.onReplica(() =>
       this.queries.all<UserRow>(
@@ -92,7 +92,7 @@ export class UsersService {
     return this.update(id, { name, email: email ?? '' }, ifMatch);
   }
 
-  /** Sets the fields that are there. @throws AppError `NOT_FOUND`, `PRECONDITION_FAILED` */
+  /** Sets the given fields. @throws AppError `NOT_FOUND`, `PRECONDITION_FAILED` */
   async update(id: number, { name, email }: UpdateUserInput, ifMatch?: IfMatch): Promise<UserRow> {
     if (id === NO_ROW) return userNotFound();
     const version = await this.expectedVersion(id, ifMatch);
@@ -131,7 +131,7 @@ export class UsersService {
     return ifMatch?.versionOf(() => this.findOne(id), ['', XML_TAG]);
   }
 
-  /** The user is not there, or was changed after its version was read. */
+  /** The user does not exist, or has changed since its version was read. */
   private async notWritten(id: number, ifMatch: IfMatch | undefined): Promise<never> {
     if (!ifMatch) return userNotFound();
     await this.findOne(id);

@@ -7,7 +7,7 @@ interface SharedBody {
   readonly body: Promise<Buffer | undefined>;
 }
 
-/** The bodies of the attempts that are under way. All webhooks that get the same event share its bytes. */
+/** The bodies of attempts in progress. All webhooks that get the same event share its bytes. */
 @Injectable()
 export class DeliveryBodies {
   private readonly bodies = new Map<string, SharedBody>();
@@ -15,7 +15,7 @@ export class DeliveryBodies {
 
   constructor(private readonly queue: DeliveryQueue) {}
 
-  /** Calls `send` with the body of a delivery, `undefined` for an event that was purged. */
+  /** Calls `send` with the body of a delivery, `undefined` for a purged event. */
   async with<T>(delivery: ClaimedDelivery, send: (body: Buffer | undefined) => Promise<T>): Promise<T> {
     const { eventId } = delivery;
     let shared = this.bodies.get(eventId);
@@ -28,7 +28,7 @@ export class DeliveryBodies {
     }
   }
 
-  /** One after the other: many large events at once would keep requests waiting. */
+  /** One at a time: many large events at once would delay requests. */
   private load(delivery: ClaimedDelivery): Promise<Buffer | undefined> {
     const loading = this.last.then(async () => {
       await setImmediate();

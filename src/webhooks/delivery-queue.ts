@@ -12,7 +12,7 @@ import { Webhook } from './webhook.entity.js';
 import { toWebhookView } from './webhook.view.js';
 import { WebhookDelivery } from './webhook-delivery.entity.js';
 
-/** How long a process has a delivery to itself, in milliseconds; longer than any attempt takes. */
+/** How long the lease of a delivery lasts, in milliseconds; longer than any attempt. */
 const LEASE = 30_000;
 
 const GIVEN_UP = 'The webhook was deactivated';
@@ -28,15 +28,15 @@ export interface ClaimedDelivery {
   readonly fence: number;
 }
 
-/** What came of an attempt. */
+/** The result of an attempt. */
 export interface Outcome {
   readonly status: number | null;
   readonly error: string | null;
-  /** Nothing was sent, and nothing ever will be: the webhook is not to blame. */
+  /** Nothing was sent, and nothing ever can be; it does not count as a failure of the webhook. */
   readonly isFinal?: true;
 }
 
-/** The deliveries that wait, as any number of processes take them: each attempt is made by one of them. */
+/** The waiting deliveries. Any number of processes may take them: one of them makes each attempt. */
 @Injectable()
 export class DeliveryQueue {
   constructor(
@@ -49,12 +49,12 @@ export class DeliveryQueue {
     private readonly config: Config,
   ) {}
 
-  /** Whether there is a webhook to deliver to. */
+  /** Whether there is an active webhook. */
   hasReceivers(): Promise<boolean> {
     return this.webhooks.existsBy({ active: true });
   }
 
-  /** Adds the deliveries of events to all active webhooks that want them. An event that is there already stays. */
+  /** Adds the deliveries of events to all active webhooks with their types. Existing deliveries are kept. */
   async add(events: readonly StoredEvent[]): Promise<void> {
     const webhooks = await this.webhooks.findBy({ active: true });
     const wanted = webhooks.map(({ id, types, afterPosition }) => ({
@@ -86,7 +86,7 @@ export class DeliveryQueue {
     );
   }
 
-  /** Adds an event of the type `webhook.test`, which is in no log. */
+  /** Adds an event of the type `webhook.test`, which is not part of the log. */
   addTest(webhook: Webhook): Promise<WebhookDelivery> {
     const { now, expiresAt } = this.times();
     const eventId = `test-${randomUUID()}`;
@@ -117,12 +117,12 @@ export class DeliveryQueue {
     );
   }
 
-  /** Has a delivery attempted again, from the first attempt on. */
+  /** Restarts a delivery from the first attempt. */
   async restart({ id }: WebhookDelivery): Promise<void> {
     await this.deliveries.update(id, {
       status: 'pending',
       attempts: 0,
-      // An attempt that is under way does not count any more.
+      // The result of an attempt in progress is ignored.
       fence: () => 'fence + 1',
       nextAttemptAt: this.clock.now(),
       responseStatus: null,
@@ -131,10 +131,10 @@ export class DeliveryQueue {
   }
 
   /**
-   * Takes a delivery of each webhook that has one due, the longest first. Leases end by themselves, so that another
+   * Takes one due delivery of each webhook, the oldest first. Leases expire, so that another
    * process takes over when this one dies.
    *
-   * @param busy webhooks that are to get no more for now: a slow receiver delays no other
+   * @param busy webhooks that get no more for now: a slow receiver delays no other
    */
   async claim(busy: readonly number[]): Promise<ClaimedDelivery[]> {
     const now = this.clock.now();
@@ -165,14 +165,14 @@ export class DeliveryQueue {
     return this.webhooks.findOneBy({ id });
   }
 
-  /** What is sent; `undefined` where the event is not kept any more. */
+  /** The body to send; `undefined` if the event has been purged. */
   async bodyOf({ body, position }: ClaimedDelivery): Promise<string | undefined> {
     if (body !== null || position === null) return body ?? undefined;
     const row = await this.events.find(position);
     return row && new StoredEvent(row, this.config.publicUrl).json;
   }
 
-  /** Records what came of an attempt. */
+  /** Records the result of an attempt. */
   async settle(
     { id, webhookId, attempts, fence }: ClaimedDelivery,
     { status, error, isFinal }: Outcome,

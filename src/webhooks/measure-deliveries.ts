@@ -5,7 +5,7 @@ import type { Database } from '../database/database.js';
 import type { Outcome } from './delivery-queue.js';
 import type { WebhookSender } from './webhook-sender.js';
 
-/** Measures the deliveries that wait, and what comes of attempts. Which webhooks there are is no label: staff make them. */
+/** Measures waiting deliveries and the results of attempts. Webhooks are no label, because their number is unbounded. */
 export function measureDeliveries(
   services: { database: Database; metrics: Metrics; clock: Clock },
   sender: WebhookSender,

@@ -1,5 +1,8 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { lookup as lookupInThread, Resolver } from 'node:dns/promises';
+import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isPublicAddress, PrivateAddressError, publicLookup } from './public-address.js';
 
 describe('isPublicAddress', () => {
@@ -55,22 +58,80 @@ describe('isPublicAddress', () => {
   ])('rejects %s', (address) => expect(isPublicAddress(address)).toBe(false));
 });
 
+/** A DNS server (RFC 1035) with addresses for the names of this test; it does not respond for `silent.example`. */
+function startDns(): Promise<Socket> {
+  const server = createSocket('udp4', (query, { port }) => {
+    const end = query.indexOf(0, 12) + 5;
+    const name = query
+      .subarray(12, end - 5)
+      .toString('latin1')
+      .replaceAll(/[^a-z]/g, '');
+    const type = query.readUInt16BE(end - 4);
+    if (name.startsWith('silent')) return;
+    const addresses = type === 1 ? (ADDRESSES[name] ?? []) : [];
+    const header = Buffer.concat([
+      query.subarray(0, 2),
+      Buffer.from([0x81, 0x80, 0, 1, 0, addresses.length, 0, 0, 0, 0]),
+    ]);
+    if (!(name in ADDRESSES)) header[3] = 0x83;
+    const records = addresses.map((address) =>
+      Buffer.from([0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, ...address.split('.').map(Number)]),
+    );
+    server.send(Buffer.concat([header, query.subarray(12, end), ...records]), port, '127.0.0.1');
+  });
+  return new Promise((resolve) => server.bind(0, '127.0.0.1', () => resolve(server)));
+}
+
+const ADDRESSES: Record<string, string[]> = {
+  publicexample: ['93.184.215.14'],
+  privateexample: ['10.1.2.3'],
+  mixedexample: ['93.184.215.14', '127.0.0.1'],
+};
+
 describe('publicLookup', () => {
-  const lookup = promisify(publicLookup) as unknown as (
+  let server: Socket;
+  const resolver = new Resolver({ timeout: 200, tries: 1 });
+  const lookup = promisify(publicLookup(resolver)) as unknown as (
     hostname: string,
     options: object,
   ) => Promise<unknown>;
+  beforeAll(async () => {
+    server = await startDns();
+    resolver.setServers([`127.0.0.1:${server.address().port}`]);
+  });
+  afterAll(() => server.close());
 
-  it.each([{ all: true }, { all: false }])(
-    'rejects a name of a private address, with %j',
-    async (options) => {
-      await expect(lookup('localhost', options)).rejects.toBeInstanceOf(PrivateAddressError);
+  it('finds public addresses', async () => {
+    const found = [{ address: '93.184.215.14', family: 4 }];
+    expect(await lookup('public.example', { all: true })).toEqual(found);
+    expect(await lookup('public.example', { all: false })).toBe('93.184.215.14');
+  });
+
+  it.each(['localhost', 'LOCALHOST', 'any.localhost.', 'private.example', 'mixed.example'])(
+    'rejects %s, which has a private address',
+    async (name) => {
+      await expect(lookup(name, { all: true })).rejects.toBeInstanceOf(PrivateAddressError);
     },
   );
 
-  it('reports a name that does not exist', async () => {
-    await expect(lookup('does-not-exist.invalid', { all: true })).rejects.toMatchObject({
-      code: expect.stringMatching(/^E(NOTFOUND|AI_AGAIN)$/),
-    });
+  it('reports a name that does not exist, and a server that does not respond', async () => {
+    await expect(lookup('unknown.example', { all: true })).rejects.toMatchObject({ code: 'ENOTFOUND' });
+    await expect(lookup('silent.example', { all: true })).rejects.toMatchObject({ code: 'ETIMEOUT' });
+  });
+
+  it('blocks no thread of Node.js for names whose server does not respond', async () => {
+    const patient = new Resolver({ timeout: 60_000, tries: 1 });
+    patient.setServers(resolver.getServers());
+    const silent = promisify(publicLookup(patient)) as unknown as typeof lookup;
+    const lookups = Array.from({ length: 32 }, () => silent('silent.example', { all: true }));
+    const outcomes = Promise.allSettled(lookups);
+
+    await readFile(new URL(import.meta.url));
+    await lookupInThread('localhost');
+
+    patient.cancel();
+    expect(await outcomes).toEqual(
+      lookups.map(() => ({ status: 'rejected', reason: expect.objectContaining({ code: 'ECANCELLED' }) })),
+    );
   });
 });

@@ -1,5 +1,7 @@
-import { lookup as resolve } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { callbackify } from 'node:util';
 
 // The registries of IANA: IPv4 and IPv6 Special-Purpose Addresses (RFC 6890), and multicast.
 const SPECIAL_IPV4 = [
@@ -35,36 +37,57 @@ const special = new BlockList();
 for (const [network, bits] of SPECIAL_IPV4) special.addSubnet(network, bits, 'ipv4');
 for (const [network, bits] of SPECIAL_IPV6) special.addSubnet(network, bits, 'ipv6');
 
-/** Everything outside of it is special: loopback, private, link-local, IPv4 within IPv6 (mapped, NAT64). */
+/** Everything else is special: loopback, private, link-local, IPv4 within IPv6 (mapped, NAT64). */
 const globalUnicast = new BlockList();
 globalUnicast.addSubnet('2000::', 3, 'ipv6');
 
-/** Whether an address is one of the public Internet. */
+/** Whether an address belongs to the public Internet. */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 4) return !special.check(address, 'ipv4');
-  // A zone, `fe80::1%eth0`, is of a link.
+  // An address with a zone, `fe80::1%eth0`, is link-local.
   return isIP(address) === 6 && globalUnicast.check(address, 'ipv6') && !special.check(address, 'ipv6');
 }
 
-/** The address is not one of the public Internet. */
+/** The address is not part of the public Internet. */
 export class PrivateAddressError extends Error {
   constructor() {
     super('The address is not public; loopback, private and other special-purpose addresses are rejected');
   }
 }
 
+/** RFC 6761, section 6.3: always the loopback address, which DNS servers may not know. */
+const LOCALHOST = /(?:^|\.)localhost\.?$/i;
+
 /**
- * A look-up of names for a connection that may only lead to the public Internet. What it finds is what is connected to,
- * so a name that resolves to another address a moment later changes nothing. It is not asked for literal addresses.
+ * Resolves names for connections to the public Internet only. The connection uses the checked address,
+ * so a name that resolves to another address later has no effect. Node does not call it for literal addresses.
+ *
+ * It queries DNS directly: `dns.lookup` would block a thread for each name whose server does not respond, and with it
+ * connections to the database and the mail server.
  */
-export const publicLookup: LookupFunction = (hostname, options, callback) => {
-  resolve(hostname, { ...options, all: true }, (error, found) => {
-    const addresses = error ? [] : found;
-    const failure =
-      error ??
-      (addresses.every(({ address }) => isPublicAddress(address)) ? null : new PrivateAddressError());
-    if (failure) callback(failure, '', 0);
-    else if (options.all) callback(null, addresses);
-    else callback(null, addresses[0]!.address, addresses[0]!.family);
-  });
-};
+export function publicLookup(resolver: Resolver): LookupFunction {
+  const resolve = callbackify((hostname: string) => resolvePublic(resolver, hostname));
+  return (hostname, options, callback) => {
+    resolve(hostname, (error, addresses) => {
+      if (error) callback(error, '', 0);
+      else if (options.all) callback(null, addresses);
+      else callback(null, addresses[0]!.address, addresses[0]!.family);
+    });
+  };
+}
+
+/** Two attempts of 2 seconds; they end before the attempt of a delivery. */
+export const createResolver = (): Resolver => new Resolver({ timeout: 2000, tries: 2 });
+
+async function resolvePublic(resolver: Resolver, hostname: string): Promise<LookupAddress[]> {
+  if (LOCALHOST.test(hostname)) throw new PrivateAddressError();
+  const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+  const addresses = [...addressesOf(ipv4, 4), ...addressesOf(ipv6, 6)];
+  if (addresses.length === 0) throw (ipv4 as PromiseRejectedResult).reason;
+  if (!addresses.every(({ address }) => isPublicAddress(address))) throw new PrivateAddressError();
+  return addresses;
+}
+
+/** A name may have addresses of one family only. */
+const addressesOf = (result: PromiseSettledResult<string[]>, family: 4 | 6): LookupAddress[] =>
+  result.status === 'fulfilled' ? result.value.map((address) => ({ address, family })) : [];

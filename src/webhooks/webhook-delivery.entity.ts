@@ -5,7 +5,7 @@ import { Webhook } from './webhook.entity.js';
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** An event on its way to a webhook. */
+/** The delivery of an event to a webhook. */
 @Entity('webhook_deliveries')
 @Index('webhook_deliveries_event', ['webhookId', 'eventId'], { unique: true })
 @Index('webhook_deliveries_list', ['webhookId', 'id'])
@@ -26,7 +26,7 @@ export class WebhookDelivery {
   @TextColumn('event_id')
   eventId!: string;
 
-  /** Of the event in the log; null where the body is kept here. */
+  /** The position of the event; null if the body is stored here. */
   @IntegerColumn('position', { nullable: true })
   position!: number | null;
 
@@ -42,11 +42,11 @@ export class WebhookDelivery {
   @IntegerColumn('attempts')
   attempts!: number;
 
-  /** Grows with each attempt and each restart: what comes of an attempt counts only while it is the newest. */
+  /** Incremented by each attempt and restart: only the result of the newest attempt counts. */
   @IntegerColumn('fence', { default: 0 })
   fence!: number;
 
-  /** While an attempt is under way: when another process may take it over. */
+  /** During an attempt: when another process may take it over. */
   @TimestampColumn('next_attempt_at', { nullable: true })
   nextAttemptAt!: Date | null;
 

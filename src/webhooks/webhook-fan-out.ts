@@ -4,7 +4,7 @@ import { Subscribers } from '../events/index.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { WebhookSender } from './webhook-sender.js';
 
-/** Turns events into deliveries: the deliveries commit together with the position in the log. */
+/** Creates deliveries from events, in the transaction that advances the position in the log. */
 @Injectable()
 export class WebhookFanOut {
   constructor(

@@ -6,10 +6,12 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 /** What the resolver responds with, in turn; the last one again and again. */
 let responses: LookupAddress[][] = [];
 let asked = 0;
-vi.doMock('node:dns', () => ({
-  lookup: (_hostname: string, _options: object, done: (error: null, found: LookupAddress[]) => void) => {
-    const found = responses[Math.min(asked++, responses.length - 1)]!;
-    process.nextTick(() => done(null, found));
+vi.doMock('node:dns/promises', () => ({
+  Resolver: class {
+    resolve4 = async () => this.of(4, responses[Math.min(asked++, responses.length - 1)]!);
+    resolve6 = async () => this.of(6, responses[Math.min(asked - 1, responses.length - 1)]!);
+    private of = (family: number, found: LookupAddress[]) =>
+      found.filter((each) => each.family === family).map(({ address }) => address);
   },
 }));
 const { post } = await import('./webhook-request.js');

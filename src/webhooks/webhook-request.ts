@@ -1,23 +1,25 @@
 import { request as requestByHttp } from 'node:http';
 import { request as requestByHttps } from 'node:https';
 import { isIP } from 'node:net';
-import { isPublicAddress, PrivateAddressError, publicLookup } from './public-address.js';
+import { createResolver, isPublicAddress, PrivateAddressError, publicLookup } from './public-address.js';
 
-/** For one attempt, in milliseconds; less than the lease of a delivery. */
+const lookup = publicLookup(createResolver());
+
+/** Of one attempt, in milliseconds; less than the lease of a delivery. */
 const TIMEOUT = 10_000;
 
-/** 64 KiB: what is read of a response, in bytes. */
+/** 64 KiB: how much of a response is read, in bytes. */
 const MAX_RESPONSE = 64 * 1024;
 
 /** How long the rest of a response may take after its status, in milliseconds. */
 const REST = 1000;
 
 /**
- * Posts a body. Redirects are not followed. The status counts as soon as it has come, whatever becomes of the rest.
+ * Posts a body. Redirects are not followed. The status counts even if the rest of the response fails.
  *
  * @param allowPrivate whether the address may be outside of the public Internet
  * @returns the status
- * @throws Error where none comes in time
+ * @throws Error if there is none in time
  */
 export function post(
   url: URL,
@@ -39,15 +41,15 @@ export function post(
         'user-agent': 'posts-api-webhooks/1',
         ...headers,
       },
-      ...(!allowPrivate && { lookup: publicLookup }),
+      ...(!allowPrivate && { lookup }),
     });
     let timer = setTimeout(() => {
       request.destroy(new Error(`There was no response within ${TIMEOUT / 1000} seconds`));
     }, TIMEOUT);
     request.once('close', () => clearTimeout(timer));
-    // It may fail more than once, and an error that nobody hears ends the process.
+    // It may emit several errors, and one without a listener ends the process.
     request.on('error', reject);
-    // Node closes a connection whose upgrade nobody takes, and reports neither a response nor an error.
+    // Node closes a connection with an unhandled upgrade, and reports neither a response nor an error.
     request.once('upgrade', ({ statusCode }, socket) => {
       socket.destroy();
       resolve(statusCode ?? 0);

@@ -14,13 +14,13 @@ import type { Webhook } from './webhook.entity.js';
 import { post } from './webhook-request.js';
 import { signedHeaders } from './webhook-signature.js';
 
-/** Attempts at the same time to one webhook, by one process; to one whose last attempt failed, one. */
+/** Concurrent attempts to one webhook by one process; only one if its last attempt has failed. */
 const CONCURRENCY = 4;
 
-/** Between two looks at the queue, in milliseconds: for retries, and for what a killed process has left. */
+/** The longest interval between two reads of the queue, in milliseconds: for retries, and for killed processes. */
 const INTERVAL = 1000;
 
-/** How long a stopping process waits for its attempts, in milliseconds; they are repeated otherwise. */
+/** How long a stopping process waits for its attempts, in milliseconds; then they are repeated later. */
 const PATIENCE = 3000;
 
 /** Delivers events to webhooks, in the background. */
@@ -29,14 +29,14 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
   private readonly logger = new Logger('Webhooks');
   private readonly outside = AsyncLocalStorage.snapshot();
   private readonly underWay = new Map<Promise<void>, number>();
-  /** Webhooks whose last attempt failed. */
+  /** Webhooks whose last attempt has failed. */
   private readonly failing = new Set<number>();
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> | undefined;
   private isAwake = false;
   private stopped = true;
 
-  /** Sees what came of each attempt. */
+  /** Called with the result of each attempt. */
   onAttempt: ((outcome: Outcome) => void) | undefined;
 
   constructor(
@@ -61,7 +61,7 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
     abort.abort();
   }
 
-  /** Looks for what is due. */
+  /** Reads due deliveries. */
   wake(): void {
     this.isAwake = true;
     if (this.looking || this.stopped) return;
@@ -90,7 +90,7 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
     }
   }
 
-  /** Webhooks with as many attempts under way as they may have. */
+  /** Webhooks with their maximum of concurrent attempts. */
   private busy(): number[] {
     const counts = new Map<number, number>();
     for (const id of this.underWay.values()) counts.set(id, (counts.get(id) ?? 0) + 1);
@@ -101,7 +101,7 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
   private begin(delivery: ClaimedDelivery): void {
     const attempt = this.attempt(delivery)
       .catch((error: unknown) => {
-        // The lease ends, and it is attempted again.
+        // The lease expires, and the delivery is attempted again.
         this.logger.warn({ msg: 'An attempt could not be recorded', id: delivery.id, err: error });
       })
       .finally(() => {
@@ -113,7 +113,7 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
 
   private async attempt(delivery: ClaimedDelivery): Promise<void> {
     const webhook = await this.queue.findWebhook(delivery.webhookId);
-    // Deleted since, and its deliveries with it.
+    // The webhook was deleted meanwhile, with its deliveries.
     if (!webhook) {
       this.failing.delete(delivery.webhookId);
       return;
@@ -152,7 +152,7 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
   }
 }
 
-/** Without addresses that were looked up: whoever reads it need not learn what is in our network. */
+/** Without resolved addresses, which would reveal the internal network to readers. */
 function describe(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return (code === undefined ? message : `The receiver cannot be reached (${code})`).slice(0, 500);

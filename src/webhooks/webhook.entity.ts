@@ -20,7 +20,7 @@ export class Webhook {
   @BooleanColumn('active')
   active!: boolean;
 
-  /** Signs what is sent, so it is stored as it is. */
+  /** It signs deliveries, so it cannot be stored as a hash. */
   @TextColumn('secret')
   secret!: string;
 
@@ -30,11 +30,11 @@ export class Webhook {
   @TimestampColumn('previous_secret_until', { nullable: true })
   previousSecretUntil!: Date | null;
 
-  /** Of the last event before the webhook became active. */
+  /** The last position before the webhook became active. */
   @IntegerColumn('after_position')
   afterPosition!: number;
 
-  /** Of the first failure since the last success. */
+  /** The time of the first failure since the last success. */
   @TimestampColumn('failing_since', { nullable: true })
   failingSince!: Date | null;
 

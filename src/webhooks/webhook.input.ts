@@ -4,7 +4,7 @@ import { Optional } from '../common/validation/optional.js';
 import { PartialInput } from '../common/validation/partial-input.js';
 import { Text } from '../common/validation/text.js';
 
-/** More than there are. */
+/** More than the number of types. */
 const MAX_TYPES = 100;
 
 export class CreateWebhookInput {
@@ -24,7 +24,7 @@ export class CreateWebhookInput {
   description?: string | null;
 }
 
-/** Absent and null leave a field as it is. */
+/** Absent and null leave a field unchanged. */
 export class UpdateWebhookInput extends PartialInput(
   PickType(CreateWebhookInput, ['url', 'types', 'description']),
 ) {

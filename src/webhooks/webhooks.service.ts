@@ -55,7 +55,7 @@ export class WebhooksService {
     return webhook;
   }
 
-  /** @throws AppError `VALIDATION_ERROR`, `CONFLICT` where there are too many */
+  /** @throws AppError `VALIDATION_ERROR`, `CONFLICT` if there are too many */
   async create({ url, types, description }: CreateWebhookInput): Promise<Webhook> {
     const checked = this.check({ url, types });
     const afterPosition = await this.log.catchUp();
@@ -95,7 +95,7 @@ export class WebhooksService {
         ...(description != null && { description }),
         ...(active != null && { active }),
         ...(afterPosition !== undefined && { afterPosition }),
-        // How long another address has failed says nothing of this one.
+        // The failures of another address do not count.
         ...((begins || checked.url !== undefined) && { failingSince: null }),
         updatedAt: this.clock.now(),
       });
@@ -110,18 +110,18 @@ export class WebhooksService {
     if (affected === 0) await this.findOne(id);
   }
 
-  /** Gives it a new secret; the one before still signs for a day. @throws AppError `NOT_FOUND` */
+  /** Sets a new secret; the former one still signs for 24 hours. @throws AppError `NOT_FOUND` */
   async rotateSecret(id: number): Promise<Webhook> {
     const now = this.clock.now();
     return this.transactions.run(async () => {
       await this.webhooks.update(id, {
         secret: newSecret(),
-        // In the statement: of two rotations at once, the second keeps the secret of the first.
+        // In the statement: of two concurrent rotations, the second keeps the secret of the first.
         previousSecret: () => 'secret',
         previousSecretUntil: new Date(now.getTime() + ROTATION),
         updatedAt: now,
       });
-      // Before the row is free again, for the next rotation.
+      // Within the transaction, before the next rotation can lock the row.
       return this.findOne(id);
     });
   }
@@ -143,7 +143,7 @@ export class WebhooksService {
     );
   }
 
-  /** Has a delivery attempted again, from the first attempt on. @throws AppError `NOT_FOUND`, `CONFLICT` */
+  /** Restarts a delivery from the first attempt. @throws AppError `NOT_FOUND`, `CONFLICT` */
   async redeliver(id: number, deliveryId: number): Promise<WebhookDelivery> {
     const delivery = await this.transactions.run(async () => {
       const { id: webhookId } = await this.lockActive(id);
@@ -168,7 +168,7 @@ export class WebhooksService {
     return webhook;
   }
 
-  /** The fields as they are stored. */
+  /** The fields in their stored form. */
   private check({
     url,
     types,
@@ -192,7 +192,7 @@ export class WebhooksService {
 
   private urlFault(url: string): string | undefined {
     const protocols = this.config.production ? ['https:'] : ['https:', 'http:'];
-    // The parser would repair addresses with blanks, and without slashes.
+    // The parser would accept and repair addresses with spaces or missing slashes.
     if (!/^[a-z]+:\/\/[^\s\\]+$/i.test(url) || !URL.canParse(url))
       return 'must be an absolute address such as https://receiver.example.com/events';
     const { protocol, username, password, hostname } = new URL(url);

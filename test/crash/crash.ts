@@ -1,8 +1,8 @@
 /**
- * Kills the service with SIGKILL under write load, again and again, and reads back afterwards: everything
- * that was acknowledged is there, and nothing else than what was asked for; every refresh token is either
- * still good or has exactly one successor; every order that is sent again under its key is there once; every
- * account that was registered gets its mail; every change has its event, and every event is delivered.
+ * Kills the service with SIGKILL under write load, repeatedly, and reads back: everything
+ * that was acknowledged is there, and nothing that was not requested; every refresh token is either
+ * still valid or has exactly one successor; every order that is sent again with its key exists once; every
+ * registered account gets its mail; every change has its event, and every event is delivered.
  *
  *     npm run test:crash [-- --rounds 10]
  */
@@ -19,10 +19,10 @@ import { Rotations } from './rotations.ts';
 
 const WRITERS = 16;
 
-/** How long to wait, in milliseconds, until something of each kind has been acknowledged. */
+/** How long to wait, in milliseconds, until one write of each kind has been acknowledged. */
 const PATIENCE = 20_000;
 
-/** What a post may be after a crash: as it was last acknowledged, or as a request in flight would make it: its title, or `deleted`. */
+/** The possible states of a post after a crash: the last acknowledged one, or that of a request in flight: its title, or `deleted`. */
 interface Expectation {
   acknowledged: string;
   inFlight?: string | undefined;
@@ -59,7 +59,7 @@ async function crashRepeatedly(store: StoreName): Promise<void> {
     const writers = Array.from({ length: WRITERS }, (_, writer) => write(load, `${round}.${writer}`));
     writers.push(rotations.run(load), orders.run(load), mails.run(load));
     await sleep(300 + Math.random() * 700);
-    // A slow disk may not have acknowledged anything of some kind by then.
+    // On a slow disk, some kind may not have been acknowledged yet.
     const isEnough = () =>
       posts.size - before >= WRITERS &&
       rotations.acknowledged > 0 &&
@@ -96,7 +96,7 @@ interface PostLoad extends Load {
   readonly posts: Map<number, Expectation>;
 }
 
-/** Creates, changes and deletes posts of its own, one request at a time, until the service is killed. */
+/** Creates, changes and deletes its own posts, one request at a time, until the service is killed. */
 async function write(load: PostLoad, writer: string): Promise<void> {
   const { posts } = load;
   for (let n = 0; ; n++) {
@@ -141,7 +141,7 @@ async function verify(service: Service, posts: Map<number, Expectation>): Promis
     if (found !== 'deleted') stored++;
   }
 
-  // A create that was in flight may have happened, or not: at most one for each writer and round.
+  // A create in flight may have been made or not: at most one for each writer and round.
   const list = (await (await service.fetch('/v1/posts')).json()) as { meta: { total: number } };
   const unacknowledged = list.meta.total - stored;
   if (unacknowledged < 0 || unacknowledged > WRITERS * rounds) {

@@ -6,10 +6,10 @@ import { environmentOfProcess } from '../support/environment.ts';
 
 const STAFF = { email: 'events@example.com', password: 'crash test password' };
 
-/** In milliseconds: a delivery that was being attempted is attempted again when its lease is over. */
+/** In milliseconds: a delivery that was being attempted is attempted again after its lease. */
 const PATIENCE = 90_000;
 
-/** A post as it is: its title, or `deleted`. */
+/** The state of a post: its title, or `deleted`. */
 type Posts = ReadonlyMap<number, { readonly acknowledged: string }>;
 
 interface Event {
@@ -20,7 +20,7 @@ interface Event {
 }
 
 /**
- * Compares the log of events with the posts after each crash: each change that happened has its event, and each event
+ * Compares the log of events with the posts after each crash: each change has its event, and each event
  * its change; and a webhook gets all of them.
  */
 export class Events {
@@ -52,7 +52,7 @@ export class Events {
     return new Events(receiver);
   }
 
-  /** @returns how many events came since the last time @throws Error when one is missing, or comes twice */
+  /** @returns the number of new events @throws Error when one is missing or repeated */
   async verify(service: Service, posts: Posts): Promise<number> {
     const before = this.ids.size;
     for (let isMore = true; isMore;) {

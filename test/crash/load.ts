@@ -1,13 +1,13 @@
 import type { Service } from '../support/service.ts';
 
-/** A service under load, which is going to be killed. */
+/** A service under load that will be killed. */
 export interface Load {
   readonly service: Service;
-  /** From here on, requests may break off. */
+  /** From here on, requests may fail. */
   killed: boolean;
 }
 
-/** @returns the body of the expected response, or `killed` when the service was killed meanwhile */
+/** @returns the body of the expected response, or `killed` when the service was killed */
 export async function send(load: Load, status: number, path: string, init: RequestInit): Promise<string> {
   let reply: Response;
   let body: string;

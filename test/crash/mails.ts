@@ -4,18 +4,18 @@ import { type Load, send } from './load.ts';
 
 const PEOPLE = 2;
 
-/** In milliseconds: a mail that was being sent when the service was killed is retried when its lease is over. */
+/** In milliseconds: a mail that was being sent when the service was killed is retried after its lease. */
 const PATIENCE = 90_000;
 
 interface Outcome {
   readonly acknowledged: number;
-  /** How many of these had got their mail before the service was killed. */
+  /** How many of these had arrived before the service was killed. */
   readonly sentBefore: number;
 }
 
 /**
- * Registers accounts until the service is killed, between commit and sending among others. Afterwards each account
- * that was acknowledged gets its mail.
+ * Registers accounts until the service is killed, also between commit and sending. Afterwards each acknowledged
+ * account gets its mail.
  */
 export class Mails {
   private readonly server: MailServer;
@@ -38,7 +38,7 @@ export class Mails {
     await Promise.all(Array.from({ length: PEOPLE }, () => this.register(load)));
   }
 
-  /** Accounts that were acknowledged since the last time. */
+  /** Accounts that were acknowledged since the last check. */
   get acknowledged(): number {
     return this.registered.length;
   }
@@ -52,7 +52,7 @@ export class Mails {
     return { acknowledged, sentBefore };
   }
 
-  /** How many of the accounts that were acknowledged since the last time have their mail. */
+  /** How many of the accounts that were acknowledged since the last check have their mail. */
   get arrived(): number {
     return this.registered.filter((email) => this.server.to(email).length > 0).length;
   }

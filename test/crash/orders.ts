@@ -4,7 +4,7 @@ import { type Load, send } from './load.ts';
 
 const BUYERS = 8;
 
-/** An order, and what its response was, if there has been one. */
+/** An order and its response, if it had one. */
 interface Sent {
   readonly key: string;
   received?: string;
@@ -12,25 +12,25 @@ interface Sent {
 
 interface Outcome {
   readonly acknowledged: number;
-  /** How many were in flight when the service was killed, and how many of these had been made. */
+  /** How many were in flight when the service was killed, and how many of these had been created. */
   readonly unacknowledged: number;
   readonly replayed: number;
 }
 
 /**
- * Orders until the service is killed. Afterwards every order is sent again under its key: those that were
- * acknowledged get the same response, and those in flight are made now unless they were before.
+ * Creates orders until the service is killed. Afterwards every order is sent again with its key: acknowledged
+ * ones get the same response, and those in flight are created unless they were before.
  */
 export class Orders {
   private sent: Sent[] = [];
-  /** How many there should be, from all rounds. */
+  /** The expected number of orders of all rounds. */
   private total = 0;
 
   async run(load: Load): Promise<void> {
     await Promise.all(Array.from({ length: BUYERS }, () => this.buy(load)));
   }
 
-  /** Orders that were acknowledged since the last time. */
+  /** Orders that were acknowledged since the last check. */
   get acknowledged(): number {
     return this.sent.filter(({ received }) => received !== undefined).length;
   }

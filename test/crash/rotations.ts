@@ -7,7 +7,7 @@ import { type Load, send } from './load.ts';
 const LOGINS = 8;
 const CREDENTIALS = { email: 'crash@example.com', name: 'Crash', password: 'crash test password' };
 
-/** A login, its last acknowledged refresh token, and those that were used before. */
+/** A login, its last acknowledged refresh token, and the used ones. */
 interface Family {
   token: string;
   used: string[];
@@ -19,9 +19,9 @@ interface Row {
 }
 
 /**
- * Refreshes tokens until the service is killed. Afterwards every token that was used is rejected, and the last
- * acknowledged one is either still good, or was used by the request in flight: then the database has its one
- * successor on record.
+ * Refreshes tokens until the service is killed. Afterwards every used token is rejected, and the last
+ * acknowledged one is either still valid, or was used by the request in flight: then the database has its
+ * successor.
  */
 export class Rotations {
   private readonly environment: Readonly<Record<string, string>>;
@@ -45,12 +45,12 @@ export class Rotations {
     await Promise.all(this.families.map((family) => rotate(load, family)));
   }
 
-  /** Rotations that were acknowledged since the last time. */
+  /** Rotations that were acknowledged since the last check. */
   get acknowledged(): number {
     return this.families.reduce((count, { used }) => count + used.length, 0);
   }
 
-  /** @returns how many rotations were acknowledged since the last time */
+  /** @returns the number of rotations that were acknowledged since the last check */
   async verify(service: Service): Promise<number> {
     let count = 0;
     const lost: Family[] = [];

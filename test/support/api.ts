@@ -187,6 +187,15 @@ export async function startApi(
   modules: readonly Type[] = [],
 ): Promise<TestApi> {
   const { environment, ...testStore } = await createStore(store, { empty: settings['MIGRATE'] === 'off' });
-  const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment, ...settings });
-  return new TestApi(await createApp(config, { modules }), config, () => testStore.remove());
+  return startApiOn({ ...environment, ...settings }, modules, () => testStore.remove());
+}
+
+/** On a database that is there already, and stays unless `removeStore` removes it. */
+export async function startApiOn(
+  environment: Readonly<Record<string, string>>,
+  modules: readonly Type[] = [],
+  removeStore = async (): Promise<void> => undefined,
+): Promise<TestApi> {
+  const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment });
+  return new TestApi(await createApp(config, { modules }), config, removeStore);
 }

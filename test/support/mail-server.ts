@@ -3,17 +3,17 @@ import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 import { until } from './until.ts';
 
-/** How a mail server may fare: it rejects recipients for now, never responds, or breaks off in the middle of a mail. */
+/** The server's behaviour: it rejects recipients for now, never responds, or disconnects in the middle of a mail. */
 export type Behaviour = 'accepts' | 'rejects' | 'hangs' | 'breaks off';
 
-/** What the server has taken. */
+/** What the server has accepted. */
 interface Taken {
   readonly envelope: { readonly from: string; readonly to: string[] };
   readonly bytes: Buffer;
   readonly encrypted: boolean;
 }
 
-/** A mail as it arrived. */
+/** A received mail. */
 interface Arrived extends Taken {
   readonly raw: string;
   readonly mail: Email;
@@ -22,11 +22,11 @@ interface Arrived extends Taken {
 const SMTP_USER = 'posts-api';
 const SMTP_PASSWORD = 'the secret of the mail server';
 
-/** A real mail server with STARTTLS, which takes mail only from who logs in. */
+/** A real mail server with STARTTLS, which requires authentication. */
 export class MailServer {
   behaviour: Behaviour = 'accepts';
   readonly arrived: Taken[] = [];
-  /** Recipients that were named, also of mails that were not accepted. */
+  /** All recipients, also of rejected mails. */
   readonly attempts: string[] = [];
   private readonly taken = new Map<string, number>();
 
@@ -50,12 +50,14 @@ export class MailServer {
       onRcptTo: ({ address }, _session, done) => holder.mailServer!.onRecipient(address, done),
       onData: (stream, session, done) => {
         const chunks: Buffer[] = [];
+        const breaksOff = holder.mailServer!.behaviour === 'breaks off';
         stream.on('data', (chunk: Buffer) => {
           chunks.push(chunk);
-          if (holder.mailServer!.behaviour === 'breaks off')
-            server.connections.forEach((each) => each.close());
+          if (breaksOff) server.connections.forEach((each) => each.close());
         });
         stream.on('end', () => {
+          // The whole mail may have come with its first bytes.
+          if (breaksOff) return;
           const { mailFrom, rcptTo } = session.envelope;
           holder.mailServer!.arrived.push({
             envelope: {
@@ -77,7 +79,7 @@ export class MailServer {
   get settings(): Record<string, string> {
     const credentials = `${SMTP_USER}:${encodeURIComponent(SMTP_PASSWORD)}`;
     return {
-      // The certificate is one that the server has made up.
+      // The server has created its own certificate.
       SMTP_URL: `smtp://${credentials}@127.0.0.1:${this.port}?requireTLS=true&tls.rejectUnauthorized=false`,
       MAIL_FROM: 'Posts, "the" API <no-reply@posts.example>',
     };
@@ -90,17 +92,17 @@ export class MailServer {
     });
   }
 
-  /** Ends the connections that are open. */
+  /** Closes the open connections. */
   disconnect(): void {
     this.server.connections.forEach((each) => each.close());
   }
 
-  /** The mails that have arrived for an address, oldest first. */
+  /** The received mails of an address, oldest first. */
   to(address: string): Taken[] {
     return this.arrived.filter(({ envelope }) => envelope.to.includes(address));
   }
 
-  /** The next mail for an address that was not asked for yet, as soon as it arrives. */
+  /** Waits for the next mail of an address that was not returned yet. */
   async next(address: string): Promise<Arrived> {
     const index = this.taken.get(address) ?? 0;
     await until(`a mail has arrived for ${address}`, () => this.to(address).length > index);

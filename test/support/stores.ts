@@ -8,16 +8,16 @@ import { Client } from 'pg';
 export const STORES = ['SQLite', 'PostgreSQL'] as const;
 export type StoreName = (typeof STORES)[number];
 
-/** A database of its own, as environment variables, and how to be rid of it. */
+/** The settings of a new database, and a function that removes it. */
 export interface TestStore {
   readonly environment: Readonly<Record<string, string>>;
   remove(): Promise<void>;
 }
 
 interface StoreOptions {
-  /** Whether no migration has run. Databases are always empty outside of the suite. */
+  /** Whether migrations have run. Outside of the test suite, databases are always empty. */
   readonly empty?: boolean;
-  /** How PostgreSQL is to make the database. */
+  /** Options of `CREATE DATABASE`. */
   readonly options?: string;
 }
 
@@ -52,7 +52,7 @@ export async function createStore(
 
 const DATABASE = 'database.sqlite';
 
-/** Where the server is reached through a pooler, the service has to know. */
+/** If the server is reached through a pooler, the service must be told by this setting. */
 const pooler = () => {
   const { TEST_DATABASE_POOLER: DATABASE_POOLER } = process.env;
   return DATABASE_POOLER === undefined ? undefined : { DATABASE_POOLER };

@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A wire to a database that can be cut, or go silent, while the database itself goes on. */
+/** A connection to a database that can be cut or silenced, while the database itself works. */
 export class TcpProxy {
   private readonly sockets = new Set<Socket>();
   private readonly server = createServer((client) => this.accept(client));
@@ -8,7 +8,7 @@ export class TcpProxy {
 
   private constructor(private readonly target: URL) {}
 
-  /** @param url address of a server; @returns the wire, and the same address through it */
+  /** @param url address of a server; @returns the proxy, and the same address through it */
   static async to(url: string): Promise<{ proxy: TcpProxy; url: string }> {
     const target = new URL(url);
     const proxy = new TcpProxy(target);
@@ -27,7 +27,7 @@ export class TcpProxy {
     await closed;
   }
 
-  /** Keeps every connection and takes new ones, and lets no byte through. */
+  /** Keeps every connection and accepts new ones, but transfers nothing. */
   silence(): void {
     this.silent = true;
     for (const socket of this.sockets) socket.pause();

@@ -1,5 +1,5 @@
 /**
- * Stops the service again and again under load, and counts what clients see of it: no request is reset.
+ * Stops the service repeatedly under load, and counts what clients get: no request is reset.
  *
  *     npm run test:system [-- --rounds 50]
  */
@@ -53,7 +53,7 @@ async function stopAgainAndAgain(store: StoreName): Promise<Outcome> {
   return outcome;
 }
 
-/** Sends one request after the other on a connection that is kept, until nobody listens any more. */
+/** Sends one request after the other on a keep-alive connection, until the server stops listening. */
 async function sendRequests(url: string, outcome: Outcome): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   for (;;) {

@@ -1,6 +1,6 @@
 /**
- * Fills the disk of the database while the service writes: writes are 503, reads go on, readiness names the storage,
- * and all of it ends by itself when there is room again. Part of `npm run test:system`; it mounts a small file system,
+ * Fills the disk of the database while the service writes: writes are 503, reads work, readiness names the storage,
+ * and all of it recovers when there is space again. Part of `npm run test:system`; it mounts a small file system,
  * which only root may do, and is skipped otherwise.
  */
 import { execFileSync } from 'node:child_process';
@@ -50,7 +50,7 @@ function onDiskOfSqlite(): TestStore {
   };
 }
 
-/** A database in a tablespace: with a full disk of its own, the server itself goes on. */
+/** A database in a tablespace with its own full disk: the server itself continues. */
 async function onDiskOfPostgres(): Promise<TestStore> {
   const folder = join(disk, 'tablespace');
   mkdirSync(folder);
@@ -101,7 +101,7 @@ async function fillDisk(name: StoreName, { environment }: TestStore): Promise<vo
   console.log(`${name}: a full disk was survived`);
 }
 
-/** Writes until the file system is full. Its free size says less: the database server goes on writing to it. */
+/** Writes until the file system is full; its reported free size is wrong, because the database server also writes. */
 function fillUp(path: string): void {
   const block = Buffer.alloc(65_536);
   const file = openSync(path, 'w');

@@ -1,6 +1,6 @@
 /**
- * Makes modules, alone and nested, in a copy of the project: they pass the gate, their tests pass, and they are served
- * at once. Part of `npm run test:system`, because it runs the gate once more.
+ * Creates modules, alone and nested, in a copy of the project: they pass the gate and their tests, and are served.
+ * Part of `npm run test:system`, because it runs the gate again.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * The drill of docs/operations.md on PostgreSQL: writes under load, `pg_dump`, the loss of the database, `pg_restore`,
- * `npm run restore`, `npm run verify`. It runs on a server of the version that `pg_dump` has, because an older `pg_dump`
+ * The recovery drill of docs/operations.md on PostgreSQL: writes under load, `pg_dump`, the loss of the database,
+ * `pg_restore`, `npm run restore`, `npm run verify`. It uses a server of the version of `pg_dump`, because an older one
  * rejects a newer server. Part of `npm run test:system`; skipped with a message where PostgreSQL is not installed.
  */
 import { execFile } from 'node:child_process';
@@ -13,7 +13,7 @@ import { Service } from '../support/service.ts';
 import { createStore, type TestStore } from '../support/stores.ts';
 import { environmentOfProcess } from '../support/environment.ts';
 
-/** Writers at the same time. */
+/** The number of concurrent writers. */
 const WRITERS = 4;
 
 const bin = globSync('/usr/lib/postgresql/*/bin').findLast(
@@ -35,7 +35,7 @@ try {
 if (missing.length > 0) console.log(`Lost: ${missing.join(', ')}`);
 process.exit(missing.length > 0 ? 1 : 0);
 
-/** @returns what was acknowledged before the backup started, and is not there after the restore */
+/** @returns what was acknowledged before the backup started, and is missing after the restore */
 async function drill(store: TestStore, empty: TestStore): Promise<string[]> {
   const service = await Service.start(store.environment);
   const acknowledged: string[] = [];

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { hasPgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 
-/** What touches transactions, locks, searches, sessions and concurrency. */
+/** Tests of transactions, locks, searches, sessions and concurrency. */
 const CORE = [
   'posts.e2e',
   'posts-list',

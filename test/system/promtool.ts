@@ -1,5 +1,5 @@
 /**
- * Has Prometheus's own tool check what `/metrics` responds with on both databases, and the rules of
+ * Checks with Prometheus's own tool the response of `/metrics` on both databases, and the rules of
  * `deploy/monitoring`. Part of `npm run test:system`; skipped with a message where there is no `promtool`.
  */
 import { spawnSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
  * Three replicas on one PostgreSQL behind HAProxy, with the configuration of `deploy/haproxy`: restarts under load, a
- * replica that is killed, and what replicas have to agree on. Part of `npm run test:system`; skipped where there is no
+ * killed replica, and shared state. Part of `npm run test:system`; skipped where there is no
  * HAProxy (HAPROXY_PATH names one).
  */
 import { spawn } from 'node:child_process';
@@ -16,7 +16,7 @@ import { createStore } from '../support/stores.ts';
 import { until } from '../support/until.ts';
 
 const CLIENTS = 12;
-/** Another than that of the proxy, which the replicas trust. */
+/** Not the address of the proxy, which the replicas trust. */
 const CLIENT_ADDRESS = '127.0.0.2';
 const PASSWORD = 'correct horse battery';
 
@@ -89,7 +89,7 @@ async function restartInTurn(): Promise<void> {
   expect(`restarts fail requests: ${failures.slice(0, 3).join(', ')}`, failures.length === 0);
 }
 
-/** Only what is in flight in it fails, and what was acknowledged is there. */
+/** Only requests in flight at the killed replica fail, and everything acknowledged is there. */
 async function killOne(): Promise<void> {
   const load = startLoad();
   await sleep(1000);
@@ -104,7 +104,7 @@ async function killOne(): Promise<void> {
   await sleep(1000);
 }
 
-/** Sessions, idempotency, the throttle of logins, and who a client is. */
+/** Sessions, idempotency, the login throttle, and the client's address. */
 async function agree(): Promise<void> {
   const account = { email: 'ada@example.com', password: PASSWORD, name: 'Ada' };
   expect('an account registers', (await send('POST', '/auth/register/', account)).status === 201);

@@ -1,5 +1,5 @@
 /**
- * A primary and a streaming standby that reads go to, while the standby is paused, frozen, killed, restarted and
+ * A primary and a streaming standby for reads, while the standby is paused, frozen, killed, restarted and
  * promoted under load: no read fails, and a client that sends its token reads what it has written. Part of
  * `npm run test:system`; skipped with a message where PostgreSQL is not installed.
  */
@@ -17,7 +17,7 @@ import { until } from '../support/until.ts';
 
 const WRITERS = 3;
 const READERS = 3;
-/** So many that a search takes some time. */
+/** Enough posts to make a search slow. */
 const POSTS = 6000;
 
 if (standbyBinaries === undefined) {
@@ -66,7 +66,7 @@ try {
 for (const fault of faults) console.log(`  ${fault}`);
 process.exit(faults.length > 0 ? 1 : 0);
 
-/** Is left out once it is ten seconds behind, and is back when it replays again. */
+/** It is left out once it is ten seconds behind, and used again when it has caught up. */
 async function pause(): Promise<void> {
   await standby.query('SELECT pg_wal_replay_pause()');
   const { id, token } = await write();
@@ -101,7 +101,7 @@ async function promote(): Promise<void> {
   expect('all reads go to the primary', (await statusOf(id)) === 200);
 }
 
-/** The standby cancels reads that are in the way of what it replays. */
+/** The standby cancels reads that conflict with its recovery. */
 async function cancelReads(): Promise<void> {
   await standby.query('ALTER SYSTEM SET max_standby_streaming_delay = 0');
   await standby.query('SELECT pg_reload_conf()');
@@ -136,7 +136,7 @@ async function lockTable(url: string): Promise<void> {
   await client.end();
 }
 
-/** Does something while clients read what they have just written, and others read lists. */
+/** Runs the work while clients read what they have just written, and others read lists. */
 async function underLoad(what: string, disturb: () => Promise<void>): Promise<void> {
   const end = new AbortController();
   let served = 0;

@@ -10,7 +10,7 @@ import { createStore } from '../support/stores.ts';
 const POSTS = 40;
 const REQUEST = `GET /v1/posts?limit=${POSTS} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
 
-/** In milliseconds: the service allows 30 seconds, and looks every 30. */
+/** In milliseconds: the limit is 30 seconds, checked every 30. */
 const EXPECTED = { min: 28_000, max: 70_000 };
 
 const store = await createStore('SQLite');
@@ -37,7 +37,7 @@ function open() {
   return socket;
 }
 
-/** A socket that is not read does not see its end; writing to it does. @returns after how many milliseconds */
+/** A socket that is not read does not notice its end; writing to it does. @returns the milliseconds until then */
 async function untilClosed(socket: ReturnType<typeof open>): Promise<number> {
   const probe = setInterval(() => socket.write('\r\n'), 500);
   const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -47,7 +47,7 @@ async function untilClosed(socket: ReturnType<typeof open>): Promise<number> {
   return Date.now() - start;
 }
 
-/** A second of rest after each part. @returns how many bytes came */
+/** Pauses a second after each part. @returns the number of received bytes */
 async function readSlowly(): Promise<number> {
   const socket = open();
   let bytes = 0;

@@ -1,2 +1,2 @@
-/** Why nothing is made; printed without a stack. */
+/** The reason why nothing was created; printed without a stack. */
 export class InputError extends Error {}

@@ -1,11 +1,11 @@
-/** What a module is called, in every form that a template needs. */
+/** The name of a module, in every form that a template needs. */
 export interface Names {
   /** `blog-comments` and `blog-comment`, for files and paths. */
   readonly files: string;
   readonly file: string;
 }
 
-/** English as far as it is regular; `--singular` says it for the rest. */
+/** Regular English plurals; `--singular` is for the others. */
 export function singularOf(plural: string): string {
   if (/[^aeiou]ies$/.test(plural)) return plural.replace(/ies$/, 'y');
   if (/(ss|x|ch|sh)es$/.test(plural)) return plural.replace(/es$/, '');
@@ -24,7 +24,7 @@ const spaced = (name: string): string => name.replaceAll('-', ' ');
 
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** The words of a module in its templates. */
+/** The template variables of a module. */
 export const wordsOf = ({ files, file }: Names): Record<string, string> => ({
   files,
   file,
@@ -39,7 +39,7 @@ export const wordsOf = ({ files, file }: Names): Record<string, string> => ({
   CONSTANT: snake(file).toUpperCase(),
 });
 
-/** The words of its parent. */
+/** The template variables of its parent. */
 export const parentWordsOf = ({ files, file }: Names): Record<string, string> => ({
   parents: files,
   parentFile: file,

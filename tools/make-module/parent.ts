@@ -7,7 +7,7 @@ export const ON_DELETE = { cascade: 'CASCADE', restrict: 'RESTRICT' } as const;
 export type OnDelete = keyof typeof ON_DELETE;
 
 /**
- * The words for the parent of a nested module, from the files of the parent.
+ * Reads the template variables of a nested module's parent from the parent's files.
  *
  * @throws InputError for a module that cannot be a parent
  */
@@ -59,7 +59,7 @@ function onlyFile(pattern: string, files: string): string {
 
 const importPath = (file: string): string => file.slice('src/'.length, -'.ts'.length);
 
-/** Where GraphQL lists the parents, which the test of their children reads: a query, or a field of user 1 and the like. */
+/** Where GraphQL lists the parents, for the test of their children: a query, or a field such as that of user 1. */
 function listOf(files: string): Record<string, string> {
   const types = [...readFileSync('schema.gql', 'utf8').matchAll(/^type (\w+) \{$(.*?)^\}$/gms)];
   const query = types.find(([, name]) => name === 'Query')?.[2] ?? '';

@@ -13,12 +13,12 @@ import { Authenticator } from './authenticator.js';
 import type { Principal } from './principal.js';
 
 /**
- * The one guard, over REST and GraphQL alike: lets through whom the handler is for, by {@link Access}. It
- * only waits, and only looks at credentials, where these matter.
+ * The one guard, for REST and GraphQL: admits the callers that the {@link Access} of the handler allows. It
+ * authenticates only where that matters.
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
-  /** What the decorators say: asked for on each request, and always the same. */
+  /** The access of each handler, read from its decorators once. */
   private readonly known = new Map<Type, Map<Function, Access | undefined>>();
 
   constructor(
@@ -34,7 +34,7 @@ export class AccessGuard implements CanActivate {
   private decide(context: ExecutionContext): boolean | Promise<boolean> {
     const access = this.accessOf(context);
     if (access === 'public') return true;
-    // A field belongs to what its parent has let through, unless it or its class says otherwise.
+    // A field has the access of its parent, unless it or its class has a decorator.
     if (access === undefined && isField(context)) return true;
     if (access === 'optional') return this.config.writeAccess === 'open' || this.lookAt(context);
     if (access === 'write' || access === 'owner') {
@@ -53,7 +53,7 @@ export class AccessGuard implements CanActivate {
 
   private principalOf(context: ExecutionContext): Promise<Principal | null> {
     const request = requestOf(context);
-    // A connection outlives its credential, which each message needs.
+    // A connection may outlive its credential, so each message is checked.
     if (isWebSocket(context)) this.authenticator.forget(request);
     return this.authenticator.authenticate(request);
   }

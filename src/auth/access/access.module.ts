@@ -4,7 +4,7 @@ import { AccessGuard } from './access.guard.js';
 import { Authenticator } from './authenticator.js';
 import { CredentialWatch } from './credential-watch.js';
 
-/** The guard that `AppModule` makes global. It depends on no kind of credential: those are strategies of other modules. */
+/** The global guard. It depends on no kind of credential: other modules provide those as strategies. */
 @Global()
 @Module({
   imports: [DiscoveryModule],

@@ -5,7 +5,7 @@ import type { Strategy } from 'passport';
 import { Credential } from './credential.js';
 import { type Principal, principalOf } from './principal.js';
 
-/** Finds out who makes a request, over REST and GraphQL, by asking the strategies that are a `Credential`. */
+/** Authenticates requests over REST and GraphQL, with the strategies that are marked as `Credential`. */
 @Injectable()
 export class Authenticator {
   private strategies: readonly Strategy[] | undefined;
@@ -14,12 +14,12 @@ export class Authenticator {
   constructor(private readonly discovery: DiscoveryService) {}
 
   /**
-   * Asks each strategy in the order of the modules, the bearer token before the session cookie, and sets
-   * `request.user`. Asked again for the same request, it remembers.
+   * Tries the strategies in the order of their modules (the bearer token before the session cookie) and sets
+   * `request.user`. The result is kept for the request.
    *
-   * @returns `null` without credentials. A cookie that has expired is none: browsers send it all the same.
-   * @throws AppError `TOKEN_NOT_VALID` for a bearer token that is wrong, expired, or of an inactive account,
-   * `CSRF_FAILED` for an unsafe call by cookie that may come from another site; and what a strategy throws
+   * @returns `null` without credentials. An expired cookie counts as none, because browsers still send it.
+   * @throws AppError `TOKEN_NOT_VALID` for a bearer token that is invalid, expired, or of an inactive account,
+   * `CSRF_FAILED` for an unsafe call by cookie without its CSRF token; and the errors of the strategies
    */
   authenticate(request: FastifyRequest): Promise<Principal | null> {
     let principal = this.known.get(request);
@@ -27,13 +27,13 @@ export class Authenticator {
     return principal;
   }
 
-  /** The next call asks again. */
+  /** The next call tries again. */
   forget(request: FastifyRequest): void {
     this.known.delete(request);
   }
 
   private async ask(request: FastifyRequest): Promise<Principal | null> {
-    // Each application asks its own strategies; by name, it would get those of the last one in the process.
+    // Each application uses its own strategies; Passport finds by name the one that was registered last in the process.
     this.strategies ??= this.discovery
       .getProviders({ metadataKey: Credential.KEY })
       .map(({ instance }) => instance as Strategy);
@@ -45,10 +45,10 @@ export class Authenticator {
   }
 }
 
-/** Asks one strategy, as Passport does: by an object of this request that has the actions of a strategy. */
+/** Runs one strategy like Passport does: on an object of this request that has the actions of a strategy. */
 function succeeds(strategy: Strategy, request: FastifyRequest): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    // On the strategy itself, concurrent requests would get each other's accounts.
+    // If they were set on the strategy itself, concurrent requests would get each other's accounts.
     const actions = {
       success: (user: unknown, info: unknown) => {
         Object.assign(request, { user, authInfo: info });

@@ -4,10 +4,10 @@ import { toAppError } from '../../common/errors/to-app-error.js';
 import type { Account } from '../accounts/index.js';
 import { Authenticator } from './authenticator.js';
 
-/** Between two looks, in milliseconds. */
+/** The interval between two checks, in milliseconds. */
 const INTERVAL = 10_000;
 
-/** How many are looked at together: a thousand at once would keep requests waiting. */
+/** How many credentials one step checks: a thousand at once would delay requests. */
 const AT_A_TIME = 10;
 
 interface Watched {
@@ -16,7 +16,7 @@ interface Watched {
   readonly end: () => void;
 }
 
-/** Ends what outlives its credential: streams and WebSockets, seconds after a token, a session or an account has ended. */
+/** Ends streams and WebSockets within seconds after their token, session or account has ended. */
 @Injectable()
 export class CredentialWatch implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(CredentialWatch.name);
@@ -35,11 +35,11 @@ export class CredentialWatch implements OnApplicationBootstrap, OnApplicationShu
   }
 
   /**
-   * Calls `end` once, when the request would not be accepted any more, or with other rights. A request without an
-   * account has nothing to lose.
+   * Calls `end` once, as soon as the request would be rejected, or would have other rights. Without an account nothing
+   * is watched.
    *
-   * @param request after its credentials were looked at
-   * @returns what ends the watch
+   * @param request after its authentication
+   * @returns a function that ends the watch
    */
   watch(request: FastifyRequest, end: () => void): () => void {
     const { user: account } = request;
@@ -66,18 +66,18 @@ export class CredentialWatch implements OnApplicationBootstrap, OnApplicationShu
     try {
       watched.end();
     } catch (error) {
-      // The others end all the same.
+      // The watch continues for the others.
       this.logger.error({ msg: 'What has lost its credential could not be ended', err: error });
     }
   }
 
   private async isGood({ request, account }: Watched): Promise<boolean> {
     try {
-      // A copy: the request keeps the account that it was accepted with.
+      // A copy, because the request keeps the account that it was accepted with.
       const principal = await this.authenticator.authenticate(Object.create(request) as FastifyRequest);
       return principal?.account.id === account.id && principal.account.isStaff === account.isStaff;
     } catch (error) {
-      // A database that is away says nothing of the credential.
+      // A database outage does not end a credential.
       return toAppError(error).status >= 500;
     }
   }

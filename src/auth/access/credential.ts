@@ -2,14 +2,14 @@ import { DiscoveryService } from '@nestjs/core';
 import { Strategy } from 'passport';
 
 /**
- * Marks a Passport strategy as a credential of the whole API: where a handler takes an account, the global guard
- * asks it too. Other strategies, such as those that redirect, are used by `AuthGuard(name)` as usual.
+ * Marks a Passport strategy as a credential of the whole API: where a handler requires an account, the global guard
+ * tries it too. Other strategies, such as those that redirect, are used with `AuthGuard(name)` as usual.
  */
 export const Credential = DiscoveryService.createDecorator();
 
 type Done = (error: unknown, user?: unknown, info?: unknown) => void;
 
-/** The base of a strategy whose `validate(request)` looks for the credential itself; falsy where there is none. */
+/** The base of a strategy whose `validate(request)` finds the credential itself; a falsy result means none. */
 export class RequestStrategy extends Strategy {
   constructor(private readonly verify: (request: unknown, done: Done) => void) {
     super();

@@ -3,12 +3,12 @@ import { requestOf } from '../../common/request/request-of.js';
 import type { Account } from '../accounts/index.js';
 import { type Principal, principalOf } from './principal.js';
 
-/** Who calls: an account and its login. `null` where the handler is open and nobody has looked. */
+/** The caller: an account and its login. `null` where the handler is open and credentials were not checked. */
 export const CurrentPrincipal = createParamDecorator(
   (_: unknown, context: ExecutionContext): Principal | null => principalOf(requestOf(context)),
 );
 
-/** The calling account, over REST and GraphQL. `null` where the handler is open and nobody has looked. */
+/** The calling account, over REST and GraphQL. `null` where the handler is open and credentials were not checked. */
 export const CurrentAccount = createParamDecorator(
   (_: unknown, context: ExecutionContext): Account | null => requestOf(context).user ?? null,
 );

@@ -1,4 +1,4 @@
-// What the rest of the service may know of access.
+// The public interface of access.
 export {
   ACCESS,
   type Access,

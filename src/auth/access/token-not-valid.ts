@@ -1,9 +1,9 @@
 import { AppError } from '../../common/errors/errors.js';
 import { MESSAGES } from '../../common/errors/messages.js';
 
-/** A token that is wrong, used, or of an ended login or an inactive account. */
+/** For a token that is malformed, used, or of an ended login or an inactive account. */
 export const tokenNotValid = (cause?: unknown): AppError =>
   new AppError('TOKEN_NOT_VALID', MESSAGES.TOKEN_NOT_VALID, { cause });
 
-/** A token that was valid until it expired: the client refreshes it, or logs in again. */
+/** For an expired token: the client refreshes it, or logs in again. */
 export const tokenExpired = (): AppError => new AppError('TOKEN_NOT_VALID', 'The token has expired');

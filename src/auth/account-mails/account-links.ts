@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../../config/config.js';
 import type { TokenPurpose } from './account-token.entity.js';
 
-/** Where the links in mails lead. */
+/** The targets of links in mails. */
 @Injectable()
 export class AccountLinks {
   private readonly page: string;
@@ -11,7 +11,7 @@ export class AccountLinks {
     this.page = accountLinksUrl ?? `${publicUrl}/account/`;
   }
 
-  /** The token is in the fragment, which browsers neither send to a server nor put into `Referer`. */
+  /** The token is in the fragment, which browsers send neither to a server nor in `Referer`. */
   to(purpose: TokenPurpose, token: string): string {
     return `${this.page}#action=${purpose}&token=${token}`;
   }

@@ -10,7 +10,7 @@ import { AccountTokens } from './account-tokens.js';
 import { MailLimit } from './mail-limit.entity.js';
 import { MailLimits } from './mail-limits.js';
 
-/** Mails to the owners of accounts, and the tokens in them. */
+/** Mails to the owners of accounts, and the tokens in these mails. */
 @Module({
   imports: [TypeOrmModule.forFeature([AccountToken, MailLimit]), AccountsModule, MailModule],
   providers: [AccountLinks, AccountMails, AccountTokens, MailLimits],

@@ -4,19 +4,19 @@ import { type Account, AccountsService, emailKey } from '../accounts/index.js';
 import { AccountLinks } from './account-links.js';
 import { AccountTokens } from './account-tokens.js';
 
-/** What the outbox knows of a mail until it is sent. */
+/** What the outbox stores of a mail until it is sent. */
 interface MailData {
   readonly accountId: number;
-  /** Where it goes. */
+  /** The recipient. */
   readonly email: string;
-  /** The e-mail and the password as they were when the mail was requested; a change since then ends what was requested. */
+  /** E-mail and password as they were at the request; if one changes before the mail is sent, the request is void. */
   readonly accountEmail: string;
   readonly passwordChangedAt: string;
 }
 
 /**
- * The mails about accounts. They are recorded in the unit of work that they belong to; who gets what is decided
- * when a mail is sent, so that a request does the same work whether there is an account or not.
+ * The mails about accounts. They are recorded in the unit of work of the request; the recipient is decided
+ * when the mail is sent, so that a request takes the same time whether or not there is an account.
  */
 @Injectable()
 export class AccountMails {
@@ -36,14 +36,14 @@ export class AccountMails {
     sender.register('reset-password', ({ email }: MailData) => this.composeReset(email));
   }
 
-  /** Asks the owner of the account's address to confirm it. */
+  /** Sends a confirmation link to the address of the account. */
   async verifyEmail(account: Account): Promise<void> {
     if (this.outbox.isOpen) await this.add('verify-email', account, account.email);
   }
 
   /**
-   * Asks the owner of a new address to confirm it, and tells the owner of the old one. A request that still waits ends:
-   * sent later, its token would replace the newer one, and the address may have been a mistake.
+   * Sends a confirmation link to the new address and a notice to the old one. An earlier request that waits is void:
+   * its token would replace the newer one, and its address may have been a mistake.
    */
   async changeEmail(account: Account, email: string): Promise<void> {
     await this.queue.discard([ownerOf(account)], 'change-email');
@@ -51,7 +51,7 @@ export class AccountMails {
     await this.add('change-email-notice', account, account.email);
   }
 
-  /** Lets whoever owns the address choose a new password, if there is an active account with it. */
+  /** Sends a reset link to the address, if there is an active account with it. */
   async resetPassword(email: string): Promise<void> {
     await this.outbox.add('reset-password', ownerOf({ email }), { email });
   }
@@ -92,7 +92,7 @@ export class AccountMails {
   private async composeReset(email: string): Promise<MailMessage | undefined> {
     const account = await this.accounts.findByEmail(email);
     if (!account) return undefined;
-    // To the address that is on record: another spelling of it may be another mailbox.
+    // Sends to the stored address: another spelling may be another mailbox.
     const { id, email: address } = account;
     const isSame = (current: Account) => current.email === address;
     const token = await this.tokens.issue(id, 'reset-password', address, isSame);
@@ -106,7 +106,7 @@ const letter = (address: string, content: Omit<MailMessage, 'to'>): MailMessage 
   ...content,
 });
 
-/** The owners of the waiting mails about an account, as the outbox knows them. */
+/** The owners of waiting mails about an account, as the outbox stores them. */
 export const mailOwnersOf = ({ id, email }: Account): string[] => [ownerOf({ id }), ownerOf({ email })];
 
 /** By their id, or by an address that may have no account. */

@@ -2,10 +2,10 @@ import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
 import { IntegerColumn, TextColumn, TimestampColumn } from '../../database/columns.js';
 import { Account } from '../accounts/index.js';
 
-/** What a token from a mail is good for. */
+/** What a token of a mail allows. */
 export type TokenPurpose = 'verify-email' | 'change-email' | 'reset-password';
 
-/** A token that was sent to an address; whoever has it can read the mails of that address. */
+/** A token that was sent to an address; its holder can read the mails of that address. */
 @Entity('account_tokens')
 @Index('account_tokens_purpose', ['accountId', 'purpose'], { unique: true })
 @Index('account_tokens_expires_at', ['expiresAt'])
@@ -24,7 +24,7 @@ export class AccountToken {
   @TextColumn('purpose')
   purpose!: TokenPurpose;
 
-  /** Where it was sent. */
+  /** The recipient's address. */
   @TextColumn('email')
   email!: string;
 

@@ -21,7 +21,7 @@ const LIFETIMES: Readonly<Record<TokenPurpose, number>> = {
 
 const TOKEN_BYTES = 32;
 
-/** The tokens in mails. Each works once, and the database has only their hashes. */
+/** The tokens in mails. Each works once; the database has only their hashes. */
 @Injectable()
 export class AccountTokens {
   constructor(
@@ -34,9 +34,9 @@ export class AccountTokens {
   /**
    * Creates a token, which replaces the one of the same purpose.
    *
-   * @param email where it is going to be sent
-   * @param isWanted whether the account, as it is now, is still to get it
-   * @returns `undefined` when it is not
+   * @param email the recipient's address
+   * @param isWanted whether the account, in its current state, may still get the token
+   * @returns `undefined` if not
    */
   async issue(
     accountId: number,
@@ -67,11 +67,11 @@ export class AccountTokens {
   }
 
   /**
-   * Uses a token up, in a unit of work with what it is good for, so that of any number of attempts at once
+   * Consumes a token, in a unit of work with the change that it allows: of any number of concurrent attempts,
    * exactly one succeeds.
    *
-   * @returns the account, which nobody else can change before the unit of work is over
-   * @throws AppError `INVALID_CODE` when someone was faster, or the account may not log in any more
+   * @returns the account, locked until the unit of work ends
+   * @throws AppError `INVALID_CODE` when the token has been used meanwhile, or the account may not log in any more
    */
   async consume({ id, accountId }: AccountToken): Promise<Account> {
     const account = await this.accounts.lock(accountId);
@@ -81,7 +81,7 @@ export class AccountTokens {
     return account;
   }
 
-  /** Ends all tokens of an account: its password or e-mail has changed. */
+  /** Ends all tokens of an account, because its password or e-mail has changed. */
   async endAll(accountId: number): Promise<void> {
     await this.tokens.delete({ accountId });
   }
@@ -89,5 +89,5 @@ export class AccountTokens {
 
 const invalidCode = (): AppError => new AppError('INVALID_CODE', MESSAGES.INVALID_CODE);
 
-/** Of 256 random bits: nothing that is slower, or salted, would make them harder to guess. */
+/** 256 random bits need neither a salt nor a slow hash. */
 const hash = (token: string): string => createHash('sha256').update(token).digest('base64url');

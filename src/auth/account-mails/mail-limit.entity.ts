@@ -1,7 +1,7 @@
 import { Entity, Index } from 'typeorm';
 import { TextColumn, TimestampColumn } from '../../database/columns.js';
 
-/** A mail was requested for an address; until when there is no other one of its kind. */
+/** Until when no other mail of a kind is sent to an address. */
 @Entity('mail_limits')
 @Index('mail_limits_expires_at', ['expiresAt'])
 export class MailLimit {

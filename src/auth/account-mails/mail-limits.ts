@@ -10,7 +10,7 @@ import { MailLimit } from './mail-limit.entity.js';
 /** Between two mails of a kind to an address, in milliseconds. */
 const INTERVAL = 60_000;
 
-/** How often mails are sent to an address. It is kept in the database, for all replicas. */
+/** Limits how often mails are sent to an address. The database keeps the state for all replicas. */
 @Injectable()
 export class MailLimits {
   constructor(
@@ -20,16 +20,16 @@ export class MailLimits {
   ) {}
 
   /**
-   * Allows one mail, in one statement: of any number of requests at once, one is allowed.
+   * Allows one mail, in one statement: of any number of concurrent requests, one is allowed.
    *
-   * @returns 0, or how long to wait, in seconds
+   * @returns 0, or the seconds to wait
    */
   async take(kind: string, email: string): Promise<number> {
     const id = createHash('sha256')
       .update(JSON.stringify([kind, emailKey(email)]))
       .digest('base64url');
     const now = this.clock.now();
-    // SQL, because an upsert of TypeORM has no condition on the row that is there.
+    // SQL, because an upsert of TypeORM cannot have a condition on the existing row.
     const taken = await this.transactions.execute(
       `INSERT INTO mail_limits AS l (id, expires_at) VALUES (:id, :end)
        ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at WHERE l.expires_at <= :now

@@ -1,18 +1,18 @@
 import { Entity, Index } from 'typeorm';
 import { BooleanColumn, IdColumn, TextColumn, TimestampColumn } from '../../database/columns.js';
 
-/** Someone who can log in. Not a public profile: those are users. */
+/** Somebody who can log in. Not a public profile: those are users. */
 @Entity('accounts')
 @Index('accounts_email_key', ['emailKey'], { unique: true })
 export class Account {
   @IdColumn()
   id!: number;
 
-  /** Normalized, in the letter case that it was registered in. */
+  /** Normalized, in the letter case of the registration. */
   @TextColumn('email')
   email!: string;
 
-  /** The address without regard to letter case, by which it is unique and found. */
+  /** The address in lower case; unique. */
   @TextColumn('email_key')
   emailKey!: string;
 
@@ -22,15 +22,15 @@ export class Account {
   @TextColumn('phone')
   phone!: string;
 
-  /** Argon2id, as a PHC string. Never leaves the service. */
+  /** Argon2id, as a PHC string. It never leaves the service. */
   @TextColumn('password_hash')
   passwordHash!: string;
 
-  /** Tells passwords apart without looking at them; strictly forward with each change. */
+  /** Changes with the password, strictly forward, so that passwords can be compared without their hashes. */
   @TimestampColumn('password_changed_at')
   passwordChangedAt!: Date;
 
-  /** Without it, the account can neither log in nor use what it has got by logging in. */
+  /** An inactive account cannot log in, and its tokens and sessions are invalid. */
   @BooleanColumn('is_active')
   isActive!: boolean;
 

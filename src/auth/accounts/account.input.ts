@@ -11,17 +11,17 @@ export class RegisterInput {
   @Text({ min: 1, max: 150 })
   name!: string;
 
-  /** The policy may ask for more; see `PasswordPolicy`. */
+  /** The policy may require more; see `PasswordPolicy`. */
   @Text(PASSWORD_LENGTH)
   password!: string;
 
-  /** Absent and null are no number. */
+  /** Absent and null mean no number. */
   @Optional()
   @Text({ max: 20 })
   phone?: string | null;
 }
 
-/** Absent and null leave a field as it is. */
+/** Absent and null leave a field unchanged. */
 export class UpdateAccountInput extends PickType(RegisterInput, ['phone']) {
   @Optional()
   @Text({ min: 1, max: 150 })
@@ -32,7 +32,7 @@ export class ChangePasswordInput {
   @Text()
   old_password!: string;
 
-  /** Its length is a matter of the policy, which is looked at after the old password. */
+  /** The policy checks the length, after the old password. */
   @Text()
   new_password!: string;
 }

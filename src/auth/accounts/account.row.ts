@@ -15,12 +15,12 @@ const COLUMNS = {
   dateJoined: 'date_joined',
 } as const satisfies Record<keyof Account, string>;
 
-/** What to select for {@link toAccount}. */
+/** The columns that {@link toAccount} reads. */
 export const ACCOUNT = Object.entries(COLUMNS)
   .map(([property, column]) => `${column} AS "${property}"`)
   .join(', ');
 
-/** An account as `Queries` reads it: SQLite has no booleans, and times are text. */
+/** Converts an account as `Queries` reads it: SQLite has no booleans, and times are text. */
 export type AccountRow = {
   readonly [Property in keyof Account]: Account[Property] extends boolean
     ? boolean | number

@@ -2,7 +2,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Int64Property, TimestampProperty } from '../../common/openapi/properties.js';
 import { type Account, type Role, roleOf } from './account.entity.js';
 
-/** An account as it leaves: to its owner, and never with the hash. */
+/** An account as its owner sees it, without the hash. */
 @ApiSchema({ name: 'Account' })
 export class AccountView {
   @Int64Property({ example: 1 })

@@ -11,7 +11,7 @@ import { LoginThrottle } from './login-throttle.js';
 import { PasswordPolicy } from './passwords/password-policy.js';
 import { Passwords } from './passwords/passwords.js';
 
-/** Who can log in, and with which password. */
+/** Accounts and their passwords. */
 @Module({
   imports: [TypeOrmModule.forFeature([Account, LoginFailure])],
   providers: [

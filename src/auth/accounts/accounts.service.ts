@@ -26,11 +26,11 @@ interface NewAccount {
 }
 
 interface RegisterOptions {
-  /** Of the client that asks for it. */
+  /** The client's address. */
   readonly address?: string;
-  /** Staff as well; never by what a client sends. */
+  /** Whether it is staff; no client can set it. */
   readonly superuser?: boolean;
-  /** What is recorded in the same transaction. */
+  /** Runs in the same transaction. */
   readonly onCreated?: (account: Account) => Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export class AccountsService {
     return row && toAccount(row);
   }
 
-  /** Reads an account that nobody else can lock or change before the unit of work under way is over. */
+  /** Reads and locks an account until the current unit of work ends. */
   async lock(id: number): Promise<Account | undefined> {
     const [row] = await this.transactions.execute<AccountRow>(
       `SELECT ${ACCOUNT} FROM accounts WHERE id = :id ${this.queries.dialect.lockRowsForUpdate}`,
@@ -64,7 +64,7 @@ export class AccountsService {
     return this.accounts.findOneBy({ emailKey: emailKey(email) });
   }
 
-  /** @throws AppError `CONFLICT` when the e-mail is taken, `VALIDATION_ERROR` for a poor password */
+  /** @throws AppError `CONFLICT` when the e-mail is taken, `VALIDATION_ERROR` for a password that breaks the policy */
   async register(
     input: RegisterInput,
     { address, superuser = false, onCreated }: RegisterOptions = {},
@@ -87,10 +87,10 @@ export class AccountsService {
   }
 
   /**
-   * An account of someone whose e-mail another has verified. No password is right for it.
+   * Creates an account whose e-mail a provider has verified. It has no password.
    *
    * @param email normalized
-   * @throws what {@link isDuplicate} knows, when the e-mail is taken
+   * @throws an error for which {@link isDuplicate} is true, when the e-mail is taken
    */
   createWithoutPassword(email: string, name: string): Promise<Account> {
     const passwordHash = NO_PASSWORD;
@@ -110,7 +110,7 @@ export class AccountsService {
    * Replaces the hash of the password.
    *
    * @param seen the account whose password was compared with the old one
-   * @throws IncorrectPassword when another change was faster
+   * @throws IncorrectPassword when the password has changed meanwhile
    */
   async setPasswordHash({ id, passwordChangedAt }: Account, passwordHash: string): Promise<void> {
     const { affected } = await this.accounts.update(
@@ -120,29 +120,29 @@ export class AccountsService {
     if (affected === 0) throw new IncorrectPassword();
   }
 
-  /** The owner of the account has shown that its address is theirs. */
+  /** Records that the owner of the account owns its address. */
   async markVerified(id: number): Promise<void> {
     await this.accounts.update({ id }, { isEmailVerified: true });
   }
 
   /**
-   * Gives the account another address, which counts as verified.
+   * Changes the address, which counts as verified.
    *
    * @param email normalized
-   * @throws what {@link isDuplicate} recognises, when the address is taken
+   * @throws an error for which {@link isDuplicate} is true, when the address is taken
    */
   async setEmail(id: number, email: string): Promise<Account> {
     await this.accounts.update({ id }, { email, emailKey: emailKey(email), isEmailVerified: true });
     return this.accounts.findOneByOrFail({ id });
   }
 
-  /** Keeps the hash up to date with the parameters of today; the password stays the same. */
+  /** Stores a hash with the current parameters; the password stays the same. */
   async renewHash({ id, passwordHash }: Account, password: string): Promise<void> {
     const renewed = await this.passwords.renew(password, passwordHash);
     if (renewed !== undefined) await this.accounts.update({ id, passwordHash }, { passwordHash: renewed });
   }
 
-  /** Whatever refers to the account has to be gone. */
+  /** Rows that refer to the account must be deleted first. */
   async remove(id: number): Promise<void> {
     await this.accounts.delete({ id });
   }
@@ -166,5 +166,5 @@ export class AccountsService {
   }
 }
 
-/** The present, or one millisecond past the moment where that is later. */
+/** Now, or one millisecond past the given time where that is later. */
 const laterThan = (moment: Date, now: Date): Date => new Date(Math.max(now.getTime(), moment.getTime() + 1));

@@ -10,7 +10,7 @@ import { IncorrectPassword } from './incorrect-password.js';
 import { LoginThrottle } from './login-throttle.js';
 import { Passwords } from './passwords/passwords.js';
 
-/** Finds the account of an e-mail and a password, for every way of logging in with them. */
+/** Finds an account by its e-mail and password, for every way of logging in with them. */
 @Injectable()
 export class Credentials {
   constructor(
@@ -21,10 +21,10 @@ export class Credentials {
   ) {}
 
   /**
-   * Nobody can tell an unknown e-mail from a wrong password or an inactive account: the same rejection, after
+   * An unknown e-mail, a wrong password and an inactive account cause the same error, after
    * the same work.
    *
-   * @throws AppError as {@link identify}, and `FORBIDDEN` where only verified e-mails may log in
+   * @throws AppError as {@link identify}, and `FORBIDDEN` if the setting requires a verified e-mail
    */
   async check(email: string, password: string, client: ClientInfo): Promise<Account> {
     const account = await this.identify(email, password, client);
@@ -35,10 +35,10 @@ export class Credentials {
   }
 
   /**
-   * As {@link check}, for someone who may be unable to log in because their e-mail is not verified.
+   * Like {@link check}, for accounts that may not log in until their e-mail is verified.
    *
    * @throws AppError `UNAUTHENTICATED`, `RATE_LIMITED` after too many failures, `SERVICE_UNAVAILABLE` when
-   * too many are waiting already
+   * too many attempts are waiting
    */
   async identify(email: string, password: string, client: ClientInfo): Promise<Account> {
     const account = await this.accounts.findByEmail(email);
@@ -49,7 +49,7 @@ export class Credentials {
   }
 
   /**
-   * Asks someone who is logged in for their password again. Wrong ones count as failed logins.
+   * Checks the password of a logged-in account again. Wrong passwords count as failed logins.
    *
    * @throws IncorrectPassword; AppError `RATE_LIMITED`, `SERVICE_UNAVAILABLE`
    */

@@ -5,8 +5,8 @@ import { ValidateBy } from 'class-validator';
 import { isEmailAddress } from '../../common/validation/email-address.js';
 
 /**
- * The address as it is stored: trimmed, its domain in lower case and in ASCII (IDNA, RFC 5891).
- * `undefined` for what is no address.
+ * The address as it is stored: trimmed, its domain in lower case and ASCII (IDNA, RFC 5891).
+ * `undefined` for text that is not an address.
  */
 export function normalizeEmail(text: string): string | undefined {
   const address = text.trim();
@@ -15,12 +15,12 @@ export function normalizeEmail(text: string): string | undefined {
   return at > 0 && isEmailAddress(email) ? email : undefined;
 }
 
-/** What addresses are told apart by: the whole of them in lower case, composed (NFC). */
+/** The key of an address: in lower case, composed (NFC). */
 export function emailKey(text: string): string {
   return (normalizeEmail(text) ?? text.trim()).normalize('NFC').toLowerCase();
 }
 
-/** The field is an e-mail address. */
+/** The field must be an e-mail address. */
 export const EmailAddress = (): PropertyDecorator =>
   applyDecorators(
     ApiProperty({ type: 'string', example: 'ada@example.com' }),

@@ -1,7 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 
-/** The old password of a change is not the current one. */
+/** The given old password is not the current one. */
 export class IncorrectPassword extends Error {
   override readonly name = 'IncorrectPassword';
   override readonly message = 'The current password is incorrect';
@@ -16,7 +16,7 @@ export const INCORRECT_PASSWORD = {
 };
 
 /**
- * The one response without the envelope and without a code of the table: the specification wants
+ * The only error response without the envelope and without a code of the table: the specification requires
  * `{"error": "<string>"}` here.
  */
 @Catch(IncorrectPassword)

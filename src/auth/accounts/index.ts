@@ -1,4 +1,4 @@
-// What the rest of the service may know of accounts.
+// The public interface of accounts.
 export { Account, roleOf } from './account.entity.js';
 export { ChangePasswordInput, LoginInput, RegisterInput, UpdateAccountInput } from './account.input.js';
 export { ACCOUNT, type AccountRow, toAccount } from './account.row.js';

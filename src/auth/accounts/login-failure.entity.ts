@@ -1,7 +1,7 @@
 import { Entity, Index } from 'typeorm';
 import { IntegerColumn, TextColumn, TimestampColumn } from '../../database/columns.js';
 
-/** How often one pair of account and client address has failed to log in within the current window. */
+/** How often a pair of account and client address has failed to log in within the current window. */
 @Entity('login_failures')
 @Index('login_failures_expires_at', ['expiresAt'])
 export class LoginFailure {

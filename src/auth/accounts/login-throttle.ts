@@ -9,22 +9,22 @@ import { networkOf } from '../../common/request/client.js';
 import { Transactions } from '../../database/transactions.js';
 import { LoginFailure } from './login-failure.entity.js';
 
-/** Failures within the window after which further attempts have to wait: of one pair, and of one network. */
+/** Failures within the window after which further attempts are rejected: of one pair, and of one network. */
 const LIMITS = { pair: 20, network: 300 };
 
 /** From the first failure, in milliseconds. */
 const WINDOW = 5 * 60_000;
 
-/** Someone who tries to log in; the account need not exist. */
+/** Somebody who tries to log in; the account need not exist. */
 export interface Attempt {
   readonly emailKey: string;
   readonly address: string;
 }
 
 /**
- * Counts failed logins for each pair of account and client network, and for each network over all accounts:
- * guessing is slow from one address, and nobody can lock an account's owner out from another. It is kept in
- * the database, for all replicas.
+ * Counts failed logins for each pair of account and client network, and for each network over all accounts.
+ * It slows down guessing, and does not lock an account's owner out because of another client. The database keeps
+ * the counters for all replicas.
  */
 @Injectable()
 export class LoginThrottle {
@@ -43,7 +43,7 @@ export class LoginThrottle {
     );
   }
 
-  /** @throws AppError `RATE_LIMITED` when the pair or the network has to wait */
+  /** @throws AppError `RATE_LIMITED` while the pair or the network is blocked */
   async assertNotBlocked(attempt: Attempt): Promise<void> {
     const now = this.clock.now();
     const { pair, network } = countersOf(attempt);
@@ -55,15 +55,15 @@ export class LoginThrottle {
   }
 
   /**
-   * Counts an attempt as a failure before its outcome is known, so that many at once are not more than the
-   * limit. {@link clear} takes it back.
+   * Counts an attempt as a failure before its outcome is known, so that concurrent attempts cannot exceed
+   * the limit. {@link clear} reverts it.
    *
-   * @throws AppError `RATE_LIMITED` when there were too many
+   * @throws AppError `RATE_LIMITED` when the limit is exceeded
    */
   async count(attempt: Attempt): Promise<void> {
     const now = this.clock.now();
     const { pair, network } = countersOf(attempt);
-    // SQL, because an upsert of TypeORM sets a column to the new value, and not to one that depends on the old.
+    // SQL, because an upsert of TypeORM cannot compute a value from the existing one.
     const rows = await this.transactions.execute<{ id: string; failures: number; expires_at: string }>(
       `INSERT INTO login_failures AS f (id, failures, expires_at) VALUES (:pair, 1, :end), (:network, 1, :end)
        ON CONFLICT (id) DO UPDATE SET
@@ -83,7 +83,7 @@ export class LoginThrottle {
     }
   }
 
-  /** The password was right: the count of the pair starts again, and the network has one failure less. */
+  /** The password was right: resets the counter of the pair and reduces that of the network by one. */
   async clear(attempt: Attempt): Promise<void> {
     const { pair, network } = countersOf(attempt);
     await this.failures.delete({ id: pair });
@@ -101,12 +101,12 @@ export class LoginThrottle {
 
 export const TOO_MANY_FAILURES = 'Too many failed logins; retry later';
 
-/** The ids of the two counters of an attempt. */
+/** The keys of the two counters of an attempt. */
 function countersOf({ emailKey, address }: Attempt): { pair: string; network: string } {
   const network = networkOf(address);
   return { pair: hash([emailKey, network]), network: hash([network]) };
 }
 
-/** What people type into the field of the e-mail may be anything, and of any length. */
+/** Clients may send any text, of any length, as the e-mail. */
 const hash = (parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('base64url');

@@ -1,4 +1,4 @@
-// What the rest of the service may know of logins.
+// The public interface of logins.
 export { Login } from './login.entity.js';
 export { Logins } from './logins.js';
 export { LoginsModule } from './logins.module.js';

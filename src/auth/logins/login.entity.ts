@@ -4,15 +4,15 @@ import type { LoginKind } from '../access/index.js';
 import { Account } from '../accounts/index.js';
 
 /**
- * One login of an account: a session by cookie, or a family of tokens. Of these only the refresh token that
- * is good now is known, by its id, and the one that it came from; a refresh token that is neither has been
+ * One login of an account: a session by cookie, or a family of tokens. Of a family, the row has the ids of
+ * the current refresh token and of its predecessor; any other refresh token of the family has been
  * used.
  */
 @Entity('logins')
 @Index('logins_account_id', ['accountId'])
 @Index('logins_expires_at', ['expiresAt'])
 export class Login {
-  /** The claim `sid`. No secret: the account's owner sees it in the list of logins. */
+  /** The claim `sid`. It is not secret: the account's owner sees it in the list of logins. */
   @TextColumn('id', { primary: true })
   id!: string;
 
@@ -29,11 +29,11 @@ export class Login {
   @TextColumn('refresh_jti', { nullable: true })
   refreshJti!: string | null;
 
-  /** Its successor is the one above. */
+  /** The predecessor of the current refresh token. */
   @TextColumn('previous_jti', { nullable: true })
   previousJti!: string | null;
 
-  /** SHA-256 of what the cookie holds besides the id. */
+  /** SHA-256 of the secret in the cookie. */
   @TextColumn('secret_hash', { nullable: true })
   secretHash!: string | null;
 

@@ -2,7 +2,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { TimestampProperty } from '../../common/openapi/properties.js';
 import type { Login } from './login.entity.js';
 
-/** A login as the account's owner sees it: enough to tell the own devices from others'. */
+/** A login as the account's owner sees it: enough to recognize a device. */
 @ApiSchema({ name: 'Login' })
 export class LoginView {
   @ApiProperty({ example: '5f0c7a55-6a53-4d7e-9d4e-6f1f0c6f6c1b' })
@@ -14,7 +14,7 @@ export class LoginView {
   @TimestampProperty()
   readonly created_at!: string;
 
-  /** To the minute for a cookie; for tokens the last refresh. */
+  /** Of a cookie to the minute; of tokens the last refresh. */
   @TimestampProperty()
   readonly last_used_at!: string;
 

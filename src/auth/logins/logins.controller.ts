@@ -15,7 +15,7 @@ import type { Account } from '../accounts/index.js';
 import { LoginView } from './login.view.js';
 import { LoginsService } from './logins.service.js';
 
-/** The caller's logins, by cookie and by token alike. */
+/** The caller's logins, by cookie and by token. */
 @ApiTags('Accounts')
 @Controller({ path: 'auth/sessions', version: VERSION_NEUTRAL })
 export class LoginsController {

@@ -6,7 +6,7 @@ import type { Account } from '../accounts/index.js';
 import { type LoginView, toLoginView } from './login.view.js';
 import { Logins } from './logins.js';
 
-/** What an account's owner does with the logins of the account. */
+/** Lists and ends logins for the account's owner. */
 @Injectable()
 export class LoginsService {
   constructor(private readonly logins: Logins) {}
@@ -16,7 +16,7 @@ export class LoginsService {
     return logins.map((login) => toLoginView(login, sid));
   }
 
-  /** @throws AppError `NOT_FOUND` for what is no login of the account, or not any more */
+  /** @throws AppError `NOT_FOUND` if the account has no valid login with that id */
   async end({ id: accountId }: Account, id: string): Promise<void> {
     const ended = isStorable(id) && (await this.logins.endOne(accountId, id));
     if (!ended) throw new AppError('NOT_FOUND', 'Login not found');

@@ -10,10 +10,10 @@ import type { LoginKind } from '../access/index.js';
 import type { Account } from '../accounts/index.js';
 import { Login } from './login.entity.js';
 
-/** More than anyone looks through; the newest ones. */
+/** The newest logins that a list contains. */
 const LIST_LIMIT = 1000;
 
-/** A login that begins: by cookie it has a secret, by token a refresh token. */
+/** A new login: by cookie it has a secret, by token a refresh token. */
 interface NewLogin {
   readonly id: string;
   readonly kind: LoginKind;
@@ -22,23 +22,23 @@ interface NewLogin {
   readonly expiresAt: Date;
 }
 
-/** What a refresh token says of its login. */
+/** The claims of a refresh token about its login. */
 interface PresentedToken {
   readonly sid: string;
   readonly user_id: number;
   readonly jti: string;
 }
 
-/** The refresh token that takes its place. */
+/** The next refresh token. */
 interface NextToken {
   readonly jti: string;
   readonly expiresAt: Date;
 }
 
-/** A use of a login, and until when that keeps it valid. */
+/** A use of a login, and until when it extends the login. */
 type LoginUse = Pick<Login, 'lastUsedAt' | 'expiresAt'>;
 
-/** The logins of accounts, by cookie or by token, and which refresh token is the good one of the latter. */
+/** The logins of accounts, by cookie or by token, and the current refresh token of the latter. */
 @Injectable()
 export class Logins {
   constructor(
@@ -49,13 +49,13 @@ export class Logins {
   ) {}
 
   /**
-   * Opens a login for an account that has just shown who it is.
+   * Opens a login for an account that has just authenticated.
    *
-   * @returns whether it came about: not when the account or its password has changed meanwhile
+   * @returns false when the account or its password has changed meanwhile
    */
   async open(account: Account, login: NewLogin, { address, agent }: ClientInfo): Promise<boolean> {
     auditAccount(account.id);
-    // SQL, because TypeORM has no `INSERT … SELECT`: the account must not change between the two.
+    // SQL, because TypeORM has no `INSERT … SELECT`: the account must not change in between.
     const opened = await this.transactions.execute(
       `INSERT INTO logins (id, account_id, kind, refresh_jti, secret_hash, address, agent,
          created_at, last_used_at, expires_at)
@@ -79,8 +79,8 @@ export class Logins {
   }
 
   /**
-   * Puts the next refresh token in the place of the presented one: in one statement, so that of any number
-   * of attempts at once exactly one succeeds.
+   * Replaces the presented refresh token by the next one, in one statement: of any number
+   * of concurrent attempts, exactly one succeeds.
    */
   async rotate(presented: PresentedToken, next: NextToken, { address, agent }: ClientInfo): Promise<boolean> {
     const { affected } = await this.logins
@@ -100,14 +100,14 @@ export class Logins {
     return affected === 1;
   }
 
-  /** Whether a refresh token has neither been used nor ended. */
+  /** Whether a refresh token is neither used nor revoked. */
   isCurrent(token: PresentedToken): Promise<boolean> {
     return this.logins.existsBy(this.current(token));
   }
 
   /**
-   * Ends the login that a refresh token belongs to, also when the token was exchanged for the next one: a
-   * refresh that runs at the same time must not keep the login alive.
+   * Ends the login of a refresh token, also when the token was exchanged meanwhile: a
+   * concurrent refresh must not keep the login valid.
    *
    * @returns whether the login was still valid
    */
@@ -115,17 +115,17 @@ export class Logins {
     return this.endOne(user_id, sid);
   }
 
-  /** Ends the login of a refresh token that was used again, which only a thief or its victim does. */
+  /** Ends the login of a refresh token that was used twice: either the client or the token's thief did that. */
   async revoke({ sid, user_id, jti }: PresentedToken): Promise<void> {
     await this.logins.delete({ id: sid, accountId: user_id, refreshJti: Not(jti) });
   }
 
-  /** Ends all logins of an account. @param except id of the one that stays */
+  /** Ends all logins of an account. @param except id of the login to keep */
   async endAll(accountId: number, except = ''): Promise<void> {
     await this.logins.delete({ accountId, id: Not(except) });
   }
 
-  /** The logins of an account that are good now, newest first. */
+  /** The valid logins of an account, newest first. */
   list(accountId: number): Promise<Login[]> {
     return this.logins.find({
       where: { accountId, expiresAt: MoreThan(this.clock.now()) },
@@ -134,19 +134,19 @@ export class Logins {
     });
   }
 
-  /** Whether a login of the account is good now, and was opened at that time or later. */
+  /** Whether a login of the account is valid, and was opened at that time or later. */
   isOpenSince(accountId: number, id: string, since: Date): Promise<boolean> {
     const expiresAt = MoreThan(this.clock.now());
     return this.logins.existsBy({ id, accountId, expiresAt, createdAt: MoreThanOrEqual(since) });
   }
 
-  /** The account of a login that is good now. */
+  /** The account of a valid login. */
   async ownerOf(id: string): Promise<number | undefined> {
     const login = await this.logins.findOneBy({ id, expiresAt: MoreThan(this.clock.now()) });
     return login?.accountId;
   }
 
-  /** Ends one login of an account. @returns whether there was such a one, still good */
+  /** Ends one login of an account. @returns whether it was valid */
   async endOne(accountId: number, id: string): Promise<boolean> {
     const { affected } = await this.logins.delete({ id, accountId, expiresAt: MoreThan(this.clock.now()) });
     return affected === 1;
@@ -157,7 +157,7 @@ export class Logins {
     await this.logins.delete({ id, secretHash });
   }
 
-  /** Records a use of a login, unless a later one is recorded, and until when the login is valid for that. */
+  /** Records a use of a login, unless a later one is recorded, and extends the login. */
   async touch(id: string, use: LoginUse, { address, agent }: ClientInfo): Promise<void> {
     const isEarlier = { id, lastUsedAt: LessThan(use.lastUsedAt) };
     await runWithoutTrail(() => this.logins.update(isEarlier, { ...use, address, agent }));

@@ -11,17 +11,17 @@ import { Logins } from '../logins/index.js';
 import { LoginCodes } from '../social/index.js';
 import { AccountRemoval } from './account-removal.js';
 
-/** Which accounts to list. */
+/** Filters of the list of accounts. */
 interface ListRange {
-  /** Part of the e-mail or the name; letter case does not matter in ASCII. */
+  /** Part of the e-mail or the name; the case of ASCII letters is ignored. */
   readonly search: string;
-  /** From 1. */
+  /** Starts at 1. */
   readonly page: number;
   readonly limit: number;
 }
 
 /**
- * What is done to accounts by who runs the service, and never over HTTP. An account is named by its e-mail; an
+ * Administration of accounts, by commands and never over HTTP. Accounts are named by their e-mail; an
  * unknown one is an AppError `NOT_FOUND`.
  */
 @Injectable()
@@ -38,10 +38,10 @@ export class AccountAdmin {
     private readonly removal: AccountRemoval,
   ) {}
 
-  /** @returns one page, and how many accounts match in all */
+  /** @returns one page, and the number of all matching accounts */
   list({ search, page, limit }: ListRange): Promise<[Account[], number]> {
     const pattern = `%${search.replaceAll(/[%_!]/g, '!$&')}%`;
-    // Both databases lower the letters of ASCII alone.
+    // In both databases, this changes ASCII letters only.
     const name = pattern.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
     return this.repository
       .createQueryBuilder('account')
@@ -62,7 +62,7 @@ export class AccountAdmin {
     return account;
   }
 
-  /** An account that is switched off loses its logins for good. */
+  /** Deactivating an account ends its logins. */
   setActive(email: string, active: boolean): Promise<Account> {
     return this.transactions.run(async () => {
       const account = await this.set(email, { isActive: active });
@@ -94,9 +94,9 @@ export class AccountAdmin {
   }
 
   /**
-   * Moves an account to another address, which counts as verified.
+   * Changes the address of an account; the new one counts as verified.
    *
-   * @throws AppError `VALIDATION_ERROR` for what is no address, `CONFLICT` for one that is taken
+   * @throws AppError `VALIDATION_ERROR` for an invalid address, `CONFLICT` for one that is taken
    */
   async changeEmail(email: string, newEmail: string): Promise<Account> {
     const { id } = await this.find(email);
@@ -104,7 +104,7 @@ export class AccountAdmin {
     if (address === undefined) throw new AppError('VALIDATION_ERROR', `${newEmail} is not an e-mail address`);
     try {
       return await this.transactions.run(async () => {
-        // Otherwise a mail that is being sent to the old address could still get a token.
+        // Otherwise a mail that is being sent to the old address could still contain a valid token.
         if (!(await this.accounts.lock(id))) throw notFound(email);
         await this.tokens.endAll(id);
         return this.accounts.setEmail(id, address);
@@ -115,7 +115,7 @@ export class AccountAdmin {
     }
   }
 
-  /** Deletes an account, with all that is stored of the person. */
+  /** Deletes an account and all personal data. */
   async delete(email: string): Promise<Account> {
     const account = await this.find(email);
     await this.removal.remove(account);

@@ -9,13 +9,13 @@ import { Logins } from '../logins/index.js';
 import { AccountRemoval } from './account-removal.js';
 import type { DeleteAccountInput } from './profile.input.js';
 
-/** How old the login of an account without a password may be, in milliseconds. */
+/** The maximum age of the login with which an account without a password may be deleted, in milliseconds. */
 const MAX_LOGIN_AGE = 5 * 60_000;
 
 export const LOGIN_TOO_OLD =
   'Log in again first: the account has no password, and the login is older than 5 minutes';
 
-/** Accounts that are deleted by their owners. */
+/** Deletion of accounts by their owners. */
 @Injectable()
 export class AccountDeletions {
   constructor(
@@ -27,7 +27,7 @@ export class AccountDeletions {
 
   /**
    * @throws IncorrectPassword
-   * @throws AppError `VALIDATION_ERROR` without the password of an account that has one, `FORBIDDEN` when the
+   * @throws AppError `VALIDATION_ERROR` if the account has a password and none is given, `FORBIDDEN` when the
    * login is too old
    */
   async delete(

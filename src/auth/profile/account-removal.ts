@@ -4,10 +4,10 @@ import { MailQueue } from '../../mail/index.js';
 import { mailOwnersOf } from '../account-mails/index.js';
 import { type Account, AccountsService, IncorrectPassword } from '../accounts/index.js';
 
-/** Every table whose rows belong to an account (`account_id`) and go with it. A test compares it with the schema. */
+/** Every table with rows that are deleted with their account (`account_id`). A test compares it with the schema. */
 const TABLES = ['logins', 'login_codes', 'social_identities', 'account_tokens'];
 
-/** Removes accounts, with all that is stored of the person. */
+/** Deletes accounts and all personal data. */
 @Injectable()
 export class AccountRemoval {
   constructor(
@@ -17,12 +17,12 @@ export class AccountRemoval {
   ) {}
 
   /**
-   * @param seen the account as whoever removes it has seen it
-   * @throws IncorrectPassword when its password has changed since, or it is gone
+   * @param seen the account that was authenticated
+   * @throws IncorrectPassword when its password has changed since, or it was deleted
    */
   async remove(seen: Account): Promise<void> {
     await this.transactions.run(async (manager) => {
-      // Whoever logs in at this moment has to wait, and then finds no account.
+      // A concurrent login waits for this lock, and then finds no account.
       const account = await this.accounts.lock(seen.id);
       if (account?.passwordChangedAt.getTime() !== seen.passwordChangedAt.getTime()) {
         throw new IncorrectPassword();
@@ -35,7 +35,7 @@ export class AccountRemoval {
           .where('account_id = :id', { id: account.id })
           .execute();
       }
-      // Entries of the audit log stay, by the number of an account that is gone, without where they came from.
+      // Entries of the audit log stay, with the id of the deleted account and without address and client.
       await manager
         .createQueryBuilder()
         .update('audit_entries')

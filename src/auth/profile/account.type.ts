@@ -1,7 +1,7 @@
 import { Field, ID, ObjectType } from '@nestjs/graphql';
 import { type Account, roleOf } from '../accounts/index.js';
 
-/** The caller's own account as GraphQL shows it. Not a `User`, which is a public profile. */
+/** The caller's account in GraphQL. Not a `User`, which is a public profile. */
 @ObjectType('Account', { description: 'An account, to its owner alone.' })
 export class AccountType {
   @Field(() => ID)

@@ -60,7 +60,7 @@ export class AccountsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AccountView> {
     const account = await this.registrations.register(input, address);
-    // Where its owner finds it; nobody else does.
+    // The path of the caller's own account.
     reply.header('location', '/auth/me/');
     return toAccountView(account);
   }

@@ -27,10 +27,10 @@ export class PasswordChanges {
   ) {}
 
   /**
-   * Changes the password, and ends every login of the account but the caller's own, and every token in a mail.
+   * Changes the password, and ends all other logins of the account and all tokens in mails.
    *
-   * @throws IncorrectPassword when the old one is wrong, also because another change was faster
-   * @throws AppError `VALIDATION_ERROR` for a poor new one, `RATE_LIMITED` after too many wrong old ones
+   * @throws IncorrectPassword when the old password is wrong, or was changed meanwhile
+   * @throws AppError `VALIDATION_ERROR` if the new one breaks the policy, `RATE_LIMITED` after too many wrong old ones
    */
   async change({ account, sid }: Principal, input: ChangePasswordInput, client: ClientInfo): Promise<void> {
     await this.credentials.confirm(account, input.old_password, client);

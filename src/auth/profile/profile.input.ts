@@ -2,7 +2,7 @@ import { Optional } from '../../common/validation/optional.js';
 import { Text } from '../../common/validation/text.js';
 
 export class DeleteAccountInput {
-  /** Required where the account has one. */
+  /** Required if the account has a password. */
   @Optional()
   @Text()
   password?: string | null;

@@ -12,7 +12,7 @@ import { AccountsController } from './accounts.controller.js';
 import { PasswordChanges } from './password-changes.js';
 import { Registrations } from './registrations.js';
 
-/** What people do with their own account, and operators with all of them. */
+/** What owners do with their account, and operators with all accounts. */
 @Module({
   imports: [
     TypeOrmModule.forFeature([Account]),

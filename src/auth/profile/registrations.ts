@@ -11,10 +11,10 @@ export class Registrations {
   ) {}
 
   /**
-   * Creates an account, and asks the owner of its e-mail address to confirm it.
+   * Creates an account, and sends a confirmation link to its address.
    *
    * @param address of the client
-   * @throws AppError as the accounts do
+   * @throws AppError as {@link AccountsService.create}
    */
   register(input: RegisterInput, address: string): Promise<Account> {
     return this.accounts.register(input, {

@@ -5,8 +5,8 @@ import { readPublic, sendHtml, serveFiles } from '../../common/http/browser-page
 import { Config } from '../../config/config.js';
 
 /**
- * Serves the page that links in mails lead to, where no front end is configured. It acts only when its button is
- * pressed: mail scanners follow links.
+ * Serves the page that links in mails open, unless a front end is configured. It acts only when its button is
+ * pressed, because mail scanners follow links.
  */
 @Injectable()
 export class AccountPage implements OnModuleInit {
@@ -16,7 +16,7 @@ export class AccountPage implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    // An application context has no server.
+    // An application context has no HTTP server.
     const fastify = this.host.httpAdapter?.getInstance<FastifyInstance>();
     if (!fastify || this.config.accountLinksUrl !== undefined) return;
     serveFiles(fastify, 'account', '/account/');

@@ -10,7 +10,7 @@ import type { ChangeEmailInput } from './recovery.input.js';
 
 export const EMAIL_TAKEN = 'Another account has taken this e-mail address meanwhile';
 
-/** Moves accounts to another e-mail address, once its owner has confirmed it. */
+/** Changes the e-mail address of accounts, once the new address is confirmed. */
 @Injectable()
 export class EmailChanges {
   constructor(
@@ -23,8 +23,8 @@ export class EmailChanges {
   ) {}
 
   /**
-   * Sends a mail to the new address, and one to the old. Who has the new address is not looked at here: nobody
-   * learns from the response whether there is an account with it.
+   * Sends a mail to the new address and one to the old. It does not check whether the new address is taken, so that
+   * the response does not reveal accounts.
    *
    * @throws IncorrectPassword
    * @throws AppError `RATE_LIMITED` after too many wrong passwords

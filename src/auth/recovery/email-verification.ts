@@ -13,7 +13,7 @@ import { type Account, AccountsService, Credentials, LoginInput } from '../accou
 export const ALREADY_VERIFIED = 'The e-mail address is confirmed already';
 export const MAIL_LIMIT = 'A mail was sent less than a minute ago; look for it, or wait';
 
-/** Shows that the e-mail of an account belongs to its owner. */
+/** Verifies the e-mail of accounts. */
 @Injectable()
 export class EmailVerification {
   constructor(
@@ -37,9 +37,9 @@ export class EmailVerification {
   }
 
   /**
-   * Sends the mail of the registration again, to whoever is logged in, or brings the e-mail and the password.
+   * Sends the verification mail again, for a logged-in account or one identified by e-mail and password.
    *
-   * @throws AppError `CONFLICT` when there is nothing to verify, `RATE_LIMITED` within a minute, and as
+   * @throws AppError `CONFLICT` when the e-mail is verified already, `RATE_LIMITED` within a minute, and as
    * {@link Credentials.identify}
    */
   async resend(request: FastifyRequest, body: unknown): Promise<void> {

@@ -29,7 +29,7 @@ import { EMAIL_TAKEN, EmailChanges } from './email-changes.js';
 import { ALREADY_VERIFIED, EmailVerification, MAIL_LIMIT } from './email-verification.js';
 import { ChangeEmailInput, TokenInput } from './recovery.input.js';
 
-/** The e-mail address of an account: that it is its owner's, and another one. */
+/** The e-mail address of an account: verification and change. */
 @ApiTags('Accounts')
 @Controller({ path: 'auth/email', version: VERSION_NEUTRAL })
 export class EmailController {

@@ -7,7 +7,7 @@ import { Logins } from '../logins/index.js';
 import { LoginCodes, SocialIdentities } from '../social/index.js';
 import type { ConfirmResetInput } from './recovery.input.js';
 
-/** New passwords for whoever can read the mails of an account's address. */
+/** Resets passwords through a link in a mail. */
 @Injectable()
 export class PasswordResets {
   constructor(
@@ -24,7 +24,7 @@ export class PasswordResets {
     private readonly transactions: Transactions,
   ) {}
 
-  /** Does the same work for every address: whether there is an account is looked up when the mail is sent. */
+  /** Does the same work for every address: the account is looked up when the mail is sent. */
   async request(email: string): Promise<void> {
     this.outbox.requireOpen();
     await this.transactions.run(async () => {
@@ -34,20 +34,20 @@ export class PasswordResets {
   }
 
   /**
-   * Sets the password, and ends whatever someone else may have opened or linked before.
+   * Sets the password, and removes all logins and linked identities, which may be another person's.
    *
    * @param address of the client
-   * @throws AppError `INVALID_CODE`; `VALIDATION_ERROR` for a poor password, and the token stays usable
+   * @throws AppError `INVALID_CODE`; `VALIDATION_ERROR` for a password that breaks the policy (the token stays usable)
    */
   async confirm({ token, new_password }: ConfirmResetInput, address: string): Promise<void> {
     const found = await this.tokens.find('reset-password', token);
     const owner = await this.accounts.findOne(found.accountId);
     if (owner) await this.policy.check('new_password', new_password, owner);
-    // Before the transaction, which would keep others from writing meanwhile.
+    // Hashed before the transaction, which would block other writes meanwhile.
     const passwordHash = await this.passwords.hash(new_password, address);
     await this.transactions.run(async () => {
       const account = await this.tokens.consume(found);
-      // Whoever linked them need not be the owner of the address.
+      // The person who linked them may not own the address.
       if (!account.isEmailVerified) await this.identities.removeAll(account.id);
       await this.accounts.setPasswordHash(account, passwordHash);
       await this.accounts.markVerified(account.id);

@@ -23,7 +23,7 @@ export class ConfirmResetInput {
   @Text()
   token!: string;
 
-  /** Its length is a matter of the policy, which is checked after the token. */
+  /** The policy checks the length, after the token. */
   @Text()
   new_password!: string;
 }

@@ -10,7 +10,7 @@ import { EmailController } from './email.controller.js';
 import { PasswordResetController } from './password-reset.controller.js';
 import { PasswordResets } from './password-resets.js';
 
-/** What people do by a link in a mail: verify and change their e-mail address, and choose a new password. */
+/** What links in mails do: verify and change the e-mail address, and reset the password. */
 @Module({
   imports: [AccountsModule, AccountMailsModule, LoginsModule, SocialModule],
   controllers: [EmailController, PasswordResetController],

@@ -10,8 +10,8 @@ import { Config } from '../../config/config.js';
 const HEADER = 'x-csrf-token';
 
 /**
- * Browsers send the cookie with requests of other sites' making as well; the token of the session only who
- * was told it can send. It follows from the session, and so is kept nowhere.
+ * Browsers also send the cookie with requests that other sites cause; only the site that got the session's
+ * token can send that. The token is derived from the session, so it is not stored.
  */
 @Injectable()
 export class Csrf {
@@ -25,7 +25,7 @@ export class Csrf {
     return sign(this.keys.current, sid);
   }
 
-  /** @throws AppError `CSRF_FAILED` for an unsafe call without the token of the session that it is made by */
+  /** @throws AppError `CSRF_FAILED` for an unsafe call without the token of its session */
   check(request: FastifyRequest, sid: string): void {
     if (isSafe(request)) return;
     const sent = Buffer.from(String(request.headers[HEADER] ?? ''));

@@ -1,2 +1,2 @@
-// What the rest of the service may know of sessions.
+// The public interface of sessions.
 export { SessionsModule } from './sessions.module.js';

@@ -8,7 +8,7 @@ import { Csrf } from './csrf.js';
 import { SessionCookie } from './session-cookie.js';
 import { Sessions } from './sessions.js';
 
-/** The cookie of a session. */
+/** Authenticates by the session cookie. */
 @Injectable()
 @Credential()
 export class SessionStrategy extends PassportStrategy(RequestStrategy, 'session-cookie') {
@@ -20,7 +20,7 @@ export class SessionStrategy extends PassportStrategy(RequestStrategy, 'session-
     super();
   }
 
-  /** @throws AppError `CSRF_FAILED` for an unsafe call that may come from another site */
+  /** @throws AppError `CSRF_FAILED` for an unsafe call without the CSRF token */
   async validate(request: FastifyRequest): Promise<[Account, LoginInfo] | null> {
     const credential = this.cookie.read(request);
     if (credential === undefined) return null;

@@ -10,7 +10,7 @@ import { SessionCookie } from './session-cookie.js';
 import type { SessionView } from './session.view.js';
 import { Sessions } from './sessions.js';
 
-/** Sessions in browsers: from a login to its end. */
+/** Opens and ends sessions in browsers. */
 @Injectable()
 export class SessionsService {
   constructor(
@@ -22,8 +22,8 @@ export class SessionsService {
   ) {}
 
   /**
-   * Opens a session under a new id, and ends the one that the browser had, so that nobody can have fixed it
-   * beforehand.
+   * Opens a session under a new id, and ends the browser's former one, which prevents session fixation
+   * (OWASP).
    *
    * @throws AppError as {@link Credentials.check}
    */
@@ -41,13 +41,13 @@ export class SessionsService {
     return this.view({ account, sid: session.sid, kind: 'cookie' });
   }
 
-  /** @throws AppError `UNAUTHENTICATED` where the caller came by a token */
+  /** @throws AppError `UNAUTHENTICATED` if the caller authenticated by a token */
   view({ account, sid, kind }: Principal): SessionView {
     if (sid === undefined || kind !== 'cookie') throw noSession();
     return { account: toAccountView(account), csrf_token: this.csrf.tokenOf(sid) };
   }
 
-  /** @throws AppError `UNAUTHENTICATED` where the caller came by a token */
+  /** @throws AppError `UNAUTHENTICATED` if the caller authenticated by a token */
   async logOut({ account, sid, kind }: Principal, reply: FastifyReply): Promise<void> {
     if (sid === undefined || kind !== 'cookie') throw noSession();
     await this.logins.endOne(account.id, sid);

@@ -7,24 +7,24 @@ import type { LoginInfo } from '../access/index.js';
 import { type Account, ACCOUNT, type AccountRow, toAccount } from '../accounts/index.js';
 import { Logins } from '../logins/index.js';
 
-/** A session that nobody uses ends, in milliseconds. */
+/** A session that is not used for so long expires, in milliseconds. */
 const LIFETIME = 14 * 24 * 3600 * 1000;
 
-/** How exactly the last use is known, in milliseconds: reading is not to write each time. */
+/** The precision of the last use, in milliseconds: not every read writes it. */
 const RESOLUTION = 60_000;
 
 const SECRET_BYTES = 32;
 
-/** What a cookie holds: which login, and the secret of it. */
+/** The content of a cookie: the id of the login, and its secret. */
 const CREDENTIAL = /^([\da-f-]{36})\.([\w-]{43})$/;
 
 export interface OpenedSession {
   readonly sid: string;
-  /** For the cookie; it is known to nobody else. */
+  /** The content of the cookie; it is not stored. */
   readonly credential: string;
 }
 
-/** Logins that are kept by a cookie. The database has only the hash of what the cookie holds. */
+/** Logins by cookie. The database has only the hash of the secret. */
 @Injectable()
 export class Sessions {
   private readonly logger = new Logger(Sessions.name);
@@ -35,7 +35,7 @@ export class Sessions {
     private readonly clock: Clock,
   ) {}
 
-  /** @returns `undefined` when the account or its password has changed since it was looked at */
+  /** @returns `undefined` when the account or its password has changed meanwhile */
   async open(account: Account, client: ClientInfo): Promise<OpenedSession | undefined> {
     const sid = randomUUID();
     const secret = randomBytes(SECRET_BYTES).toString('base64url');
@@ -45,7 +45,7 @@ export class Sessions {
     return { sid, credential: `${sid}.${secret}` };
   }
 
-  /** Who a cookie stands for, right now: `null` when it is none of ours, ended, or of an inactive account. */
+  /** The account of a cookie: `null` when the session is unknown or ended, or the account is inactive. */
   async find(credential: string, client: ClientInfo): Promise<[Account, LoginInfo] | null> {
     const parameters = parse(credential);
     if (!parameters) return null;
@@ -65,7 +65,7 @@ export class Sessions {
     return [toAccount(account), { sid: parameters.id, kind: 'cookie' }];
   }
 
-  /** Does not wait: reading by cookie works while nothing can be written. The next request tries again. */
+  /** Not awaited: reading by cookie also works while the database cannot write. The next request tries again. */
   private recordUse(id: string, now: Date, client: ClientInfo): void {
     this.logins.touch(id, { lastUsedAt: now, expiresAt: expiryFrom(now) }, client).catch((error: unknown) => {
       this.logger.warn({ msg: 'The use of a session could not be recorded', err: error });
@@ -86,5 +86,5 @@ function parse(credential: string): { id: string; hash: string } | undefined {
   return id !== undefined && secret !== undefined ? { id, hash: hash(secret) } : undefined;
 }
 
-/** Of 256 random bits: nothing that is slower, or salted, would make them harder to guess. */
+/** 256 random bits need neither a salt nor a slow hash. */
 const hash = (secret: string): string => createHash('sha256').update(secret).digest('base64url');

@@ -19,7 +19,7 @@ import { AuthorizationView, IdentityView, toIdentityView } from './identity.view
 import { LAST_WAY, NO_SUCH_IDENTITY, SocialIdentities } from './social-identities.js';
 import { SocialLinks } from './social-links.js';
 
-/** The identities at providers that the caller logs in by. */
+/** The caller's identities at providers. */
 @ApiTags('Accounts')
 @Controller({ path: 'auth', version: VERSION_NEUTRAL })
 export class IdentitiesController {

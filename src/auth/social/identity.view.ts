@@ -2,7 +2,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Int64Property, TimestampProperty } from '../../common/openapi/properties.js';
 import type { SocialIdentity } from './social-identity.entity.js';
 
-/** An identity at a provider, as the owner of the account sees it. */
+/** An identity at a provider, as the account's owner sees it. */
 @ApiSchema({ name: 'Identity' })
 export class IdentityView {
   @Int64Property({ example: 1 })
@@ -21,7 +21,7 @@ export const toIdentityView = ({ id, provider, createdAt }: SocialIdentity): Ide
   created_at: createdAt.toISOString(),
 });
 
-/** Where a browser is sent to link an identity. */
+/** The address that links an identity, for a browser. */
 @ApiSchema({ name: 'Authorization' })
 export class AuthorizationView {
   @ApiProperty({ example: 'https://accounts.google.com/o/oauth2/v2/auth?client_id=…' })

@@ -1,4 +1,4 @@
-// What the rest of the service may know of social login.
+// The public interface of social login.
 export { LoginCode } from './login-code.entity.js';
 export { LoginCodes } from './login-codes.js';
 export { SocialIdentities } from './social-identities.js';

@@ -13,7 +13,7 @@ import { LoginCode } from './login-code.entity.js';
 /** In milliseconds: a page exchanges its code as soon as it is loaded. */
 const LIFETIME = 60_000;
 
-/** One-time codes, by which a front end gets the tokens of who was sent there. The database has their hashes. */
+/** One-time codes that a front end exchanges for tokens after a social login. The database has their hashes. */
 @Injectable()
 export class LoginCodes {
   constructor(
@@ -22,7 +22,7 @@ export class LoginCodes {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws AppError `UNAUTHENTICATED` when the account was deleted at this moment */
+  /** @throws AppError `UNAUTHENTICATED` when the account has just been deleted */
   async issue({ id }: Account): Promise<string> {
     const code = randomBytes(32).toString('base64url');
     const expiresAt = new Date(this.clock.now().getTime() + LIFETIME);
@@ -35,12 +35,12 @@ export class LoginCodes {
     return code;
   }
 
-  /** Ends the codes of an account that have not been exchanged. */
+  /** Deletes the codes of an account that have not been exchanged. */
   async endAll(accountId: number): Promise<void> {
     await this.codes.delete({ accountId });
   }
 
-  /** Whose code it is, once: in one statement, so that of any number of attempts at once exactly one succeeds. */
+  /** The account of a code. One statement consumes it: of any number of concurrent attempts, exactly one succeeds. */
   async redeem(code: string): Promise<number | undefined> {
     // SQL, because TypeORM rejects `DELETE … RETURNING` on SQLite.
     const [row] = await this.transactions.execute<{ accountId: number }>(

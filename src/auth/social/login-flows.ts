@@ -8,27 +8,27 @@ import { Cookie } from '../../common/http/cookie.js';
 import { firstValue, type QueryParameters } from '../../common/http/query.js';
 import { Config } from '../../config/config.js';
 
-/** How long someone may take at the provider, in seconds. */
+/** How long a login at the provider may take, in seconds. */
 const LIFETIME = 600;
 
-/** A random number, when the flow ends, and the login (`sid`) that an identity is added to, if that is what it is for. */
+/** A random number, the end of the flow, and the login (`sid`) that the identity is linked to, if it is a link. */
 const COOKIE = /^[\w-]{22}\.(\d{1,12})(?:\.([\w-]{1,64}))?$/;
 
-/** What is given to a provider on the way there, and asked for on the way back. */
+/** What a flow sends to the provider and checks in the callback. */
 export interface LoginFlow {
   readonly state: string;
   /** OpenID Connect Core 1.0, section 3.1.2.1 */
   readonly nonce: string;
   /** PKCE, RFC 7636 */
   readonly codeVerifier: string;
-  /** The login whose account gets the identity; without one, this is a login. */
+  /** The login whose account gets the identity; undefined for a social login. */
   readonly linkTo: string | undefined;
 }
 
 /**
- * Logins that are under way at a provider, each bound to the browser that started it: by a cookie with a random
- * number, of which state, nonce and verifier are HMACs. So the state, which comes back through the address, is
- * also the signature of the cookie, and nothing is stored.
+ * Flows in progress at a provider. Each is bound to its browser by a cookie with a random
+ * number; state, nonce and verifier are HMACs of it. The state, which comes back in the address, also
+ * signs the cookie, so nothing is stored.
  */
 @Injectable()
 export class LoginFlows {
@@ -53,9 +53,9 @@ export class LoginFlows {
   }
 
   /**
-   * The flow that comes back; its cookie is good for nothing more.
+   * The flow of a callback; its cookie cannot be used again.
    *
-   * @throws AppError `MALFORMED_REQUEST` when it is not one that this browser has started a moment ago
+   * @throws AppError `MALFORMED_REQUEST` when this browser has not started the flow within the time limit
    */
   finish(provider: string, request: FastifyRequest, reply: FastifyReply): LoginFlow {
     const value = this.cookie.read(request) ?? '';

@@ -17,7 +17,7 @@ import { providers } from './providers/index.js';
 import { TIMEOUT } from './providers/open-id.js';
 import type { SocialProfile, SocialProvider } from './providers/social-provider.js';
 
-/** What a provider, or who passes for it, has said cannot be believed. All else means that it is not well. */
+/** Errors that mean that a response cannot be trusted. All others mean that the provider is unavailable. */
 const UNBELIEVABLE = new Set([
   'OAUTH_INVALID_RESPONSE',
   'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED',
@@ -32,7 +32,7 @@ interface Connection {
   readonly configuration: Configuration;
 }
 
-/** Speaks with the providers, by the authorization code flow with PKCE (RFC 6749, RFC 7636, OpenID Connect). */
+/** Clients of the providers, by the authorization code flow with PKCE (RFC 6749, RFC 7636, OpenID Connect). */
 @Injectable()
 export class ProviderClients {
   private readonly logger = new Logger(ProviderClients.name);
@@ -40,12 +40,12 @@ export class ProviderClients {
 
   constructor(private readonly config: Config) {}
 
-  /** Names of those that are configured. */
+  /** Names of the configured providers. */
   names(): string[] {
     return Object.keys(this.config.social.clients);
   }
 
-  /** @throws AppError `NOT_FOUND` for one that nobody knows, `SERVICE_UNAVAILABLE` for one that is not configured */
+  /** @throws AppError `NOT_FOUND` for an unknown provider, `SERVICE_UNAVAILABLE` for one that is not configured */
   requireConfigured(name: string): SocialClient {
     if (!Object.hasOwn(providers, name)) throw new AppError('NOT_FOUND', 'Provider not found');
     const client = this.config.social.clients[name as SocialProviderName];
@@ -54,9 +54,9 @@ export class ProviderClients {
   }
 
   /**
-   * Where someone shows the provider who they are.
+   * The address of the provider's login page.
    *
-   * @param start called once it is clear that they can
+   * @param start called once the provider is known to be available
    * @throws AppError as {@link connect}
    */
   async authorizationUrl(name: string, start: () => LoginFlow): Promise<string> {
@@ -74,10 +74,10 @@ export class ProviderClients {
   }
 
   /**
-   * Who it is that the provider has sent back.
+   * The profile of the user whom the provider has sent back.
    *
-   * @param query what came with them
-   * @throws AppError `UNAUTHENTICATED` when the provider does not say so, or cannot be believed, and as
+   * @param query of the callback
+   * @throws AppError `UNAUTHENTICATED` when the provider rejects the login or its response is invalid, and as
    * {@link connect}
    */
   async profile(
@@ -106,7 +106,7 @@ export class ProviderClients {
   }
 
   /**
-   * A provider that is away is asked again the next time.
+   * A provider that was unavailable is tried again by the next call.
    *
    * @throws AppError as {@link requireConfigured}, and `SERVICE_UNAVAILABLE` for one that does not respond
    */
@@ -130,32 +130,32 @@ export class ProviderClients {
     const isInvalidGrant = error instanceof ResponseBodyError && error.error === 'invalid_grant';
     const isUnbelievable = error instanceof ClientError && UNBELIEVABLE.has(error.code ?? '');
     if (!isInvalidGrant && !isUnbelievable) return this.unavailable(name, error);
-    // Either an attack or a mistake in the settings: worth a line, though it gets 401.
+    // Either an attack or wrong settings: it is logged, though the client gets 401.
     if (isUnbelievable) this.logger.warn(`${name}: ${describe(error)}`);
     return new AppError('UNAUTHENTICATED', 'The provider did not confirm the login; start again');
   }
 
-  /** What a provider has sent may hold tokens, and causes are logged: only words of the libraries go there. */
+  /** Responses of providers may hold tokens, and causes are logged: only messages of the libraries are kept. */
   private unavailable(name: string, error: unknown): AppError {
     return new AppError('SERVICE_UNAVAILABLE', 'The provider sent an unexpected response; retry later', {
       cause: new Error(`${name}: ${describe(error)}`),
     });
   }
 
-  /** To the letter what the provider has on record. Not made of the request, which can say anything. */
+  /** Exactly the address that is registered at the provider. It does not depend on the request, which may be forged. */
   private redirectUri(name: string): string {
     return `${this.config.publicUrl}/auth/social/${name}/callback/`;
   }
 }
 
-/** Somebody waits for it: several requests to a provider may not take longer than one. */
+/** A client is waiting: all requests to a provider together may take only as long as one. */
 async function inTime<T>(response: Promise<T>): Promise<T> {
   const { promise: timeout, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error('Too slow')), TIMEOUT * 1000);
   return Promise.race([response, timeout]).finally(() => clearTimeout(timer));
 }
 
-/** Words of the libraries, which hold no values: a parser's would quote what it could not read. */
+/** Only messages of libraries without values: a parser's message quotes its input. */
 function describe(error: unknown): string {
   const { name, message, error: rejection, code, cause } = error as Error & Record<string, unknown>;
   const inner = (cause ?? {}) as Record<string, unknown>;

@@ -7,16 +7,16 @@ import { type Account, AccountsService, normalizeEmail } from '../accounts/index
 import type { SocialProfile } from './providers/social-provider.js';
 import { SocialIdentities } from './social-identities.js';
 
-/** Others may be faster twice, with the account and with the identity; then both are there to be found. */
+/** Concurrent logins may create the account and the identity first, so two retries are enough to find both. */
 const ATTEMPTS = 3;
 
-/** In code points; as what accounts are registered with. */
+/** In code points; the same limit as for registrations. */
 const NAME_LENGTH = 150;
 
 /** OpenID Connect Core 1.0, section 2 */
 const SUBJECT_LENGTH = 255;
 
-/** Which account someone logs in to by a provider. */
+/** Finds or creates the account of a social login. */
 @Injectable()
 export class SocialAccounts {
   constructor(
@@ -26,11 +26,11 @@ export class SocialAccounts {
   ) {}
 
   /**
-   * The account that they have logged in to before; else the one of their e-mail, if both the provider and we
+   * The account of the identity; else the account of the e-mail, if both the provider and this service
    * have verified that; else a new one.
    *
-   * @throws AppError `UNAUTHENTICATED` when the account is switched off, `CONFLICT` when it may be someone else's,
-   * `VALIDATION_ERROR` without an e-mail to make one by
+   * @throws AppError `UNAUTHENTICATED` when the account is inactive, `CONFLICT` when it may be another person's,
+   * `VALIDATION_ERROR` without an e-mail for a new one
    */
   async find(provider: string, profile: SocialProfile): Promise<Account> {
     if (!isSubject(profile.subject))
@@ -41,7 +41,7 @@ export class SocialAccounts {
       const email = emailOf(profile);
       const owner = await this.accounts.findByEmail(email);
       if (owner) rejectUnlessOwner(owner, profile);
-      // Marked as verified by us, it would be theirs who have only said so.
+      // Without the provider's verification, the address could be another person's.
       else if (!profile.emailVerified) throw emailFault('email must be verified by the provider first');
       try {
         return await this.transactions.run(async () => {
@@ -58,7 +58,7 @@ export class SocialAccounts {
     }
   }
 
-  /** @throws OwnerChanged when the account was deleted, or has another e-mail, since it was found */
+  /** @throws OwnerChanged when the account was deleted, or got another e-mail, after it was found */
   private async lock({ id, emailKey }: Account): Promise<Account> {
     const account = await this.accounts.lock(id);
     if (account?.emailKey !== emailKey) throw new OwnerChanged();
@@ -66,7 +66,7 @@ export class SocialAccounts {
   }
 }
 
-/** The account of an e-mail has to be looked up again. */
+/** The account must be looked up again. */
 class OwnerChanged extends Error {}
 
 /** @throws AppError `VALIDATION_ERROR` */
@@ -76,7 +76,7 @@ function emailOf({ email: sent }: SocialProfile): string {
   return email;
 }
 
-/** Nobody takes over an account in waiting, nor gets one ready for someone else. */
+/** Prevents taking over an unverified account, and preparing one for another person. */
 function rejectUnlessOwner(account: Account, { emailVerified }: SocialProfile): void {
   if (!emailVerified || !account.isEmailVerified) {
     throw new AppError(
@@ -87,7 +87,7 @@ function rejectUnlessOwner(account: Account, { emailVerified }: SocialProfile): 
   active(account);
 }
 
-/** Whether a provider's id of someone can be kept. */
+/** Whether a provider's user id can be stored. */
 export const isSubject = (subject: string): boolean =>
   subject !== '' && subject.length <= SUBJECT_LENGTH && isStorable(subject);
 
@@ -100,7 +100,7 @@ function emailFault(message: string): AppError {
   return new AppError('VALIDATION_ERROR', message, { details: [{ field: 'email', message }] });
 }
 
-/** People may be without a name at a provider, or have a longer one than we keep. */
+/** Users may have no name at a provider, or one that is too long. */
 function nameOf(name: string | undefined, email: string): string {
   const text = name && isStorable(name) ? name : email.slice(0, email.lastIndexOf('@'));
   return Array.from(text).slice(0, NAME_LENGTH).join('');

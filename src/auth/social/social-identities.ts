@@ -9,7 +9,7 @@ import { Transactions } from '../../database/transactions.js';
 import { AccountsService, EMAIL_NOT_VERIFIED, NO_PASSWORD } from '../accounts/index.js';
 import { SocialIdentity } from './social-identity.entity.js';
 
-/** The identities at providers that an account can log in by. */
+/** The identities at providers that accounts can log in with. */
 @Injectable()
 export class SocialIdentities {
   constructor(
@@ -27,13 +27,13 @@ export class SocialIdentities {
     return this.identities.findOne({ where: { provider, subject }, relations: { account: true } });
   }
 
-  /** @throws what {@link isDuplicate} recognises, when someone has the identity already */
+  /** @throws an error for which {@link isDuplicate} is true, when an account has the identity already */
   async add(accountId: number, provider: string, subject: string): Promise<void> {
     await this.identities.insert({ accountId, provider, subject, createdAt: this.clock.now() });
   }
 
   /**
-   * Lets the account log in by an identity as well; an identity that it has already stays.
+   * Links an identity to the account; linking it again changes nothing.
    *
    * @throws AppError `FORBIDDEN` while the e-mail of the account is not verified, `CONFLICT` when another
    * account has the identity
@@ -42,7 +42,7 @@ export class SocialIdentities {
     try {
       await this.transactions.run(async () => {
         const account = await this.accounts.lock(accountId);
-        // Its owner may have lost the address, or never have had it.
+        // The person may have lost the address, or never have owned it.
         if (!account?.isActive || !account.isEmailVerified) throw emailNotVerified();
         await this.add(accountId, provider, subject);
       });
@@ -56,11 +56,11 @@ export class SocialIdentities {
 
   /**
    * @param id as it stands in the path
-   * @throws AppError `NOT_FOUND` for what is no identity of the account, `CONFLICT` for the last way to log in
+   * @throws AppError `NOT_FOUND` if the account has no such identity, `CONFLICT` for the last way to log in
    */
   async unlink(accountId: number, id: string): Promise<void> {
     await this.transactions.run(async () => {
-      // Of two that are removed at once, the second has to see that it is the last one.
+      // Of two concurrent removals, the second must see that only one identity is left.
       const account = await this.accounts.lock(accountId);
       const identities = await this.list(accountId);
       const identity = identities.find((each) => each.id === (toId(id) ?? NO_ROW));

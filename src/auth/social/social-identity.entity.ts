@@ -2,7 +2,7 @@ import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
 import { IdColumn, IntegerColumn, TextColumn, TimestampColumn } from '../../database/columns.js';
 import { Account } from '../accounts/index.js';
 
-/** Someone at a provider, and the account that they log in to by that. */
+/** A user at a provider, and the account that the identity logs in to. */
 @Entity('social_identities')
 @Index('social_identities_provider_subject', ['provider', 'subject'], { unique: true })
 @Index('social_identities_account_id', ['accountId'])
@@ -20,7 +20,7 @@ export class SocialIdentity {
   @TextColumn('provider')
   provider!: string;
 
-  /** What the provider knows them by. */
+  /** The provider's permanent user id. */
   @TextColumn('subject')
   subject!: string;
 

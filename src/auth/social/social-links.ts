@@ -11,7 +11,7 @@ import { isSubject } from './social-accounts.js';
 import { emailNotVerified, SocialIdentities } from './social-identities.js';
 import type { SocialIdentity } from './social-identity.entity.js';
 
-/** Identities that people who are logged in add to their account. */
+/** Links identities to the accounts of logged-in users. */
 @Injectable()
 export class SocialLinks {
   constructor(
@@ -22,7 +22,7 @@ export class SocialLinks {
   ) {}
 
   /**
-   * @returns where the browser shows the provider who it is
+   * @returns the address of the provider's login page
    * @throws AppError `FORBIDDEN` while the e-mail is not verified, and as {@link ProviderClients.authorizationUrl}
    */
   async start(provider: string, { account, sid }: Principal, reply: FastifyReply): Promise<string> {
@@ -34,8 +34,8 @@ export class SocialLinks {
   }
 
   /**
-   * @param sid the login that has started it, which must not have ended since
-   * @throws AppError `UNAUTHENTICATED` when it has, and as {@link SocialIdentities.link}
+   * @param sid the login that started the link; it must still be valid
+   * @throws AppError `UNAUTHENTICATED` when that login has ended, and as {@link SocialIdentities.link}
    */
   async finish(provider: string, sid: string, { subject }: SocialProfile): Promise<SocialIdentity> {
     if (!isSubject(subject)) throw new AppError('UNAUTHENTICATED', 'The provider did not send a user id');

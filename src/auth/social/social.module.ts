@@ -16,7 +16,7 @@ import { SocialLinks } from './social-links.js';
 import { SocialController } from './social.controller.js';
 import { SocialService } from './social.service.js';
 
-/** Login by Google and GitHub. */
+/** Login with Google and GitHub. */
 @Module({
   imports: [
     TypeOrmModule.forFeature([LoginCode, SocialIdentity]),

@@ -14,24 +14,24 @@ import { type IdentityView, toIdentityView } from './identity.view.js';
 import { SocialAccounts } from './social-accounts.js';
 import { SocialLinks } from './social-links.js';
 
-/** Where a browser goes next. */
+/** The next address of the browser. */
 export interface Redirection {
   readonly url: string;
   readonly statusCode: 302;
 }
 
-/** A provider as it is listed. */
+/** A provider in the list. */
 @ApiSchema({ name: 'Provider' })
 export class ProviderView {
   @ApiProperty({ example: 'google' })
   readonly name!: string;
 
-  /** For browsers to go to, not for scripts to fetch. */
+  /** Browsers navigate to it; scripts cannot fetch it. */
   @ApiProperty({ description: 'The address that starts a login.', example: '/auth/social/google/' })
   readonly url!: string;
 }
 
-/** Logins by other providers, from the start to tokens of ours. */
+/** Logins with other providers, from the start to the tokens of this service. */
 @Injectable()
 export class SocialService {
   constructor(
@@ -58,7 +58,7 @@ export class SocialService {
   }
 
   /**
-   * @returns tokens, or the identity that was linked; nothing where the reply leads to a front end
+   * @returns tokens, or the identity that was linked; nothing where the response redirects to a front end
    * @throws AppError as {@link LoginFlows.finish}, {@link ProviderClients.profile}, {@link SocialAccounts.find},
    * {@link SocialLinks.finish}
    */
@@ -81,7 +81,7 @@ export class SocialService {
     return sendTo(redirect, 'code', await this.codes.issue(account), reply);
   }
 
-  /** @throws AppError `TOKEN_NOT_VALID` unless the code is good, for the first time */
+  /** @throws AppError `TOKEN_NOT_VALID` unless the code is valid and unused */
   async exchange(code: string, client: ClientInfo): Promise<TokenPair> {
     const id = await this.codes.redeem(code);
     const account = id === undefined ? undefined : await this.accounts.findOne(id);
@@ -90,7 +90,7 @@ export class SocialService {
   }
 }
 
-/** Leads the browser to the front end, with one more parameter. */
+/** Redirects the browser to the front end, with one more parameter. */
 function sendTo(address: string, parameter: string, value: string, reply: FastifyReply): undefined {
   const url = new URL(address);
   url.searchParams.set(parameter, value);

@@ -1,12 +1,12 @@
-/** What a refresh token says. Times in seconds since the epoch (RFC 7519, section 2). */
+/** The claims of a refresh token. Times in seconds since the epoch (RFC 7519, section 2). */
 export interface Claims {
   readonly token_type: 'access' | 'refresh';
   /** Id of the account, in decimal. */
   readonly sub: string;
   readonly user_id: number;
-  /** Id of the login that the token comes from. */
+  /** Id of the token's login. */
   readonly sid: string;
-  /** Id of the token itself. */
+  /** Id of the token. */
   readonly jti: string;
   readonly iat: number;
   readonly exp: number;
@@ -15,7 +15,7 @@ export interface Claims {
 /** How far the clocks of replicas may differ, in seconds. */
 const LEEWAY = 5;
 
-/** Whether a payload, whose signature is right, has the claims of our tokens, and was not issued in the future. */
+/** Whether a payload, whose signature is right, has the claims of a token, and was not issued in the future. */
 export function areClaims(payload: unknown, now: Date): payload is Claims {
   if (typeof payload !== 'object' || payload === null) return false;
   const { token_type, sub, user_id, sid, jti, iat, exp } = payload as Record<string, unknown>;
@@ -33,5 +33,5 @@ export function areClaims(payload: unknown, now: Date): payload is Claims {
 
 export const hasExpired = ({ exp }: Claims, now: Date): boolean => exp <= now.getTime() / 1000;
 
-/** Ids are compared in the database, which takes no NUL. */
+/** Ids are compared in the database, which does not accept NUL. */
 const isText = (value: unknown): boolean => typeof value === 'string' && /^[\w-]{1,64}$/.test(value);

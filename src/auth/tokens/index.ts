@@ -1,3 +1,3 @@
-// What the rest of the service may know of tokens.
+// The public interface of tokens.
 export { TokensModule } from './tokens.module.js';
 export { TokenPair, TokensService } from './tokens.service.js';

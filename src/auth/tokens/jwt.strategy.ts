@@ -21,8 +21,8 @@ declare module 'fastify' {
 }
 
 /**
- * `Authorization: Bearer <access token>`; also `AuthGuard('jwt')`. Passport has one strategy of a name in the
- * whole process, so this one asks the application that the request came to: two applications in one process do
+ * `Authorization: Bearer <access token>`; also `AuthGuard('jwt')`. Passport has one strategy for each name in the
+ * process, so this one delegates to the application that got the request: two applications in one process do
  * not accept each other's tokens.
  */
 @Injectable()
@@ -40,7 +40,7 @@ export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
       passReqToCallback: true,
       jwtFromRequest: bearerToken,
       secretOrKeyProvider: (request: FastifyRequest, token: string, done: KeyCallback) => {
-        // Over WebSocket only the global guard asks, and that asks the strategy of its own application.
+        // Over WebSocket, only the global guard authenticates, with the strategy of its own application.
         (request.server?.jwtStrategy ?? own.strategy!).giveKey(token, done);
       },
     });
@@ -50,9 +50,9 @@ export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
       .decorate('jwtStrategy', { getter: (): JwtStrategy => this });
   }
 
-  /** Without a token it fails, and another credential may succeed; a wrong token is an error. */
+  /** Without a token the strategy fails, so that another credential may succeed; an invalid token is an error. */
   override authenticate(request: Parameters<Strategy['authenticate']>[0], options?: object): void {
-    // Passport calls this on a copy for each request, which has `fail` and `error` of its own.
+    // Passport calls this on a copy for each request, which has its own `fail` and `error`.
     if (bearerToken(request) === null) {
       // passport-jwt would create an error, with its stack, for each anonymous request.
       this.fail(401);
@@ -62,17 +62,17 @@ export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
     try {
       super.authenticate(request, options);
     } catch (error) {
-      // Some payloads are too odd for jsonwebtoken, which then throws instead of calling back.
+      // For some malformed payloads, jsonwebtoken throws instead of calling back.
       this.error(tokenNotValid(error));
     }
   }
 
-  /** @throws Error where a module has replaced the strategy: `AuthGuard('jwt')` would ask the wrong one */
+  /** @throws Error if a module has replaced the strategy: `AuthGuard('jwt')` would use the wrong one */
   onApplicationBootstrap(): void {
     rejectForeignStrategy();
   }
 
-  /** @throws AppError `TOKEN_NOT_VALID` unless it is an access token of an account that is active now */
+  /** @throws AppError `TOKEN_NOT_VALID` unless it is an access token of an active account */
   validate({ server }: FastifyRequest, payload: unknown): Promise<[Account, LoginInfo]> {
     return (server?.jwtStrategy ?? this).accountOf(payload);
   }
@@ -96,7 +96,7 @@ interface WithHeaders {
   readonly headers: { readonly authorization?: string | undefined };
 }
 
-/** A request whose token is asked for tells whose strategy has the name. */
+/** A request that finds out whether Passport has this strategy under the name. */
 const probe: WithHeaders & { isOurs: boolean } = { headers: {}, isOurs: false };
 
 function bearerToken(request: WithHeaders): string | null {

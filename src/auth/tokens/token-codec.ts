@@ -7,24 +7,24 @@ import { tokenExpired, tokenNotValid } from '../access/index.js';
 import { type Account, roleOf } from '../accounts/index.js';
 import { areClaims, type Claims, hasExpired } from './claims.js';
 
-/** Lifetimes, in seconds. */
+/** Validity, in seconds. */
 const ACCESS_LIFETIME = 30 * 60;
 const REFRESH_LIFETIME = 7 * 24 * 3600;
 
-/** Longer than any token of ours; nothing longer is even decoded. */
+/** Longer than any token of this service; longer ones are not decoded. */
 const MAX_LENGTH = 4096;
 
-/** The algorithm is ours to choose, not the token's. Times are checked in `claims.ts`, by the injected clock. */
+/** The algorithm is fixed, not read from the token. `claims.ts` checks the times, with the injected clock. */
 export const VERIFY_OPTIONS = { algorithms: ['HS256'], ignoreExpiration: true } satisfies JwtVerifyOptions;
 
-/** Which refresh token is the good one of a login, and until when. */
+/** The current refresh token of a login, and when it expires. */
 export interface RefreshToken {
   readonly jti: string;
   readonly expiresAt: Date;
   readonly token: string;
 }
 
-/** Writes and reads signed tokens (JWT, RFC 7519; HS256). What is in the database, it does not know. */
+/** Signs and verifies tokens (JWT, RFC 7519; HS256). It does not use the database. */
 @Injectable()
 export class TokenCodec {
   constructor(
@@ -33,20 +33,20 @@ export class TokenCodec {
     private readonly config: Config,
   ) {}
 
-  /** A token that stands for the account, for half an hour. */
+  /** A token that authenticates the account for 30 minutes. */
   access(account: Account, sid: string): string {
     const { email, name } = account;
     const claims = this.claims('access', account, sid, ACCESS_LIFETIME);
     return this.jwt.sign({ ...claims, email, name, role: roleOf(account) });
   }
 
-  /** A token that can be exchanged for new ones once, within a week. */
+  /** A token that can be exchanged for new tokens once, within a week. */
   refresh(account: Account, sid: string): RefreshToken {
     const claims = this.claims('refresh', account, sid, REFRESH_LIFETIME);
     return { jti: claims.jti, expiresAt: new Date(claims.exp * 1000), token: this.jwt.sign({ ...claims }) };
   }
 
-  /** @throws AppError `TOKEN_NOT_VALID` unless it is a token of ours that is good now, of one of these types */
+  /** @throws AppError `TOKEN_NOT_VALID` unless it is a valid token of one of these types */
   read(token: string, ...types: Claims['token_type'][]): Claims {
     return this.check(isReadable(token) ? this.verify(token, this.secretOf(token)) : undefined, ...types);
   }
@@ -64,7 +64,7 @@ export class TokenCodec {
     return { token_type, sub: String(id), user_id: id, sid, jti: randomUUID(), iat, exp: iat + lifetime };
   }
 
-  /** The secret that a token is signed with: the previous one only where it is right and the current one is not. */
+  /** The secret that signed a token: the previous one only if it matches and the current one does not. */
   secretOf(token: string): string {
     const { jwtSecret, jwtSecretPrevious } = this.config;
     if (jwtSecretPrevious === undefined || this.verify(token, jwtSecret) !== undefined) return jwtSecret;
@@ -80,5 +80,5 @@ export class TokenCodec {
   }
 }
 
-/** Whether it is worth a look at all. */
+/** Whether the text can be a token. */
 export const isReadable = (token: string): boolean => token.length <= MAX_LENGTH;

@@ -7,7 +7,7 @@ import { EMAIL_NOT_VERIFIED, LoginInput, TOO_MANY_FAILURES } from '../accounts/i
 import { RefreshInput, VerifyInput } from './token.input.js';
 import { TokenPair, TokensService } from './tokens.service.js';
 
-/** Responses with tokens are not kept by anyone on the way (RFC 6749, section 5.1). */
+/** Caches must not store responses with tokens (RFC 6749, section 5.1). */
 @ApiTags('Accounts')
 @Controller({ path: 'auth', version: VERSION_NEUTRAL })
 @Public()

@@ -40,7 +40,7 @@ export class TokensService {
     return this.open(await this.credentials.check(email, password, client), client);
   }
 
-  /** The first tokens of an account that has just shown who it is. @throws AppError `UNAUTHENTICATED` */
+  /** The first tokens of an account that has just authenticated. @throws AppError `UNAUTHENTICATED` */
   async open(account: Account, client: ClientInfo): Promise<TokenPair> {
     const sid = randomUUID();
     const refresh = this.codec.refresh(account, sid);
@@ -50,10 +50,10 @@ export class TokensService {
     return { access: this.codec.access(account, sid), refresh: refresh.token };
   }
 
-  /** Exchanges a refresh token for the next ones; it is good once. @throws AppError `TOKEN_NOT_VALID` */
+  /** Exchanges a refresh token, once, for the next tokens. @throws AppError `TOKEN_NOT_VALID` */
   async refresh(token: string, client: ClientInfo): Promise<TokenPair> {
     const claims = this.codec.read(token, 'refresh');
-    // Read first: once the token is used, nothing may fail.
+    // Read first: after the token is consumed, nothing may fail.
     const account = await this.owner(claims);
     const next = this.codec.refresh(account, claims.sid);
     if (!(await this.logins.rotate(claims, next, client))) {
@@ -63,14 +63,14 @@ export class TokensService {
     return { access: this.codec.access(account, claims.sid), refresh: next.token };
   }
 
-  /** @throws AppError `TOKEN_NOT_VALID` unless the token, of either type, is good for something now */
+  /** @throws AppError `TOKEN_NOT_VALID` unless the token, of either type, is valid */
   async verify(token: string): Promise<void> {
     const claims = this.codec.read(token, 'access', 'refresh');
     await this.owner(claims);
     if (claims.token_type === 'refresh' && !(await this.logins.isCurrent(claims))) throw tokenNotValid();
   }
 
-  /** Ends the login of a refresh token. @throws AppError `TOKEN_NOT_VALID` when the login has already ended */
+  /** Ends the login of a refresh token. @throws AppError `TOKEN_NOT_VALID` when it has ended already */
   async logout(token: string): Promise<void> {
     const claims = this.codec.read(token, 'refresh');
     auditAccount(claims.user_id);

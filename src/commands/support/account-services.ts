@@ -18,7 +18,7 @@ export interface AccountServices {
   readonly identities: SocialIdentities;
 }
 
-/** The services of accounts, for a command that runs beside the service and has no application. */
+/** The services of accounts, for a command without an application. */
 export function accountServices({ source, queries, transactions }: CommandDatabase): AccountServices {
   const clock = new Clock();
   const passwords = new Passwords();

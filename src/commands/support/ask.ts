@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import promptPassword from '@inquirer/password';
 import { UsageError } from './run-command.js';
 
-/** Asks for a line where there is someone to ask. @throws UsageError naming the flag where there is not */
+/** Prompts for a line on a terminal. @throws UsageError that names the flag, without a terminal */
 export async function askFor(label: string, flag: string): Promise<string> {
   if (!process.stdin.isTTY) throw new UsageError(`${flag} is missing`);
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
@@ -15,7 +15,7 @@ export async function askFor(label: string, flag: string): Promise<string> {
   }
 }
 
-/** Asks for a new password twice, without showing it; a script gives it as the first line of standard input. */
+/** Prompts for a new password twice, without showing it; a script passes it as the first line of standard input. */
 export async function askForPassword(): Promise<string> {
   if (!process.stdin.isTTY) {
     const [line = ''] = (await text(process.stdin)).split(/\r?\n/, 1);

@@ -5,14 +5,14 @@ import { Clock } from '../../common/clock/clock.js';
 import type { CommandDatabase } from '../../database/command-database.js';
 import { operator } from './operator.js';
 
-/** The audit log, for a command; its database has to know `AuditEntry`. */
+/** The audit log, for a command; its data source must include `AuditEntry`. */
 export const auditLog = ({ source, transactions }: CommandDatabase): AuditLog =>
   new AuditLog(source.getRepository(AuditEntry), new Clock(), transactions);
 
 /**
- * Runs what changes something, and writes into the audit log who has done it: the user of the system.
+ * Runs a change, and records in the audit log which user of the system made it.
  *
- * @param subject of the one entry of the command; without one, its changes name themselves, or it is an account
+ * @param subject of the single entry of the command; without it, the changes name their subjects, or it is an account
  */
 export async function auditCommand<T>(
   database: CommandDatabase,

@@ -1,9 +1,9 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
 /**
- * The flags and words after a command. `--help` prints the usage and ends the process with 0, an unknown flag is
- * named and ends it with 1. Called before anything else happens. It imports nothing of ours, so that scripts that are
- * not built can use it as well.
+ * Parses the flags and words after a command. `--help` prints the usage and exits with 0, an unknown flag is
+ * named and exits with 1. Call it before anything else. It imports nothing from `src`, so that scripts that are
+ * not built can use it.
  */
 export function parseCommandLine<T extends ParseArgsConfig>(
   usage: string,

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 
-/** Who runs a command, for the audit log: the user of the system. In a container, they may have no name. */
+/** The user of the system who runs a command, for the audit log. In a container, the user may have no name. */
 export function operator(): string {
   try {
     return `user ${userInfo().username}`;

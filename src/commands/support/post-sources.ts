@@ -5,17 +5,17 @@ import { join, relative } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import { UsageError } from './run-command.js';
 
-/** Something that may become a post: where it stands, and what stands there; or why it cannot be read. */
+/** The source of a post: its place and its content, or why it cannot be read. */
 export interface Candidate {
   /** A file, or `line N`. */
   readonly where: string;
   readonly fields?: unknown;
   readonly fault?: string;
-  /** What a later import knows it by; lines have nothing of the kind. */
+  /** How a later import recognizes it; lines have no such key. */
   readonly source?: string;
-  /** Members of the front matter that no post has. */
+  /** Members of the front matter that posts do not have. */
   readonly unknown?: readonly string[];
-  /** How much of the source has been read with it, in the unit of {@link PostSource.size}. */
+  /** How much of the source has been read, in the unit of {@link PostSource.size}. */
   readonly position: number;
 }
 
@@ -34,7 +34,7 @@ export async function openPostSource(name: string): Promise<PostSource> {
   if (!found) throw new UsageError(`There is no file or folder ${name}`);
   if (found.isFile()) return { size: found.size, skipped: [], candidates: readLines(createReadStream(name)) };
 
-  // The real path, so that the same folder is known by whatever name it is called.
+  // The real path, so that another name of the same folder gives the same keys.
   const folder = await realpath(name);
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries
@@ -54,7 +54,7 @@ async function* readLines(input: AsyncIterable<Buffer>): AsyncIterable<Candidate
     line++;
     position += bytes.length + 1;
     const where = `line ${line}`;
-    // A byte order mark, which Windows programs write, is no part of the JSON (RFC 8259, section 8.1).
+    // Windows programs write a byte order mark, which is not part of the JSON (RFC 8259, section 8.1).
     const text = bytes.toString().replace(/^\uFEFF/, '');
     if (text.trim() === '') continue;
     if (!isUtf8(bytes)) {
@@ -103,7 +103,7 @@ const NOT_UTF8 = 'is not UTF-8';
 const FRONT_MATTER = /^\uFEFF?---\r?\n(?<yaml>[^]*?)^---[ \t]*(?:\r?\n|$)/m;
 const FIRST_HEADING = /^#{1,6}[ \t]+(?<title>.+?)[ \t]*#*[ \t]*$/m;
 
-/** Title and status from the front matter, the title else from the first heading; the rest is the content. */
+/** Takes title and status from the front matter, or the title from the first heading; the rest is the content. */
 function postOfMarkdown(text: string): Pick<Candidate, 'fields' | 'unknown'> {
   const matter = FRONT_MATTER.exec(text);
   const content = (matter?.index === 0 ? text.slice(matter[0].length) : text).trim();

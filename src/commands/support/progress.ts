@@ -1,4 +1,4 @@
-/** One line on standard error that is written over and over; at most one every two seconds where it is no terminal. */
+/** One line on standard error that is overwritten; without a terminal, a line every two seconds at most. */
 export class Progress {
   private readonly started = Date.now();
   private printed = Date.now();

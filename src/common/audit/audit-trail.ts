@@ -7,13 +7,13 @@ export interface AuditSource {
   readonly requestId: string;
 }
 
-/** What a request or a command changes, as far as is known yet; the audit log writes it down. */
+/** What a request or a command has changed so far, for the audit log. */
 export class AuditTrail {
-  /** Who does it, where no caller is authenticated: someone who logs in, or comes by a token of a mail. */
+  /** The acting account, if the caller is not authenticated: at a login, or with a token of a mail. */
   accountId: number | undefined;
-  /** Whether a change whose subject nobody has named gets an entry, by the path of the request. */
+  /** Whether a change without a named subject gets an entry, with the path of the request. */
   recordsUnnamed = true;
-  /** The only row that was inserted, by table and id; `undefined` where it is not the only one. */
+  /** The only inserted row, by table and id; `undefined` if there are several. */
   private inserted: { readonly table: string; readonly id: string } | undefined;
   private hasInserted = false;
   /** The ids in the path, by the names of their parameters. */
@@ -22,10 +22,10 @@ export class AuditTrail {
   private isClosed = false;
 
   /**
-   * @param action what is done, such as `PATCH /v1/posts/:id`
-   * @param subject what is changed, where nobody has named it, by the id of the only row that was inserted
-   * @param caller who is authenticated; null for whoever runs a command
-   * @param isSummary whether all that is changed together is one entry
+   * @param action such as `PATCH /v1/posts/:id`
+   * @param subject the path of the resource, if none was named, by the id of the only inserted row
+   * @param caller the authenticated account; null for a command
+   * @param isSummary whether all changes together are one entry
    */
   constructor(
     public source: AuditSource,
@@ -35,19 +35,19 @@ export class AuditTrail {
     private readonly isSummary = false,
   ) {}
 
-  /** The request is over: what it has started in the background is not its doing. */
+  /** The request is over: changes that it has started in the background are not recorded as its own. */
   close(): void {
     this.isClosed = true;
   }
 
-  /** The account that is responsible; null for a command, `undefined` while nobody is known. */
+  /** The responsible account; null for a command, `undefined` while it is unknown. */
   get responsible(): number | null | undefined {
     if (this.isClosed) return undefined;
     const caller = this.caller();
     return caller === undefined ? this.accountId : caller;
   }
 
-  /** The id that a parameter of the path stands for: `/v1/posts/007` is about `/v1/posts/7`. */
+  /** The id in a parameter of the path: `/v1/posts/007` refers to `/v1/posts/7`. */
   noteId(parameter: string, id: number): void {
     this.ids.set(parameter, id);
   }
@@ -56,20 +56,20 @@ export class AuditTrail {
     return this.ids.get(parameter);
   }
 
-  /** A row was inserted. An attempt that is repeated inserts another one into the same table. */
+  /** A row was inserted. A retry inserts another row into the same table. */
   noteInsert(table: string, id: string | undefined): void {
     const isOnly = id !== undefined && (!this.hasInserted || this.inserted?.table === table);
     this.inserted = isOnly ? { table, id } : undefined;
     this.hasInserted = true;
   }
 
-  /** The subjects of the entries of a change, by those that it has named. */
+  /** The subjects of the entries of a change, by those that were named. */
   subjectsOf(named: readonly string[]): readonly string[] {
     if (named.length > 0 && !this.isSummary) return named;
     return this.hasRecorded || !this.recordsUnnamed ? [] : [this.subject(this.inserted?.id)];
   }
 
-  /** A change is in the log, with all that was inserted until then. */
+  /** The change and all inserts until now are in the log. */
   markRecorded(): void {
     this.hasRecorded = true;
     this.hasInserted = false;
@@ -81,18 +81,18 @@ const trails = new AsyncLocalStorage<AuditTrail | undefined>();
 
 export const runWithTrail = <T>(trail: AuditTrail, work: () => T): T => trails.run(trail, work);
 
-/** Does what is not the doing of the caller, such as counting how often they were wrong. */
+/** Runs work that is not a change by the caller, such as counting failed logins. */
 export const runWithoutTrail = <T>(work: () => T): T => trails.run(undefined, work);
 
 export const currentTrail = (): AuditTrail | undefined => trails.getStore();
 
-/** Says which account acts, where no caller is authenticated. */
+/** Sets the acting account, if the caller is not authenticated. */
 export function auditAccount(id: number): void {
   const trail = currentTrail();
   if (trail) trail.accountId = id;
 }
 
-/** Leaves the address and the client of whoever acts out of the log. */
+/** Leaves address and client of the acting account out of the log. */
 export function auditAnonymously(): void {
   const trail = currentTrail();
   if (trail) trail.source = { ...trail.source, address: '', agent: '' };

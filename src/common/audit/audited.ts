@@ -7,5 +7,5 @@ declare module 'fastify' {
   }
 }
 
-/** A GET that changes something has its entries in the audit log, too, as every other method has by itself. */
+/** A GET that changes data gets entries in the audit log, like every other method. */
 export const Audited = (): MethodDecorator => RouteConfig({ audited: true });

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-/** What time it is, for everything that expires; tests move it instead of waiting. */
+/** The current time, for everything that expires; tests move it instead of waiting. */
 @Injectable()
 export class Clock {
   now(): Date {

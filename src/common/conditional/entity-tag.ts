@@ -10,7 +10,7 @@ declare module 'fastify' {
   }
 }
 
-/** Puts the `ETag` of a row on the response. */
+/** Sets the `ETag` of a row on the response. */
 export class EntityTag {
   constructor(
     private readonly request: FastifyRequest,
@@ -18,9 +18,9 @@ export class EntityTag {
   ) {}
 
   /**
-   * To a `GET` or `HEAD` whose `If-None-Match` has the tag, the response becomes a 304.
+   * If the `If-None-Match` of a `GET` or `HEAD` has the tag, the response becomes a 304.
    *
-   * @param row what the response shows, as it was read or written
+   * @param row the row that the response shows, as it was read or written
    * @param format as in `entityTag`
    * @returns the row
    */
@@ -31,7 +31,7 @@ export class EntityTag {
     const { 'if-none-match': header } = request.headers;
     if (header !== undefined && READS.has(request.method) && !isNoneMatch(header, tag)) {
       request.isNotModified = true;
-      // The body is not sent, so it need not be made. An error may still take its place.
+      // The body is not sent, so it is not computed. A later error still takes precedence.
       if (request.method === 'GET') {
         reply.serializer((payload) => (reply.statusCode === 200 ? '' : JSON.stringify(payload)));
       }
@@ -54,7 +54,7 @@ export const Tag = createParamDecorator(
   [marksHandler(HAS_TAG)],
 );
 
-/** Sends 304 without a body where the client has it (RFC 9110, section 15.4.5). */
+/** Sends 304 without a body if the client has the representation (RFC 9110, section 15.4.5). */
 export function sendNotModified(fastify: FastifyInstance): void {
   fastify.decorateRequest('isNotModified', false);
   fastify.addHook('onSend', (request, reply, payload, done) => {
@@ -63,7 +63,7 @@ export function sendNotModified(fastify: FastifyInstance): void {
       return;
     }
     reply.code(304).removeHeader('content-type');
-    // Fastify drops the body of a HEAD itself, after it has measured its length.
+    // Fastify drops the body of a HEAD itself, after it has computed its length.
     done(null, request.method === 'HEAD' ? payload : null);
   });
 }

@@ -1,6 +1,6 @@
 /**
- * A row that clients can refer to as they have seen it. Its version grows with every write, see `migrations/row-versions.ts`.
- * The time tells apart the rows of two databases that have the same version, such as before and after a restore.
+ * A row with a version, which grows with every write; see `migrations/row-versions.ts`.
+ * The time distinguishes rows of two databases that have the same version, such as before and after a restore.
  */
 export type Versioned = { readonly version: number } & (
   { readonly updated_at: string } | { readonly updatedAt: Date } | { readonly createdAt: Date }
@@ -9,7 +9,7 @@ export type Versioned = { readonly version: number } & (
 /**
  * The strong entity tag of a representation (RFC 9110, section 8.8.3).
  *
- * @param format tells apart the representations of one row; empty for JSON
+ * @param format distinguishes the representations of one row; empty for JSON
  */
 export function entityTag(row: Versioned, format = ''): string {
   return `"${row.version}-${timeOf(row).toString(36)}${format}"`;
@@ -34,7 +34,7 @@ export function parseTags(header: string): '*' | readonly string[] | undefined {
 
 /** Weak comparison, for `If-None-Match` (RFC 9110, section 13.1.2). A header that is no list matches nothing. */
 export function isNoneMatch(header: string, tag: string): boolean {
-  // What nearly every header is.
+  // The usual case.
   if (header === tag) return false;
   const tags = parseTags(header);
   return tags !== '*' && !tags?.some((each) => each.replace(/^W\//, '') === tag);

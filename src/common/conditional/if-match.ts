@@ -5,15 +5,15 @@ import { MESSAGES } from '../errors/messages.js';
 import { entityTag, parseTags, type Versioned } from './entity-tags.js';
 import { marksHandler } from './marks-handler.js';
 
-/** The states of a resource that a change is meant for (RFC 9110, section 13.1.1). */
+/** The states of a resource that a change applies to (RFC 9110, section 13.1.1). */
 export class IfMatch {
   constructor(private readonly tags: '*' | readonly string[]) {}
 
   /**
-   * The version that the statement of the change must find, so that nothing can happen between the check and the
-   * change; `undefined` where any does.
+   * The version that the statement of the change must find, so that no other change happens in between;
+   * `undefined` if any version will do.
    *
-   * @param read reads the row, or throws that there is none
+   * @param read reads the row, or throws if there is none
    * @param formats of its representations, as in `entityTag`; the tag of each of them matches
    * @throws AppError `PRECONDITION_FAILED`
    */
@@ -29,7 +29,7 @@ export class IfMatch {
   }
 }
 
-/** For a change that did not find the version that it had to. */
+/** For a change that did not find the required version. */
 export const preconditionFailed = (): AppError =>
   new AppError('PRECONDITION_FAILED', MESSAGES.PRECONDITION_FAILED);
 
@@ -47,7 +47,7 @@ export const Precondition = createParamDecorator(
     if (header === undefined) return undefined;
     const tags = parseTags(header);
     if (tags) return new IfMatch(tags);
-    // Thrown, it would come before the error of the id in the path.
+    // If it were thrown here, it would precede the error of the id in the path.
     return Promise.reject(new AppError('MALFORMED_REQUEST', INVALID_IF_MATCH));
   },
   [marksHandler(HAS_PRECONDITION)],

@@ -1,11 +1,11 @@
 import type { Config } from '../../config/config.js';
 import { deriveKey } from './derive-key.js';
 
-/** The keys of one purpose while `JWT_SECRET` is being rotated. */
+/** The keys of one purpose during a rotation of `JWT_SECRET`. */
 export interface Keys {
-  /** Makes what is new. */
+  /** Signs. */
   readonly current: Buffer;
-  /** Accepts: the current one first, then the one of `JWT_SECRET_PREVIOUS`, if that is set. */
+  /** Verify: the current one first, then the one of `JWT_SECRET_PREVIOUS`, if that is set. */
   readonly accepted: readonly [Buffer, ...Buffer[]];
 }
 

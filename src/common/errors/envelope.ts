@@ -1,6 +1,6 @@
 import type { AppError, ErrorCode, FieldError } from './errors.js';
 
-/** The body of every rejection over REST; `details` is there only when a field is to blame. */
+/** The body of every error over REST; `details` is present only if fields are invalid. */
 export interface ErrorEnvelope {
   readonly error: {
     readonly code: ErrorCode;

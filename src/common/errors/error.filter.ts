@@ -8,7 +8,7 @@ import type { AppError } from './errors.js';
 import { PROBLEM_TYPE, toProblem, wantsProblem } from './problem.js';
 import { toAppError } from './to-app-error.js';
 
-/** The only place where a failure becomes something that a client sees. */
+/** The only place that turns an exception into an error response. */
 @Catch()
 @Injectable()
 export class ErrorFilter implements ExceptionFilter {
@@ -18,11 +18,11 @@ export class ErrorFilter implements ExceptionFilter {
 
   catch(thrown: unknown, host: ArgumentsHost): AppError | void {
     const error = toAppError(thrown);
-    // Returned, not sent: GraphQL and WebSockets put it into a response of their own form.
+    // Returned, not sent: GraphQL and WebSockets have their own form of response.
     if (host.getType<string>() !== 'http') return error;
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     if (error.status >= 500 && error.cause) this.log(error, reply.request.id);
-    // Closing at once would break off a client that is still sending, before it has read why.
+    // Closing at once would disconnect a client that is still sending, before it reads the error.
     if (error.code === 'PAYLOAD_TOO_LARGE') reply.removeHeader('connection');
     removeTag(reply);
     for (const [name, value] of Object.entries(error.defaultHeaders)) {
@@ -38,7 +38,7 @@ export class ErrorFilter implements ExceptionFilter {
     }
   }
 
-  /** Our own faults are logged as errors; a database that is away, or a draining process, as a warning. */
+  /** Faults of the service are logged as errors; an outage of the database, or a draining process, as a warning. */
   private log(error: AppError, requestId: string): void {
     const line = { requestId, err: error.cause };
     if (error.code === 'INTERNAL_ERROR') this.logger.error(line);

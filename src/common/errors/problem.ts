@@ -2,9 +2,9 @@ import type { AppError, ErrorCode, FieldError } from './errors.js';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
-/** An error for clients that ask for problem details (RFC 9457). */
+/** An error in the format of problem details (RFC 9457). */
 export interface Problem {
-  /** The page that explains the code. */
+  /** The page that describes the code. */
   readonly type: string;
   readonly title: string;
   readonly status: number;
@@ -15,7 +15,7 @@ export interface Problem {
   readonly errors?: readonly FieldError[];
 }
 
-/** @param publicUrl where clients find the service */
+/** @param publicUrl the address of the service for clients */
 export function toProblem(
   { code, status, message, details }: AppError,
   requestId: string,
@@ -38,14 +38,14 @@ function titleOf(code: ErrorCode): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Whether an `Accept` header names problem details, and does not prefer plain JSON to them (RFC 9110, section 12.5.1). */
+/** Whether an `Accept` header has problem details, and does not prefer plain JSON (RFC 9110, section 12.5.1). */
 export function wantsProblem(accept: string | undefined): boolean {
   if (!accept?.toLowerCase().includes(PROBLEM_TYPE)) return false;
   const wanted = qualityOf(accept, PROBLEM_TYPE);
   return wanted > 0 && wanted >= qualityOf(accept, 'application/json');
 }
 
-/** From 0 to 1; 0 where the type is not named. */
+/** From 0 to 1; 0 if the type is absent. */
 function qualityOf(accept: string, type: string): number {
   for (const range of accept.toLowerCase().split(',')) {
     const [name, ...parameters] = range.split(';').map((part) => part.trim());

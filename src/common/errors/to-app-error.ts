@@ -27,9 +27,9 @@ const REPLACED: Partial<Record<ErrorCode, string>> = {
 const STILL_REFERRED_TO = 'Another resource refers to this one, or the one that it refers to is gone';
 
 /**
- * Turns whatever was thrown into the error that the client sees: an `AppError` as it is, an exception of Nest
- * with its own status, an error of Fastify by its status, a database that cannot serve as 503, a foreign key that nobody
- * has translated as 409, and everything else as a masked 500. An error of another library is never the client's fault, whatever `statusCode` it has.
+ * Converts any exception to the error for the client: an `AppError` as it is, an exception of Nest
+ * with its own status, an error of Fastify by its status, an outage of the database as 503, an unhandled foreign key
+ * violation as 409, and everything else as a masked 500, even if it has a `statusCode`: it is no fault of the client.
  */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
@@ -42,7 +42,7 @@ export function toAppError(thrown: unknown): AppError {
 
 function fromHttpException(exception: HttpException): AppError {
   const { cause } = exception;
-  // Nest hands over an error of Fastify as an exception with that cause.
+  // Nest wraps an error of Fastify in an exception with that cause.
   const message = isFastifyError(cause) ? cause.message : textOf(exception);
   return fromStatus(exception.getStatus(), message, isFastifyError(cause) ? cause : exception);
 }
@@ -73,7 +73,7 @@ function textOf(exception: HttpException): string {
   return typeof message === 'string' ? message : exception.message;
 }
 
-/** Fastify's errors, and the error of a connection that was closed while its body was being read. */
+/** Fastify's errors, and the error of a connection that was closed while its body was read. */
 function isFastifyError(error: unknown): error is Error & { readonly statusCode: number } {
   if (!(error instanceof Error)) return false;
   const { statusCode, code } = error as { statusCode?: unknown; code?: unknown };

@@ -16,6 +16,6 @@ class WithoutDetailsFilter extends ErrorFilter {
   }
 }
 
-/** Bodies that break a rule are rejected by a message alone, in which the validator's text stands whole. */
+/** Invalid bodies cause an error without details, whose message has the text of the validator. */
 export const WithoutDetails = (): ClassDecorator & MethodDecorator =>
   applyDecorators(UseFilters(WithoutDetailsFilter), SetMetadata(WITHOUT_DETAILS, true));

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 
-/** An error has no tag, though it may come after one was set. */
+/** Removes the tag from an error response; it may have been set before the error. */
 export function removeTag(reply: FastifyReply): void {
   if (!reply.hasHeader('etag')) return;
   reply.removeHeader('etag');

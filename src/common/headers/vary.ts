@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 
-/** Tells caches that the response depends on a request header (RFC 9110, section 12.5.5), besides those named before. */
+/** Adds a request header to `Vary` (RFC 9110, section 12.5.5). */
 export function varyOn(reply: FastifyReply, header: string): void {
   const named = String(reply.getHeader('vary') ?? '')
     .split(',')

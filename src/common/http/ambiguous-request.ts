@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What clients are told. */
+/** The messages for clients. */
 export const AMBIGUOUS = {
   version: 'The HTTP version must be 1.0 or 1.1',
   noHost: 'The Host header is missing',
@@ -10,8 +10,8 @@ export const AMBIGUOUS = {
 } as const;
 
 /**
- * What is ambiguous about a request that Node has read all the same: a proxy in front might have read it
- * differently, which is how requests are smuggled past it (RFC 9112, section 11.2).
+ * What is ambiguous about a request that Node accepts: a proxy in front might have parsed it
+ * differently, which enables request smuggling (RFC 9112, section 11.2).
  *
  * @returns a sentence for the client
  */
@@ -26,7 +26,7 @@ export function ambiguityOf({ headers, httpVersion, rawHeaders }: IncomingMessag
   return coding.toLowerCase() === 'chunked' ? undefined : AMBIGUOUS.coding;
 }
 
-/** Node keeps the first of several. */
+/** Node keeps only the first of several. */
 function namesHostTwice(rawHeaders: readonly string[]): boolean {
   let count = 0;
   for (let n = 0; n < rawHeaders.length; n += 2) {

@@ -6,21 +6,21 @@ import { AppError } from '../errors/errors.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { isSafe } from './safe-methods.js';
 
-/** 256 MiB: what all responses of the process may hold while their clients read, in bytes. */
+/** 256 MiB: the memory of all responses that clients have not read yet, in bytes. */
 const BUDGET = 256 * 1024 * 1024;
 
-/** Shorter responses are not counted: connections hold more than these. */
+/** Shorter responses are not counted: a connection itself takes more memory. */
 const LARGE = 64 * 1024;
 
-/** How long a client may accept no byte of a large response, in milliseconds. Node notices up to as long afterwards. */
+/** How long a client may read no byte of a large response, in milliseconds. Node may notice it that much later. */
 const STALL = 30_000;
 
-/** What a response that is streamed in parts may hold at a time, in bytes. */
+/** The memory of a response that is streamed in parts, in bytes. */
 const STREAM = 16 * 1024 * 1024;
 
 /**
- * Bounds what responses hold in memory while their clients read slowly, and disconnects clients that do not read at
- * all. What does not fit is 503, except the response to a change, which has happened.
+ * Limits the memory of responses that clients read slowly, and disconnects clients that do not read. Above the limit,
+ * responses become 503, except for changes that have been made.
  */
 export function boundResponses(fastify: FastifyInstance, metrics: Metrics): void {
   let held = 0;
@@ -32,7 +32,7 @@ export function boundResponses(fastify: FastifyInstance, metrics: Metrics): void
   metrics.gauge('http_server_held_response_max_bytes', 'Size that they may have together', () => BUDGET);
   fastify.addHook('onSend', (request, reply, payload, done) => {
     const { raw } = reply;
-    // A stream of events bounds itself, and is silent where nothing happens.
+    // A stream of events has its own limit, and sends nothing while nothing happens.
     const bytes = reply.getHeader('content-type') === 'text/event-stream' ? 0 : bytesOf(payload);
     if (bytes >= LARGE) {
       if (held + bytes > BUDGET && isSafe(request)) {
@@ -50,18 +50,18 @@ export function boundResponses(fastify: FastifyInstance, metrics: Metrics): void
 
 function disconnectWhenStalled(response: ServerResponse): void {
   const { socket } = response;
-  // None in a request that is injected.
+  // Injected requests have no socket.
   if (!(socket instanceof Socket)) return;
   // Bytes that the client sends would count as activity of the connection.
   socket.pause();
   response.once('finish', () => socket.resume());
-  // Without waiting bytes it is the handler's own source that is slow.
+  // If no bytes wait, the handler's own source is slow, not the client.
   response.setTimeout(STALL, () => response.writableLength > 0 && response.destroy());
 }
 
 function bytesOf(payload: unknown): number {
   if (typeof payload === 'string') {
-    // A character of UTF-16 is at most three bytes in UTF-8.
+    // A UTF-16 code unit takes at most three bytes in UTF-8.
     return payload.length * 3 < LARGE ? 0 : Buffer.byteLength(payload);
   }
   if (Buffer.isBuffer(payload)) return payload.length;

@@ -4,14 +4,14 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { PAGE_HEADERS } from './security-headers.js';
 
-/** What browsers load; beside `src` as it is beside `dist`. */
+/** The folder with files for browsers, next to `src` and `dist`. */
 const PUBLIC = fileURLToPath(new URL('../../../public', import.meta.url));
 
 /** The pages that the header of each page links to. */
 const PAGES = { '/': 'Posts API', '/docs': 'Reference', '/graphql': 'Playground', '/guides': 'Guides' };
 export type PagePath = keyof typeof PAGES;
 
-/** @param playground whether there is one to link to */
+/** @param playground whether to link to it */
 function headerOf(current: PagePath, playground: boolean): string {
   const links = Object.entries(PAGES)
     .filter(([path]) => path !== '/graphql' || playground)
@@ -21,7 +21,7 @@ function headerOf(current: PagePath, playground: boolean): string {
   return `<nav class="site-header" aria-label="Pages">${links.join('')}</nav>`;
 }
 
-/** A whole page: a file below `public/`, with the header that all pages share. */
+/** A complete page: a file below `public/`, with the common header. */
 export function readPage(file: string, current: PagePath, playground: boolean): string {
   return readPublic(file).replace('<!-- header -->', headerOf(current, playground));
 }
@@ -35,7 +35,7 @@ export function serveFiles(fastify: FastifyInstance, folder: string, prefix: str
     root: `${PUBLIC}/${folder}`,
     prefix,
     decorateReply: false,
-    // One route for each file, so that all else is an unknown path like any other.
+    // One route for each file, so that any other path is unknown.
     wildcard: false,
     index: false,
     maxAge: '1h',
@@ -45,6 +45,6 @@ export function serveFiles(fastify: FastifyInstance, folder: string, prefix: str
 /** The text of a file below `public/`. */
 export const readPublic = (file: string): string => readFileSync(`${PUBLIC}/${file}`, 'utf8');
 
-/** Files below a folder of `public/`. */
+/** The files in a folder of `public/`. */
 export const listPublic = (folder: string, pattern: string): string[] =>
   globSync(pattern, { cwd: `${PUBLIC}/${folder}` });

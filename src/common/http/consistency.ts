@@ -14,17 +14,17 @@ declare module 'fastify' {
   }
 }
 
-/** In seconds. A replica that is used has replayed what is older. */
+/** In seconds. Replicas that are further behind are not used. */
 const COOKIE_MAX_AGE = 60;
 
 const TOKEN = /^[\dA-F]{16}$/;
 
-/** No replica has it, so that reads go to the primary. */
+/** No replica has reached it, so that reads use the primary. */
 const UNKNOWN = 'F'.repeat(16);
 
 /**
- * Lets requests read from replicas what they have written: the response to a write carries a token, and a read that
- * carries it sees the write. Call it before the routes are registered, where there are replicas.
+ * Makes clients read from replicas what they have written: the response to a write carries a token, and a read with
+ * the token sees the write. Call it before the routes are registered, and only if there are replicas.
  */
 export function keepConsistent(fastify: FastifyInstance, database: Database, config: Config): void {
   const cookie = new Cookie('consistency', COOKIE_MAX_AGE, config);
@@ -43,7 +43,7 @@ export function keepConsistent(fastify: FastifyInstance, database: Database, con
         runInReadScope(request.readScope, done);
       },
     ];
-    // After the hooks of the application, among them those that commit.
+    // Runs after the hooks of the application, such as those that commit.
     route.onSend = [
       ...[onSend].flat(),
       (request, reply, payload, done) => {
@@ -57,16 +57,16 @@ export function keepConsistent(fastify: FastifyInstance, database: Database, con
   });
 }
 
-/** @throws AppError `MALFORMED_REQUEST` for a header that is no token: the client would rely on it */
+/** @throws AppError `MALFORMED_REQUEST` for an invalid header, because the client relies on it */
 function positionOf(request: FastifyRequest, cookie: Cookie): bigint | undefined {
   const header = request.headers[CONSISTENCY_TOKEN.toLowerCase()];
   if (header !== undefined && !TOKEN.test(String(header))) {
     throw new AppError('MALFORMED_REQUEST', `${CONSISTENCY_TOKEN} must be one that a response had`);
   }
-  // A browser cannot help what it sends.
+  // An invalid cookie is ignored: the user of a browser cannot change it.
   const kept = cookie.read(request);
   const tokens = [String(header ?? ''), kept ?? ''].filter((token) => TOKEN.test(token));
-  // Of one length, so that the later one is the greater text.
+  // All tokens have the same length, so the later one sorts last.
   const token = tokens.toSorted().at(-1);
   return token === undefined ? undefined : BigInt(`0x${token}`);
 }
@@ -79,7 +79,7 @@ async function tokenOf(database: Database): Promise<string> {
   }
 }
 
-/** As a cookie, too, for browsers, which send and get cookies. */
+/** Sets the cookie, too, for browsers that use cookies. */
 async function send(
   database: Database,
   request: FastifyRequest,

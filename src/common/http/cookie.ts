@@ -2,8 +2,8 @@ import { parseCookie, type SetCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**
- * A cookie of ours (RFC 6265bis): out of reach of scripts, and not sent along by other sites but where they
- * link to us. In production it takes HTTPS, and by its `__Host-` prefix no neighbouring host can set it.
+ * A cookie (RFC 6265bis) that scripts cannot read, and that requests from other sites do not carry, except for
+ * links. In production it requires HTTPS, and its `__Host-` prefix prevents other hosts of the domain from setting it.
  */
 export class Cookie {
   private readonly attributes: SetCookie;

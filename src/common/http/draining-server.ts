@@ -1,14 +1,14 @@
 import { Server } from 'node:http';
 
-/** How long idle connections stay open after listening has ended, in milliseconds. */
+/** How long idle connections stay open after the server stops listening, in milliseconds. */
 const GRACE = 500;
 
-/** Between two looks for connections that have become idle since, in milliseconds. */
+/** The interval between two checks for connections that have become idle, in milliseconds. */
 const INTERVAL = 50;
 
 /**
- * A server that closes without resetting requests: Node's own closes idle connections at once, while their clients
- * may be sending the first or the next request.
+ * A server that closes without resetting requests: Node closes idle connections at once, while their clients
+ * may be sending a request.
  */
 export class DrainingServer extends Server {
   private isClosing = false;

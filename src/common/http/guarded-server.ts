@@ -3,16 +3,16 @@ import type { Duplex } from 'node:stream';
 import { DrainingServer } from './draining-server.js';
 import type { Upgrades } from './upgrades.js';
 
-/** A server whose upgrade requests are checked before any listener gets them, whoever has added it. */
+/** A server that checks upgrade requests before any of its listeners gets them. */
 export class GuardedServer extends DrainingServer {
-  /** What they pass. */
+  /** The checks. */
   upgrades: Upgrades | undefined;
 
   constructor(options: ServerOptions, handler: RequestListener) {
     super(
       {
         ...options,
-        // Clients offer HTTP/2 (`Upgrade: h2c`) with any request, which then is one like any other (RFC 9110, section 7.8).
+        // Clients may offer HTTP/2 (`Upgrade: h2c`) with any request, which is handled normally (RFC 9110, section 7.8).
         shouldUpgradeCallback: ({ headers }) =>
           this.listenerCount('upgrade') > 0 && headers.upgrade?.toLowerCase() === 'websocket',
       },

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 
-/** Deeper structures are rejected: a recursive walker (JSON.stringify, a database) would not survive them. */
+/** Deeper structures are rejected: they would overflow the stack of recursive code (JSON.stringify, a database). */
 export const MAX_DEPTH = 1000;
 
 /**
- * Reads I-JSON (RFC 7493): UTF-8 without a byte order mark, and no object that names a member twice.
- * Rejected as well: more than {@link MAX_DEPTH} levels, and members named `__proto__`.
+ * Parses I-JSON (RFC 7493): UTF-8 without a byte order mark, and no object with a repeated member name.
+ * It also rejects more than {@link MAX_DEPTH} levels, and members named `__proto__`.
  *
  * @throws SyntaxError whose message completes "The body …".
  */
@@ -35,7 +35,7 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Members (one colon each, outside of strings) and levels of a text that is known to be JSON. */
+/** Counts the members (one colon each, outside of strings) and levels of valid JSON. */
 function measure(text: string): { members: number; depth: number } {
   let members = 0;
   let level = 0;
@@ -61,7 +61,7 @@ function endOfString(text: string, start: number): number {
   return end;
 }
 
-/** Members that JSON.parse kept: of two with one name it keeps the last. */
+/** Counts the members after JSON.parse, which keeps only the last of several with one name. */
 function countMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + countMembers(item), 0);

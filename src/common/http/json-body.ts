@@ -17,9 +17,9 @@ declare module 'fastify' {
 }
 
 interface BodyOptions {
-  /** The largest body that is taken, in bytes, instead of the usual 1 MiB. */
+  /** The largest body in bytes, instead of the default of 1 MiB. */
   readonly bodyLimit?: number;
-  /** Whether {@link bodyTextOf} is asked for. */
+  /** Whether the handler uses {@link bodyTextOf}. */
   readonly keepBodyText?: boolean;
   /** Whether the response contains {@link JsonText}. */
   readonly carriesJsonText?: boolean;
@@ -29,8 +29,8 @@ interface BodyOptions {
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
 /**
- * The handler's body is read as JSON whatever its Content-Type says or lacks, and a body that cannot be
- * read is a `VALIDATION_ERROR`. Elsewhere it has to say that it is JSON (415), and is `MALFORMED_REQUEST`.
+ * Reads the handler's body as JSON whatever its Content-Type is, and a body that cannot be
+ * read is a `VALIDATION_ERROR`. Other handlers require a JSON type (415), and the error is `MALFORMED_REQUEST`.
  */
 export const AnyContentType = (options: BodyOptions = {}): MethodDecorator =>
   applyDecorators(RouteConfig({ anyContentType: true, ...options }), SetMetadata(ANY_CONTENT_TYPE, true));
@@ -40,10 +40,10 @@ export const ANY_CONTENT_TYPE = Symbol('any content type');
 
 const bodyTexts = new WeakMap<FastifyRequest, string>();
 
-/** The JSON that was sent, to the letter; `undefined` without a body. For routes that keep it. */
+/** The JSON text of the body, unchanged; `undefined` without a body. For routes that store it. */
 export const bodyTextOf = (request: FastifyRequest): string | undefined => bodyTexts.get(request);
 
-/** A hook for `onRoute`: what a route says of its body, said to Fastify. */
+/** An `onRoute` hook: configures Fastify by the options of the route's body. */
 export function setUpBody(route: RouteOptions): void {
   const { anyContentType, bodyLimit } = route.config ?? {};
   if (bodyLimit !== undefined) route.bodyLimit = bodyLimit;
@@ -56,8 +56,8 @@ export function setUpBody(route: RouteOptions): void {
 }
 
 /**
- * Stands for a body that could not be read: whoever looks into it gets the error, whatever they ask for. So
- * the caller and the id are checked before the body, and no handler takes an unreadable body for an empty one.
+ * Replaces a body that could not be read: any access to it throws the error. So
+ * the caller and the id are checked before the body, and no handler treats an unreadable body as an empty one.
  */
 function unreadableBody(error: AppError): object {
   const fail = () => {
@@ -70,11 +70,11 @@ function unreadableBody(error: AppError): object {
 
 const unreadableBodies = new WeakSet();
 
-/** For code that runs before the body may be looked into. */
+/** For code that runs before the body may be accessed. */
 export const isUnreadable = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && unreadableBodies.has(body);
 
-/** Only JSON is read from a body; Fastify rejects every other type with 415. */
+/** Bodies are JSON only; Fastify rejects every other type with 415. */
 export function readJsonBodies(fastify: FastifyInstance, metrics: Metrics): void {
   fastify.removeAllContentTypeParsers();
   const large = new LargeBodies(fastify, metrics);
@@ -101,7 +101,7 @@ export function readJsonBodies(fastify: FastifyInstance, metrics: Metrics): void
       const sentence = `The body ${(error as Error).message}`;
       body = unreadableBody(new AppError(code, sentence, { cause: error }));
     }
-    // The bytes came with events of the connection, which is not of one request.
+    // The bytes arrived in events of the connection, whose asynchronous context is not that of the request.
     runWithRequestId(request.id, () => done(null, body));
   };
 

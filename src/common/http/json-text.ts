@@ -11,8 +11,8 @@ declare module 'fastify' {
 const MEMBER = 'application/json';
 
 /**
- * JSON that stands in a response as it is: JavaScript would round its numbers and reorder its members. It is
- * recognised by its only member, so it survives interceptors that copy a response member by member.
+ * JSON text that is inserted into a response unchanged: JavaScript would round its numbers and reorder members. It is
+ * recognized by its only member, so it survives interceptors that copy a response member by member.
  */
 export class JsonText {
   readonly [MEMBER]: string;
@@ -23,11 +23,11 @@ export class JsonText {
   }
 }
 
-/** Where a text goes. JSON.stringify writes no other `"\/"`, as it escapes backslashes, and no slash. */
+/** The placeholder of a text. JSON.stringify never writes `"\/"`: it escapes backslashes, but not slashes. */
 const PLACE = '"\\/"';
 const place = JSON.rawJSON(PLACE);
 
-/** JSON of a response, with every {@link JsonText} in it as it is. */
+/** The JSON of a response, with the text of every {@link JsonText} in it. */
 export function stringify(value: unknown): string {
   const texts: string[] = [];
   const json = JSON.stringify(value, (_, member: unknown) => {
@@ -43,17 +43,17 @@ export function stringify(value: unknown): string {
     .join('');
 }
 
-/** A number as JSON text (TC39 "JSON.parse source text access"), which TypeScript does not know yet. */
+/** A number as JSON text (TC39 "JSON.parse source text access"), which TypeScript does not type yet. */
 declare global {
   interface JSON {
     rawJSON(text: string): object;
   }
 }
 
-/** The handler's response contains {@link JsonText}. */
+/** Declares that the handler's response contains {@link JsonText}. */
 export const CarriesJsonText = (): MethodDecorator => RouteConfig({ carriesJsonText: true });
 
-/** A hook for `onRoute`. */
+/** An `onRoute` hook. */
 export function serializeJsonText(route: RouteOptions): void {
   if (!route.config?.carriesJsonText) return;
   route.preSerialization = (_request, reply, payload, done) => {

@@ -3,17 +3,17 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors/errors.js';
 import type { Metrics } from '../metrics/metrics.js';
 
-/** In bytes. Parsing, checking and storing a larger body takes milliseconds in which nothing else is served. */
+/** In bytes. Parsing, checking and storing a larger body blocks the event loop for milliseconds. */
 const LARGE = 64 * 1024;
 
-/** Requests with a large body that are served at the same time; each may keep a core of the database busy. */
+/** How many requests with a large body are handled at once; each may keep a core of the database busy. */
 const CONCURRENCY = Math.max(2, availableParallelism() >> 1);
 
-/** Requests with a large body that wait for others: their bodies are in memory. */
+/** How many requests with a large body may wait; their bodies are in memory. */
 const CAPACITY = 64;
 
 /**
- * Lets requests with large bodies keep no others waiting: few are served at a time, and between two that begin, the
+ * Keeps requests with large bodies from delaying others: few are handled at a time, and between two of them the
  * event loop serves other connections.
  */
 export class LargeBodies {
@@ -38,7 +38,7 @@ export class LargeBodies {
       'Requests with a large body that may wait',
       () => CAPACITY,
     );
-    // Not when the client has read the response, which may be late or never: it may ask behind a stream of events.
+    // Not at the end of the response: the client may read it late, or wait behind a stream of events.
     fastify.addHook('onSend', (request, _reply, payload, done) => {
       this.end(request);
       done(null, payload);
@@ -50,7 +50,7 @@ export class LargeBodies {
   }
 
   /**
-   * Begins to work on a body: at once, or for a large one when it is its turn. A client that leaves loses its turn.
+   * Waits until a body may be handled: at once, or a large one in turn. A client that disconnects loses its turn.
    *
    * @throws AppError `SERVICE_UNAVAILABLE` when too many are waiting
    */
@@ -65,7 +65,7 @@ export class LargeBodies {
     const { socket } = request.raw;
     if (socket.destroyed) return;
     this.waiting.push({ request, begin });
-    // There is no response to a client that has left.
+    // The client has disconnected, so nothing is sent.
     const onClose = () => this.end(request);
     this.departures.set(request, onClose);
     socket.once('close', onClose);

@@ -1,10 +1,10 @@
 /**
- * Stands for text whose bytes are no UTF-8: a lone surrogate, which no stored text contains and no rule
- * accepts. Taken as U+FFFD, as lenient decoders do, it would be found in texts that contain that.
+ * Replaces text that is not UTF-8 by a lone surrogate, which no stored text contains and no rule
+ * accepts. With U+FFFD, as lenient decoders use, a search would find texts that contain that.
  */
 const UNDECODABLE = '\uD800';
 
-/** Query parameters by name, decoded; a parameter that is repeated has all of its values, in their order. */
+/** Query parameters by name, decoded; a repeated parameter has all of its values, in order. */
 export type QueryParameters = Readonly<Record<string, string | string[]>>;
 
 /** Reads the query of a URL. Never throws. */
@@ -30,8 +30,8 @@ export function firstValue(query: QueryParameters, name: string): string | undef
 }
 
 /**
- * What stands before and after the value of one parameter, once it is set: the rest of the query as it was,
- * to the letter.
+ * The text before and after the value of one parameter, once it is set; the rest of the query is
+ * unchanged.
  */
 export function aroundParameter(query: string, name: string): [before: string, after: string] {
   const isNamed = (part: string) => splitParameter(part)[0] === name;
@@ -42,7 +42,7 @@ export function aroundParameter(query: string, name: string): [before: string, a
   return [[...before, `${name}=`].join('&'), after.map((part) => `&${part}`).join('')];
 }
 
-/** A text before and after the first place of a separator; all of it is before, if that is nowhere. */
+/** The text before and after the first separator; all of it is before, if there is none. */
 export function splitOnce(text: string, separator: string): [before: string, after: string] {
   const place = text.indexOf(separator);
   return place === -1 ? [text, ''] : [text.slice(0, place), text.slice(place + separator.length)];

@@ -24,14 +24,14 @@ import { Upgrades } from './upgrades.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** `false` has @fastify/cors leave a route alone. */
+    /** `false` excludes a route from @fastify/cors. */
     cors?: false;
   }
 }
 
 /**
- * Everything that each request passes before Nest sees it, and each reply after, in order. These hooks run
- * on every request, so they take callbacks: a promise for each would be felt.
+ * The hooks that every request passes before Nest, and every response after it, in order. They run
+ * on every request, so they use callbacks: promises would be slower.
  */
 export function registerHttp(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance();
@@ -54,13 +54,13 @@ export function registerHttp(app: NestFastifyApplication): void {
     reply.headers(constant);
     reply.header('x-request-id', request.id);
     if (isPrivate(request)) reply.header('cache-control', 'no-store');
-    // New connections are not accepted any more; an open one serves one request more.
+    // The process accepts no new connections; an open one gets one more response.
     if (drain.closing) reply.header('connection', 'close');
     const ambiguity = ambiguityOf(request.raw);
     if (ambiguity === undefined) {
       done();
     } else {
-      // What follows on this connection may not be a request.
+      // The bytes that follow on this connection may not be a request.
       reply.header('connection', 'close');
       done(new AppError('MALFORMED_REQUEST', ambiguity));
     }
@@ -69,12 +69,12 @@ export function registerHttp(app: NestFastifyApplication): void {
   fastify.addHook('onRoute', setUpBody);
   fastify.addHook('onRoute', serializeJsonText);
 
-  // Plugins load after the routes. CORS needs that, as its preflight route takes Nest's error handler; and
-  // a rejection has to come after CORS, so that a browser may read it.
+  // Plugins load after the routes. CORS requires that, because its preflight route uses Nest's error handler.
+  // The rejection comes after CORS, so that browsers can read it.
   const reject = rejectUnrouted(fastify);
   void fastify.register(cors, corsOptions(config, exposed));
   if (config.corsOrigins === '*') {
-    // Their headers are constant, and so are not asked for; but for preflights and what has no route.
+    // The CORS headers of routes are constant; the plugin handles preflights and unknown routes only.
     fastify.addHook('onRoute', (route) => {
       if (route.url !== '*') route.config = { ...route.config, cors: false };
     });
@@ -88,7 +88,7 @@ export function registerHttp(app: NestFastifyApplication): void {
   );
 }
 
-/** What no cache may keep: tokens, accounts, streams, and whatever an operation of GraphQL asks for. */
+/** Responses that caches must not store: tokens, accounts, streams, and results of GraphQL. */
 const isPrivate = ({ routeOptions, url }: FastifyRequest): boolean =>
   /^\/(?:auth\/|v1\/events\/stream$|graphql\/?(?:$|\?))/.test(routeOptions.url ?? url);
 
@@ -103,7 +103,7 @@ const EXPOSED_HEADERS = [
   'RateLimit-Policy',
 ];
 
-/** What every response says where any origin may read it. */
+/** The headers of every response if any origin may read it. */
 function corsHeaders({ corsOrigins }: Config, exposed: readonly string[]): Record<string, string> {
   if (corsOrigins !== '*') return {};
   return {
@@ -120,7 +120,7 @@ function corsOptions({ corsOrigins }: Config, exposed: readonly string[]) {
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders: [...exposed],
     maxAge: 600,
-    // The preflight goes on to the hook that knows which paths there are.
+    // The preflight continues to the hook that finds the methods of a path.
     preflightContinue: true,
     strictPreflight: false,
   };

@@ -5,7 +5,7 @@ import { toEnvelope } from '../errors/envelope.js';
 import type { AppError } from '../errors/errors.js';
 import { rootLogger } from '../logging/create-logger.js';
 
-/** Responds to what Fastify does not see with an error, and closes the connection. */
+/** Sends an error to a request that Fastify does not handle, and closes the connection. */
 export function rejectConnection(
   socket: Duplex,
   error: AppError,
@@ -24,7 +24,7 @@ export function rejectConnection(
     ...error.headers,
     Connection: 'close',
   };
-  // A client that does not close its half would keep the connection.
+  // A client that does not close its side would keep the connection open.
   socket.once('finish', () => socket.destroy());
   socket.end(
     [

@@ -5,12 +5,12 @@ import { isTracing } from '../tracing/spans.js';
 import { runWithRequestId } from '../logging/request-context.js';
 
 /**
- * One line for each request: which route, what came of it, how long it took. The route's pattern and not
- * its address, and no header or body, so that no line can hold a secret.
+ * Logs one line for each request: its route, status and duration. It has the pattern of the route instead of
+ * the address, and no header or body, so that no line contains a secret.
  */
 export function logRequests(fastify: FastifyInstance, logger: Logger): void {
   fastify.addHook('onRequest', (request, reply, done) => {
-    // 'close' is the one event that comes in any case: when all is sent, and when the client has gone before that.
+    // 'close' is the only event of every request: it also comes when the client has disconnected before the response.
     const log = () => {
       const isSent = reply.raw.writableFinished;
       logger.info({

@@ -8,9 +8,9 @@ import { MAX_PARAM_LENGTH } from './fastify-adapter.js';
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /**
- * Rejects what no route serves: 405 with `Allow` (RFC 9110, section 15.5.6) when the path is known under
- * other methods, 404 otherwise. Call it before the routes are registered; the hook that it returns belongs
- * after the one for CORS, so that a browser may read the rejection.
+ * Rejects requests without a route: 405 with `Allow` (RFC 9110, section 15.5.6) if the path has
+ * other methods, otherwise 404. Call it before the routes are registered, and add the returned hook
+ * after the one for CORS, so that browsers can read the error.
  */
 export function rejectUnrouted(fastify: FastifyInstance) {
   const paths = findMyWay({ ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH });
@@ -18,14 +18,14 @@ export function rejectUnrouted(fastify: FastifyInstance) {
 
   fastify.addHook('onRoute', ({ url, method }) => {
     if (url === '*') return; // the preflight route of @fastify/cors
-    // Two routes of one path may name their parameters differently.
+    // Two routes of one path may have different names for its parameters.
     const path = url.replaceAll(/:[^/]+/g, ':parameter').replace(/(?<=.)\/$/, '');
     let methods = methodsOf.get(path);
     if (!methods) {
       methodsOf.set(path, (methods = new Set()));
       paths.on('GET', path, () => undefined, methods);
     }
-    // Apollo registers OPTIONS, which is rejected below unless it is a preflight.
+    // Apollo registers OPTIONS; below, it is rejected unless it is a preflight.
     for (const name of [method].flat()) if (name !== 'OPTIONS') methods.add(name);
   });
 

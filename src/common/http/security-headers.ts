@@ -3,19 +3,19 @@ import { Socket } from 'node:net';
 import helmet from 'helmet';
 
 /**
- * What protects the callers of an API (OWASP REST Security Cheat Sheet, "Security Headers"): nothing that it
- * responds is loaded, framed, guessed at or sent in the clear. What else helmet sends is about pages.
+ * The headers of an API (OWASP REST Security Cheat Sheet, "Security Headers"): its responses cannot be
+ * framed, executed, sniffed or downgraded to HTTP. Helmet's other headers are for pages.
  */
 export const API_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",
-  // A browser that is redirected, as by a social login, must not pass on where from.
+  // A redirect, such as of a social login, must not reveal the address before it.
   'referrer-policy': 'no-referrer',
   'strict-transport-security': 'max-age=31536000; includeSubDomains',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
 };
 
-/** A page and its parts come from this service, and it talks to nobody else. */
+/** A page loads everything from this service, and connects to nothing else. */
 const PAGE_POLICY = {
   defaultSrc: ["'none'"],
   scriptSrc: ["'self'"],
@@ -28,7 +28,7 @@ const PAGE_POLICY = {
   frameAncestors: ["'none'"],
 };
 
-/** All that helmet sends for a page. Asked once: the headers are the same for each. */
+/** All headers of helmet for a page, computed once because they are constant. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = headersOf(
   helmet({
     contentSecurityPolicy: { directives: PAGE_POLICY, useDefaults: false },

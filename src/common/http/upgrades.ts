@@ -12,8 +12,8 @@ import { rejectConnection } from './reject-connection.js';
 type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /**
- * What each upgrade request passes, of whichever WebSocket server, as it passes no hook of Fastify: it counts in
- * the rate limit, and a client may have so many connections.
+ * Checks the upgrade requests of all WebSocket servers, which do not pass Fastify's hooks: they count for
+ * the rate limit, and the connections of each client are limited.
  */
 @Injectable()
 export class Upgrades {
@@ -28,14 +28,14 @@ export class Upgrades {
     this.addressOf = addressBehind(trustedProxies);
   }
 
-  /** Takes the requests to a path past all listeners: an adapter of Nest ends those to paths that it does not serve. */
+  /** Handles the requests to a path before any listener: Nest's adapters close those to paths that are not their own. */
   handle(path: RegExp, handler: UpgradeHandler): void {
     this.handlers.set(path, handler);
   }
 
-  /** Rejects the request, hands it to the handler of its path, or passes it on. */
+  /** Rejects the request, or passes it to the handler of its path or to the listeners. */
   async pass(request: IncomingMessage, socket: Duplex, head: Buffer, passOn: UpgradeHandler): Promise<void> {
-    // Node has let go of it: the error of a client that has left would end the process.
+    // Node has no error listener on this socket: an error of a disconnected client would end the process.
     socket.on('error', () => undefined);
     const headers: Record<string, string> = {};
     try {

@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
 
-/** How far the process is on its way out. It serves, drains, then closes; there is no way back. */
+/** The phases of a shutdown. A process serves, drains, then closes; it never goes back. */
 @Injectable()
 export class Drain {
   #state: 'serving' | 'draining' | 'closing' = 'serving';
 
-  /** Requests are still served, on new connections too, and `/health/ready` reports 503. */
+  /** Requests are served, also on new connections, and `/health/ready` responds with 503. */
   get draining(): boolean {
     return this.#state !== 'serving';
   }
 
-  /** No connection is accepted any more; each open one is closed after its next response. */
+  /** New connections are rejected; each open one is closed after its next response. */
   get closing(): boolean {
     return this.#state === 'closing';
   }

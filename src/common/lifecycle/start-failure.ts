@@ -7,10 +7,10 @@ interface SystemError extends Error {
   readonly syscall?: string;
 }
 
-/** PostgreSQL's classes (appendix A) for a role, a password or a database that it does not accept. */
+/** PostgreSQL's error classes (appendix A) for a role, a password or a database that it does not accept. */
 const REFUSED = /^(28|3D)...$/;
 
-/** What to do about a data folder that SQLite or Node cannot use, by the code of their errors. */
+/** The remedy for a data folder that SQLite or Node cannot use, by error code. */
 const STORAGE_ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^(SQLITE_FULL|ENOSPC|EDQUOT)/, 'make room on its disk'],
   [/^(SQLITE_READONLY|SQLITE_PERM|EROFS|EACCES|EPERM)/, 'the service must be able to write there'],
@@ -21,10 +21,10 @@ const STORAGE_ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^(SQLITE_CANTOPEN|SQLITE_IOERR|ENOTDIR|EIO)/, 'check the folder and its disk'],
 ];
 
-/** What `node-gyp-build` reports for a package without a binary for this platform, such as macOS on x64. */
+/** The error of `node-gyp-build` for a package without a binary for this platform, such as macOS on x64. */
 const NO_BINARY = /^No native build was found for (?<target>.+)\s+loaded from: .*?(?<name>[\w-]+)\s*$/;
 
-/** What is printed when the service or a command cannot start: a sentence where that says all, else the stack. */
+/** The text for a service or a command that cannot start: a sentence if the cause is known, else the stack. */
 export function explainStartFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if ([ConfigError, DatabaseError, AppError].some((known) => error instanceof known)) return error.message;

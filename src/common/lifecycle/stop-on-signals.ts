@@ -4,15 +4,15 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Config } from '../../config/config.js';
 import { Drain } from './drain.js';
 
-/** From the signal to the exit, in milliseconds: what orchestrators allow, less a margin. */
+/** From the signal to the exit, in milliseconds: the usual limit of orchestrators, less a margin. */
 const DEADLINE = 9_500;
 
 /**
- * SIGTERM, SIGINT and SIGHUP drain the process: it reports itself as not ready, goes on serving for the drain
+ * SIGTERM, SIGINT and SIGHUP drain the process: it reports itself as not ready, continues to serve for the drain
  * delay, then stops listening, finishes what is in flight and exits with 0, within 10 seconds. A second signal
  * exits at once.
  *
- * @param afterwards what is left to do once the application is closed
+ * @param afterwards runs after the application is closed
  */
 export function stopOnSignals(app: NestFastifyApplication, afterwards?: () => Promise<void>): void {
   const logger = new Logger('Shutdown');
@@ -26,7 +26,7 @@ export function stopOnSignals(app: NestFastifyApplication, afterwards?: () => Pr
     setTimeout(() => app.getHttpServer().closeAllConnections(), DEADLINE - 1000).unref();
     setTimeout(() => process.exit(0), DEADLINE).unref();
 
-    // Connections are kept in this time: clients that open new ones are reset when listening ends.
+    // Connections stay open in this time: clients that connect after listening ends are reset.
     await sleep(drainDelay);
     drain.close();
     await app.close();

@@ -9,8 +9,8 @@ interface Wanted {
 const rangeKey = ({ range: { limit, offset } }: Wanted): string => `${limit}+${offset}`;
 
 /**
- * Loads a page of the children of each of many parents at once, for a list field of GraphQL: one statement for each
- * page that a request asks for, however many parents there are.
+ * Loads a page of children for many parents at once, for a list field of GraphQL: one statement for each
+ * requested page, however many parents there are.
  */
 export class ChildrenLoader<Child> {
   private readonly loader = new RequestLoader(
@@ -18,7 +18,7 @@ export class ChildrenLoader<Child> {
     (key) => `${key.parentId} ${rangeKey(key)}`,
   );
 
-  /** @param loadChildren the children of all of the parents, at most `limit` of each after its first `offset` */
+  /** @param loadChildren loads the children of all parents, at most `limit` of each after its first `offset` */
   constructor(
     private readonly loadChildren: (parentIds: readonly number[], range: Range) => Promise<Child[]>,
     private readonly parentOf: (child: Child) => number,

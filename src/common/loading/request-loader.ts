@@ -1,14 +1,14 @@
 import DataLoader, { type BatchLoadFn } from 'dataloader';
 
 /**
- * Gathers what the fields of one request ask for into one batch. It forgets a value once its batch is loaded: a
- * later mutation of the same operation, and the fields of its result, see what is stored by then. It is kept by
- * the request's context and not by request-scoped injection, which would build the resolvers for each request.
+ * Loads the values that the fields of one request need in one batch. A value is forgotten once its batch is loaded: a
+ * later mutation of the same operation, and the fields of its result, read the current rows. The loader belongs to
+ * the request's context; request-scoped injection would create the resolvers for each request.
  */
 export class RequestLoader<Key, Value, CacheKey = Key> {
   private readonly loaders = new WeakMap<object, DataLoader<Key, Value, CacheKey>>();
 
-  /** @param cacheKey what makes two keys the same, where they are objects */
+  /** @param cacheKey identifies keys that are objects */
   constructor(
     private readonly loadBatch: BatchLoadFn<Key, Value>,
     private readonly cacheKey?: (key: Key) => CacheKey,

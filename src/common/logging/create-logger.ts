@@ -6,7 +6,7 @@ import type { Config } from '../../config/config.js';
 import { traceFields } from '../tracing/spans.js';
 import { requestFields } from './request-context.js';
 
-/** Nest's roll-call of modules and routes at start: only worth reading when something is wrong with it. */
+/** Nest's list of modules and routes at start, logged for debugging only. */
 const ROLL_CALL = new Set([
   'NestFactory',
   'InstanceLoader',
@@ -16,12 +16,12 @@ const ROLL_CALL = new Set([
   'GraphQLModule',
 ]);
 
-/** Says a second time, with a stack, what `main` says of a start that failed. */
+/** Logs the stack of a failed start, which `main` has reported already. */
 const REPETITION = 'ExceptionHandler';
 
 /**
- * The process's one logger: JSON lines on standard output, or lines for people when that is a terminal.
- * Modules write to it through Nest's own `new Logger(MyService.name)`.
+ * The logger of the process: JSON lines on standard output, or readable lines on a terminal.
+ * Modules use Nest's `new Logger(MyService.name)`.
  */
 export function createLogger({ logLevel, tracing }: Config): Logger {
   const options: Options = {
@@ -29,7 +29,7 @@ export function createLogger({ logLevel, tracing }: Config): Logger {
     base: null,
     mixin: tracing ? () => ({ ...requestFields(), ...traceFields() }) : requestFields,
     serializers: { err: describeError },
-    // Otherwise pino-http has its own serializer read the error first, with every value in it.
+    // Otherwise the serializer of pino-http runs first, and logs every value of the error.
     wrapSerializers: false,
     hooks: {
       logMethod(args, method) {
@@ -44,7 +44,7 @@ export function createLogger({ logLevel, tracing }: Config): Logger {
   return new Logger(new PinoLogger(params), params);
 }
 
-/** A request is one line: `GET /v1/posts 200 in 1.2 ms`. */
+/** The line of a request: `GET /v1/posts 200 in 1.2 ms`. */
 function forPeople() {
   const fields = ['requestId', 'clientRequestId', 'method', 'route', 'status', 'milliseconds', 'aborted'];
   return pretty({
@@ -60,12 +60,12 @@ function forPeople() {
   });
 }
 
-/** Only what is known to hold no data: a driver's error also has the values of the row in question. */
+/** Only fields that never contain data: a driver's error also has the values of the row. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message, stack, code, cause } = error as Error & { code?: unknown };
   return { type: name, message, code, stack, cause: cause && describeError(cause) };
 }
 
-/** The same logger without Nest's face, for lines on the hot path. */
+/** The same logger without Nest's interface, for the hot path. */
 export const rootLogger = (): Pino => PinoLogger.root;

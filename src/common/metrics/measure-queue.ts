@@ -2,7 +2,7 @@ import type { Database } from '../../database/database.js';
 import type { Clock } from '../clock/clock.js';
 import type { Metrics } from './metrics.js';
 
-/** Counting all rows of a long queue would take longer than Prometheus waits. */
+/** Counting all rows of a long queue would exceed Prometheus's timeout. */
 const COUNTED = 10_000;
 
 /** A queue in the database, whose rows have a `created_at` with an index. */
@@ -10,13 +10,13 @@ interface Queue {
   /** The names of the two metrics. */
   readonly count: string;
   readonly age: string;
-  /** What waits, for the descriptions. */
+  /** The rows, for the descriptions of the metrics. */
   readonly what: string;
-  /** A table, and a condition where not all of its rows wait: never text from outside. */
+  /** A table, and a condition if not all of its rows wait: never text from outside. */
   readonly rows: string;
 }
 
-/** Registers how many rows of a queue wait, up to 10,000, and for how long the oldest has. */
+/** Registers the number of waiting rows of a queue, up to 10,000, and the age of the oldest. */
 export function measureQueue(
   { database, metrics, clock }: { database: Database; metrics: Metrics; clock: Clock },
   { count, age, what, rows }: Queue,

@@ -1,6 +1,6 @@
 export type Labels = Readonly<Record<string, string>>;
 
-/** What a gauge is at this moment: one value, or one for each set of labels. */
+/** The current value of a gauge: a number, or one for each set of labels. */
 export type Reading = number | readonly (readonly [labels: Labels, value: number])[];
 
 export interface Counter {
@@ -8,7 +8,7 @@ export interface Counter {
 }
 
 export interface Histogram {
-  /** @param seconds of what was measured */
+  /** @param seconds the measured duration */
   observe(seconds: number, labels?: Labels): void;
 }
 
@@ -18,14 +18,14 @@ export interface MetricsReport {
 }
 
 /**
- * What modules measure, for Prometheus. A name ends with its unit (`_seconds`, `_bytes`), that of a counter with
- * `_total`. The values of a label are few and known beforehand: each makes a time series, in every process.
+ * Metrics for Prometheus. A name ends with its unit (`_seconds`, `_bytes`), that of a counter with
+ * `_total`. A label has few values, known beforehand: each is a time series in every process.
  */
 export abstract class Metrics {
-  /** Whether anyone asks for them. What costs something to measure is left out otherwise. */
+  /** Whether metrics are exported. Code with a cost per measurement checks it first. */
   abstract readonly enabled: boolean;
 
-  /** @param read called when Prometheus asks; where it throws, the metric is missing from that response */
+  /** @param read called at each scrape; if it throws, the metric is missing from that scrape */
   abstract gauge(
     name: string,
     help: string,
@@ -37,11 +37,11 @@ export abstract class Metrics {
 
   abstract histogram(name: string, help: string, labels?: readonly string[]): Histogram;
 
-  /** All of them, in the text format of Prometheus. */
+  /** All metrics in the text format of Prometheus. */
   abstract report(): Promise<MetricsReport>;
 }
 
-/** Without `METRICS_PORT`: nothing is registered, counted or kept. */
+/** Without `METRICS_PORT`: nothing is registered or counted. */
 export const NO_METRICS: Metrics = {
   enabled: false,
   gauge: () => undefined,

@@ -8,7 +8,7 @@ import {
   type Reading,
 } from './metrics.js';
 
-/** In seconds: from one read of SQLite to what clients wait for at most. */
+/** In seconds: from a read of SQLite to the longest time that clients wait. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Gauges of the library whose names end like those of counters, which `promtool check metrics` rejects. */
@@ -41,7 +41,7 @@ export class PrometheusMetrics extends Metrics {
       labelNames: [...labels],
       registers: [this.registry],
       collect: async () => {
-        // What cannot be read now must not look as it did before.
+        // A value that cannot be read must be absent, not the previous one.
         if (labels.length > 0) gauge.reset();
         else gauge.remove();
         const reading = await readSafely(read);
@@ -72,7 +72,7 @@ export class PrometheusMetrics extends Metrics {
   }
 }
 
-/** Nothing, where a database that is away is asked, say. */
+/** Nothing, for example while the database is unavailable. */
 async function readSafely(read: () => Reading | Promise<Reading>): Promise<Reading> {
   try {
     return await read();

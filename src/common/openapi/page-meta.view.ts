@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 
-/** `meta` of a page as the reference shows it; see `PageMeta`. */
+/** `meta` of a page in the reference; see `PageMeta`. */
 @ApiSchema({ name: 'PageMeta' })
 export class PageMetaView {
   @ApiProperty({

@@ -8,6 +8,6 @@ export const Int64Property = (options: ApiPropertyOptions = {}): PropertyDecorat
 export const NullableInt64Property = (options: { description: string; example: number }): PropertyDecorator =>
   ApiProperty({ ...options, oneOf: [{ type: 'integer', format: 'int64' }, { type: 'null' }] });
 
-/** A moment: UTC, RFC 3339 with milliseconds. */
+/** A time: UTC, RFC 3339 with milliseconds. */
 export const TimestampProperty = (): PropertyDecorator =>
   ApiProperty({ type: 'string', format: 'date-time', example: '2026-11-21T08:00:00.000Z' });

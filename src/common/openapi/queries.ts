@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiQuery } from '@nestjs/swagger';
 
-/** A query parameter that is optional, and replaced rather than rejected. */
+/** An optional query parameter; an invalid value is replaced by the default. */
 export const QueryParameter = (name: string, description: string, schema: object): MethodDecorator =>
   ApiQuery({ name, description, required: false, schema });
 
@@ -22,7 +22,7 @@ export const LimitQuery = (limit = 20): MethodDecorator =>
     default: limit,
   });
 
-/** @param example a cursor, where it is not that of a list by ids */
+/** @param example a cursor, if it is not that of a list by ids */
 export const CursorQuery = (example = 'MjA='): MethodDecorator =>
   QueryParameter(
     'cursor',

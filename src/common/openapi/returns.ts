@@ -7,16 +7,16 @@ import { PageMetaView } from './page-meta.view.js';
 
 type SchemaObject = Record<string, unknown>;
 
-/** Errors of a handler, with their messages. */
+/** Metadata key: the errors of a handler. */
 export const THROWN = Symbol('thrown errors');
 
 /** The messages of each code. */
 export type HandlerErrors = Partial<Record<ErrorCode, readonly string[]>>;
 
-/** A code whose message is that of `MESSAGES`, or codes with one or several messages of the handler. */
+/** A code with its message of `MESSAGES`, or codes with one or several messages of the handler. */
 type ErrorOfHandler = keyof typeof MESSAGES | Partial<Record<ErrorCode, string | readonly string[]>>;
 
-/** Metadata keys of what a handler responds with; see `Handler` of the reference. */
+/** Metadata keys of a handler's responses; see `Handler` of the reference. */
 export const SUCCESS = Symbol('success');
 export const REDIRECTION = Symbol('redirection');
 export const OTHER_ERROR = Symbol('other error');
@@ -33,58 +33,58 @@ export interface OtherError {
   readonly schema: SchemaObject;
 }
 
-// The status of a success is not said here: it follows from the method and `@HttpCode`.
+// The status of a success is not declared here: it follows from the method and `@HttpCode`.
 
-/** Responds with `{data}`. */
+/** The response is `{data}`. */
 export const ReturnsData = (view: Type): MethodDecorator =>
   returns([view], object({ data: ref(view) }, ['data']));
 
-/** Responds with `{data}` of what was created: return a `Created`, whose `Location` is sent as well. */
+/** The response is `{data}` of a new resource: return a `Created`, whose `Location` is sent as well. */
 export const ReturnsCreated = (view: Type): MethodDecorator =>
   applyDecorators(ReturnsData(view), UseInterceptors(ResourceHeadersInterceptor));
 
-/** Responds with the view itself. @param types media types, where there are more than JSON */
+/** The response is the view itself. @param types media types, if not only JSON */
 export const Returns = (view: Type, types?: readonly string[]): MethodDecorator =>
   returns([view], ref(view), types);
 
-/** Responds with text of another media type. */
+/** The response is text of another media type. */
 export const ReturnsText = (type: string, description: string): MethodDecorator =>
   returns([], { type: 'string', description }, [type]);
 
-/** Responds with `{data}`, a whole list. */
+/** The response is `{data}`, a complete list. */
 export const ReturnsList = (view: Type): MethodDecorator =>
   returns([view], object({ data: listOf(view) }, ['data']));
 
-/** Responds by sending the browser elsewhere. */
+/** The response redirects the browser. */
 export const ReturnsRedirect = (description: string): MethodDecorator =>
   SetMetadata(REDIRECTION, description);
 
-/** Responds with one page of a list, found by its number, and with the `Link` header. */
+/** The response is one page of a list by number, with the `Link` header. */
 export const ReturnsPage = (view: Type): MethodDecorator =>
   withLinks(returns([view, PageMetaView], pageOf(view)));
 
-/** Responds with one page of a list, found by where the one before it ended. */
+/** The response is one page of a list by cursor. */
 export const ReturnsCursorPage = (view: Type): MethodDecorator =>
   withLinks(returns([view], cursorPageOf(view)));
 
-/** Responds with the one or the other, as the query has it. */
+/** The response is a page by number or by cursor, depending on the query. */
 export const ReturnsPageOrCursorPage = (view: Type): MethodDecorator =>
   withLinks(returns([view, PageMetaView], { oneOf: [pageOf(view), cursorPageOf(view)] }));
 
-/** Responds with a view, or with `{data}` of another. */
+/** The response is a view, or `{data}` of another. */
 export const ReturnsViewOrData = (view: Type, other: Type): MethodDecorator =>
   returns([view, other], { oneOf: [ref(view), object({ data: ref(other) }, ['data'])] });
 
-/** Responds with `{}`, `{message}` and the like, for which a class would be too much. */
+/** The response is `{}`, `{message}` or the like, without a class. */
 export const ReturnsSchema = (schema: SchemaObject): MethodDecorator => returns([], schema);
 
-/** Responds with `{message}`. */
+/** The response is `{message}`. */
 export const ReturnsMessage = (message: string): MethodDecorator =>
   ReturnsSchema(object({ message: { const: message } }, ['message']));
 
 /**
- * Errors of a handler beside those that follow from its parameters and from who may call it, with the very messages
- * that clients get: `@Throws('INVALID_CURSOR', { NOT_FOUND: ['Post not found', 'Comment not found'] })`. A code alone
+ * The errors that a handler throws itself, with their messages; those of its parameters and of its access are added:
+ * `@Throws('INVALID_CURSOR', { NOT_FOUND: ['Post not found', 'Comment not found'] })`. A code alone
  * has its standard message.
  */
 export const Throws = (...errors: readonly ErrorOfHandler[]): ClassDecorator & MethodDecorator =>
@@ -101,7 +101,7 @@ function collect(errors: readonly ErrorOfHandler[]): HandlerErrors {
   return collected;
 }
 
-/** A error that is not in the envelope. */
+/** An error without the envelope. */
 export const ThrowsOther = (status: number, schema: SchemaObject): MethodDecorator =>
   SetMetadata<symbol, OtherError>(OTHER_ERROR, { status, schema });
 

@@ -2,7 +2,7 @@ import { AppError } from '../errors/errors.js';
 import { MESSAGES } from '../errors/messages.js';
 import { parseInt64 } from '../validation/int64.js';
 
-/** Where the next page starts: the last id of this one, in decimal, as standard base64 (RFC 4648, 4). */
+/** The cursor of the next page: the last id of this one, in decimal, as standard base64 (RFC 4648, 4). */
 export function encodeCursor(lastId: number): string {
   return Buffer.from(String(lastId)).toString('base64');
 }
@@ -17,10 +17,10 @@ export function decodeCursor(cursor: string | undefined): number {
   if (!cursor) return 0;
   const digits = Buffer.from(cursor, 'base64').toString('latin1');
   const id = parseInt64(digits);
-  // Node's decoder takes almost anything, so the text has to be what encoding gives again.
+  // Node decodes almost any text, so the text must equal its own encoding.
   if (id === undefined || id < 0n || Buffer.from(String(id)).toString('base64') !== cursor) {
     throw new AppError('INVALID_CURSOR', MESSAGES.INVALID_CURSOR);
   }
-  // Past the safe integers there are no rows, and so none after this one.
+  // There are no rows past the safe integers.
   return Math.min(Number(id), Number.MAX_SAFE_INTEGER);
 }

@@ -5,8 +5,8 @@ import { CursorPage, type Page } from './page.js';
 const MAX_URL_LENGTH = 2048;
 
 /**
- * The `Link` header (RFC 8288) of one page: relative references, which hold behind any proxy, with the
- * other parameters of the request as they were.
+ * The `Link` header (RFC 8288) of a page: relative references, which are right behind any proxy, with the
+ * other parameters of the request unchanged.
  */
 export function pageLinks(url: string, page: Page<unknown> | CursorPage<unknown>): string | undefined {
   if (url.length > MAX_URL_LENGTH) return undefined;
@@ -25,7 +25,7 @@ export function pageLinks(url: string, page: Page<unknown> | CursorPage<unknown>
   return links.join(', ');
 }
 
-/** What writes a link to the same address with another value of one parameter. */
+/** Creates a link to the same address with another value of one parameter. */
 function linksOf(url: string, parameter: string) {
   const [path, query] = splitOnce(url, '?');
   const [before, after] = aroundParameter(query, parameter);
@@ -35,6 +35,6 @@ function linksOf(url: string, parameter: string) {
     `<${start}${encodeURIComponent(value)}${end}>; rel="${relation}"`;
 }
 
-/** Node lets characters into an address that may not stand in a header, or that would end the reference. */
+/** Node accepts characters in an address that are invalid in a header, or would end the reference. */
 const encodeReference = (reference: string): string =>
   reference.replaceAll(/[^!#-;=?-~]/g, (char) => `%${char.charCodeAt(0).toString(16).padStart(2, '0')}`);

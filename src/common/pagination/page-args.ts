@@ -1,10 +1,10 @@
-/** The rows of a page, as SQL asks for them. */
+/** The rows of a page, for SQL. */
 export interface Range {
   readonly limit: number;
   readonly offset: number;
 }
 
-/** `page` and `limit` of a list in GraphQL. Never rejected: what makes no sense is replaced. */
+/** `page` and `limit` of a list in GraphQL. Invalid values are replaced, never rejected. */
 interface PageArgs {
   readonly page?: number | null;
   readonly limit?: number | null;
@@ -15,7 +15,7 @@ interface ListOptions {
   readonly maxLimit: number;
 }
 
-/** A page below 1 or null is 1; a limit outside 1 to the maximum or null is the default. */
+/** A page below 1 or null becomes 1; a limit outside of 1 to the maximum or null becomes the default. */
 export function toRange({ page, limit }: PageArgs, defaults: ListOptions): Range {
   const isPage = Number.isInteger(page) && page! >= 1;
   const isLimit = Number.isInteger(limit) && limit! >= 1 && limit! <= defaults.maxLimit;
@@ -23,7 +23,7 @@ export function toRange({ page, limit }: PageArgs, defaults: ListOptions): Range
   return { limit: rows, offset: ((isPage ? page! : 1) - 1) * rows };
 }
 
-/** The cost of a list field (`complexity`): as many objects as may be on a page, and what hangs on each. */
+/** The cost of a list field (`complexity`): the maximum number of objects on a page, with their fields. */
 export const listCost =
   (defaults: ListOptions) =>
   ({ args, childComplexity }: { args: PageArgs; childComplexity: number }): number =>

@@ -5,14 +5,14 @@ import { type Completion, Page } from './page.js';
 
 interface PageDefaults {
   readonly limit: number;
-  /** A limit outside 1 to this is replaced by the default, not clamped. */
+  /** A limit outside of 1 to this is replaced by the default, not clamped. */
   readonly maxLimit: number;
 }
 
-/** More rows than this before a page take time to pass over. */
+/** Skipping more rows than this takes time. */
 export const DEEP = 1000;
 
-/** Which page of a list is asked for. Never rejected: what makes no sense is replaced. */
+/** The requested page of a list. Invalid values are replaced, never rejected. */
 export class PageRequest {
   private constructor(
     private readonly page: bigint,
@@ -30,17 +30,17 @@ export class PageRequest {
     );
   }
 
-  /** Rows before this page; past the end of any list when the page number is beyond all counting. */
+  /** The number of rows before this page; beyond any list if the page number is too large. */
   get offset(): number {
     return Number((this.page - 1n) * BigInt(this.limit));
   }
 
-  /** Whether so many rows come before this page that passing over them takes time. */
+  /** Whether skipping the rows before this page takes time. */
   get isDeep(): boolean {
     return this.offset > DEEP;
   }
 
-  /** The response, once its rows and the length of the whole list are known. */
+  /** The response, from its rows and the length of the list. */
   of<T>(data: readonly T[], total: number, completion?: Completion<T>): Page<T> {
     const exact = Number(this.page);
     const meta = {

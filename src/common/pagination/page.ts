@@ -1,17 +1,17 @@
 import type { JsonText } from '../http/json-text.js';
 import { encodeCursor } from './cursor.js';
 
-/** What a page says of the whole list. */
+/** The `meta` of a page. */
 export interface PageMeta {
-  /** Matches when filtered, all rows otherwise. */
+  /** The number of matches if the list is filtered, otherwise of all rows. */
   readonly total: number;
-  /** As asked for; past 2^53 as text, because a number would be rounded. */
+  /** The requested page; past 2^53 as text, because a number would be rounded. */
   readonly page: number | JsonText;
   readonly limit: number;
   readonly has_next: boolean;
 }
 
-/** Loads a row of a large page whole, right before it is sent; `undefined` when the row is gone by then. */
+/** Loads a complete row of a large page right before it is sent; `undefined` if the row has been deleted. */
 export type Completion<T> = (index: number) => Promise<T | undefined>;
 
 /** The rows of a page. Those of a large page are incomplete: it is sent row by row, see `streamPage`. */
@@ -25,12 +25,12 @@ abstract class Rows<T> {
     this.#completion = completion;
   }
 
-  /** Present on a large page. */
+  /** Present for a large page. */
   get completion(): Completion<T> | undefined {
     return this.#completion;
   }
 
-  /** {@link completion} for the same rows in another form. */
+  /** {@link completion} for rows that were converted. */
   protected completionAs<View>(toView: (row: T) => View): Completion<View> | undefined {
     const { completion } = this;
     if (!completion) return undefined;
@@ -41,7 +41,7 @@ abstract class Rows<T> {
   }
 }
 
-/** One page of a list, found by its number. */
+/** One page of a list, by number. */
 export class Page<T> extends Rows<T> {
   constructor(
     data: readonly T[],
@@ -51,16 +51,16 @@ export class Page<T> extends Rows<T> {
     super(data, completion);
   }
 
-  /** Only on pages that are sent in another form than `{data, meta}`. */
+  /** Only for pages that are converted to another form than `{data, meta}`. */
   toJSON?(): unknown;
 
-  /** The same page with its rows as they leave. */
+  /** The same page with converted rows. */
   map<View>(toView: (row: T) => View): Page<View> {
     return new Page(this.data.map(toView), this.meta, this.completionAs(toView));
   }
 }
 
-/** One page of a list, found by where the one before it ended (keyset pagination). */
+/** One page of a list by cursor (keyset pagination). */
 export class CursorPage<T> extends Rows<T> {
   constructor(
     data: readonly T[],
@@ -72,7 +72,7 @@ export class CursorPage<T> extends Rows<T> {
   }
 
   /**
-   * @param rows in the order of their ids, one more than the page holds where there are more
+   * @param rows in the order of their ids, with one more than the page if there are more
    * @param completionOf the completion of the rows of the page
    */
   static of<T extends { readonly id: number }>(
@@ -86,7 +86,7 @@ export class CursorPage<T> extends Rows<T> {
     return new CursorPage(data, cursor, last !== undefined, completionOf?.(data));
   }
 
-  /** The same page with its rows as they leave. */
+  /** The same page with converted rows. */
   map<View>(toView: (row: T) => View): CursorPage<View> {
     return new CursorPage(this.data.map(toView), this.next_cursor, this.has_next, this.completionAs(toView));
   }

@@ -2,24 +2,24 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShut
 import { Transactions } from '../../database/transactions.js';
 import { Clock } from '../clock/clock.js';
 
-/** Between two purges, in milliseconds; up to half as much again, so that replicas do not all start at once. */
+/** Between two purges, in milliseconds; up to half as much is added, so that replicas do not all start at once. */
 const INTERVAL = 10 * 60_000;
 
 /** Deletes a batch. */
 type Task = () => Promise<{ readonly deleted: number; readonly isMore: boolean }>;
 
-/** Rows to a transaction, so that nobody waits long for a purge. */
+/** Rows in a transaction, so that other writes do not wait long. */
 const BATCH = 500;
 
-/** When rows expire: so many milliseconds after the time in a column, which has an index. */
+/** When rows expire: that many milliseconds after the time in a column, which has an index. */
 interface Expiry {
   readonly column: string;
   readonly lifetime: number;
 }
 
 /**
- * Deletes what has expired, every now and then. A module registers its table, which has the columns `id` and
- * `expires_at` (with an index), or another one and a lifetime. Any number of replicas may purge at once: each row is deleted by one of them.
+ * Deletes expired rows, periodically. A module registers its table, which has the columns `id` and
+ * `expires_at` (with an index), or another column and a lifetime. Replicas may purge at once: one deletes each row.
  */
 @Injectable()
 export class Purger implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -35,17 +35,17 @@ export class Purger implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly clock: Clock,
   ) {}
 
-  /** @param table one of our own names, as that of the column: never text from outside */
+  /** @param table a name of the application, like the column: never text from outside */
   register(table: string, expiry: Expiry = { column: 'expires_at', lifetime: 0 }): void {
     this.tables.set(table, expiry);
   }
 
-  /** For what does not expire row by row. @param name what is deleted */
+  /** For data that does not expire row by row. @param name of what is deleted */
   registerTask(name: string, task: Task): void {
     this.tasks.set(name, task);
   }
 
-  /** @returns how many rows were deleted, by table */
+  /** @returns the number of deleted rows, by table */
   async purge(): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
     for (const [table, expiry] of this.tables) counts.set(table, await this.purgeTable(table, expiry));
@@ -72,7 +72,7 @@ export class Purger implements OnApplicationBootstrap, OnApplicationShutdown {
     ).unref();
   }
 
-  /** What could not be deleted is left for the next time. */
+  /** The next purge tries again. */
   private async purgeAndReschedule(): Promise<void> {
     try {
       await this.purge();

@@ -7,7 +7,7 @@ import { clientOf, networkOf } from '../request/client.js';
 import { isPreflight } from '../request/preflight.js';
 import { RedisConnection } from './redis-connection.js';
 
-/** Clients that a process remembers; beyond that it forgets those that it has not seen for longest. */
+/** The number of clients that a process remembers; beyond that, it forgets the least recently seen. */
 const MAX_CLIENTS = 50_000;
 
 type Counter = (
@@ -15,9 +15,9 @@ type Counter = (
 ) => Promise<{ remaining: number; seconds: number; isExceeded: boolean }>;
 
 /**
- * Limits how many requests a client may send, an IPv4 address or an IPv6 /64, also those that no route serves; the
- * health checks and CORS preflights are exempt. Every response says what is left (IETF draft `ratelimit-headers`). With Redis the limit
- * is that of all replicas together; while Redis is away, each process limits by itself.
+ * Limits the requests of each client (an IPv4 address or an IPv6 /64), also those without a route; the
+ * health checks and CORS preflights are exempt. Every response has the rest of the limit (IETF draft
+ * `ratelimit-headers`). With Redis the limit is that of all replicas together; without it, each process has its own.
  */
 @Injectable()
 export class RateLimiter {
@@ -25,7 +25,7 @@ export class RateLimiter {
 
   constructor(private readonly config: Config) {}
 
-  /** Limits the requests that pass the hooks of the server. */
+  /** Limits the requests to the server. */
   async register(fastify: FastifyInstance): Promise<void> {
     if (this.config.rateLimit === undefined) return;
     this.counter = await createCounter(fastify, this.config.rateLimit, this.config.redisUrl);
@@ -36,9 +36,9 @@ export class RateLimiter {
   }
 
   /**
-   * Counts a request, or a message that is one.
+   * Counts a request, or a message that counts as one.
    *
-   * @param setHeaders gets what the response says of the limit, whether it is accepted or not
+   * @param setHeaders sets the headers of the limit, for accepted and rejected requests
    * @throws AppError `RATE_LIMITED`
    */
   async check(
@@ -63,7 +63,7 @@ export class RateLimiter {
 
 const HEALTH = /^\/health(?:[/?#]|$)/;
 
-/** A browser shows a preflight that is rejected as a network error: its page would never see the 429. */
+/** A browser reports a rejected preflight as a network error: the page would never see the 429. */
 const isExempt = (request: FastifyRequest): boolean =>
   HEALTH.test(request.routeOptions.url ?? request.url) || isPreflight(request);
 
@@ -88,8 +88,8 @@ async function createCounter(
 }
 
 /**
- * The store in memory passes on the object that it counts in: of requests that come at once, such as messages in one
- * packet, each would see the count of the last.
+ * The store in memory returns the object that it counts in: concurrent requests, such as messages in one
+ * packet, would each see the count of the last.
  */
 function oneByOne(count: Counter): Counter {
   let last: Promise<unknown> = Promise.resolve();
@@ -100,7 +100,7 @@ function oneByOne(count: Counter): Counter {
   };
 }
 
-/** Each has a scope of its own, because the plugin decorates the instance that it is registered with. */
+/** Each gets its own scope, because the plugin decorates the instance that it is registered with. */
 async function createOne(fastify: FastifyInstance, options: RateLimitPluginOptions): Promise<Counter> {
   const { promise, resolve } = Promise.withResolvers<Counter>();
   await fastify.register(async (scope) => {

@@ -1,15 +1,15 @@
 import type { LoggerService } from '@nestjs/common';
 import { Redis } from 'ioredis';
 
-/** Milliseconds. No request waits for a Redis that is slow or away. */
+/** Milliseconds. No request waits for a Redis that is slow or unavailable. */
 const CONNECT_TIMEOUT = 1000;
 const COMMAND_TIMEOUT = 250;
 const RETRY_DELAY = 500;
 
-/** How long Redis is left alone after a command has failed, in milliseconds. */
+/** How long Redis is not used after a failed command, in milliseconds. */
 const PAUSE = 5000;
 
-/** Connects in the background, again and again, and logs when Redis goes away and comes back. */
+/** Connects in the background, repeatedly, and logs when Redis becomes unavailable and available. */
 export class RedisConnection {
   readonly client: Redis;
   private isAway = false;
@@ -31,11 +31,11 @@ export class RedisConnection {
     this.client.on('close', () => this.noteAway('closed'));
   }
 
-  /** @param otherwise is run instead while Redis is away, accepts connections and does not respond, or fails */
+  /** @param otherwise runs instead while Redis is unavailable, does not respond, or fails */
   async ask<T>(command: () => Promise<T>, otherwise: () => Promise<T>): Promise<T> {
     const { isAway } = this;
     if (this.client.status !== 'ready' || (isAway && performance.now() < this.askAgainAt)) return otherwise();
-    // Of the requests that come now, this one alone waits to see whether Redis is back.
+    // Of the concurrent requests, only this one tries whether Redis is available again.
     if (isAway) this.pause();
     try {
       const result = await command();

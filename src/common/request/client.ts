@@ -4,16 +4,16 @@ import type { FastifyRequest } from 'fastify';
 import { Address6 } from 'ip-address';
 import { requestOf } from './request-of.js';
 
-/** Where a request comes from, as far as can be told. */
+/** The client of a request. */
 export interface ClientInfo {
   readonly address: string;
   /** The `User-Agent`, cut at 200 characters; empty without one. */
   readonly agent: string;
 }
 
-/** The client of the connection; behind trusted proxies, the client that these name. */
+/** The client's address: of the connection, or behind trusted proxies the one that they forward. */
 export const clientOf = ({ ip, headers }: FastifyRequest): ClientInfo => ({
-  // An IPv4 client of a socket that takes both is the same client.
+  // A dual-stack socket reports an IPv4 client as an IPv4-mapped IPv6 address.
   address: ip.replace(/^::ffff:(?=\d+\.)/i, ''),
   agent: headers['user-agent']?.slice(0, 200) ?? '',
 });
@@ -24,8 +24,8 @@ export const Client = createParamDecorator((_: unknown, context: ExecutionContex
 );
 
 /**
- * The client that an address counts for in limits: an IPv4 address by itself, an IPv6 address by its /64, which
- * is what one subscriber has.
+ * The key of a client in limits: an IPv4 address, or the /64 of an IPv6 address, which
+ * belongs to one subscriber.
  */
 export const networkOf = (address: string): string =>
   isIPv6(address) ? new Address6(`${address}/64`).startAddress().correctForm() : address;

@@ -1,27 +1,27 @@
 import { AppError } from '../errors/errors.js';
 import { networkOf } from './client.js';
 
-/** Connections of a kind at the same time. */
+/** The limits of open connections of a kind. */
 export const CONNECTION_LIMITS = { process: 1000, client: 50 };
 
-/** How many connections of a kind may be open. */
+/** Limits the open connections of a kind. */
 export class ConnectionLimit {
   private count = 0;
   private readonly byClient = new Map<string, number>();
 
-  /** @param kind what there may be so many of, in words for the client */
+  /** @param kind the kind of connections, for the message to clients */
   constructor(private readonly kind: string) {}
 
-  /** Places that are taken. */
+  /** The number of open connections. */
   get size(): number {
     return this.count;
   }
 
   /**
-   * Takes a place.
+   * Adds a connection.
    *
    * @param address of the client; an IPv6 client is its /64
-   * @returns what gives the place back
+   * @returns a function that removes it
    * @throws AppError `SERVICE_UNAVAILABLE`
    */
   enter(address: string): () => void {

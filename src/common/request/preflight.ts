@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 
-/** A CORS preflight as the Fetch standard defines it; any other OPTIONS is a method like the rest. */
+/** Whether it is a CORS preflight (Fetch standard); any other OPTIONS is a normal request. */
 export const isPreflight = ({ method, headers }: FastifyRequest): boolean =>
   method === 'OPTIONS' &&
   headers.origin !== undefined &&

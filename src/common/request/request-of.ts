@@ -4,7 +4,7 @@ import { type GqlContextType, GqlExecutionContext } from '@nestjs/graphql';
 import type { FastifyRequest } from 'fastify';
 import { upgradeAddress } from './upgrade-address.js';
 
-/** The request behind a call, over REST and GraphQL; over WebSocket, the one that opened the connection. */
+/** The request of a handler's call, over REST and GraphQL; over WebSocket, the one that opened the connection. */
 export function requestOf(context: ExecutionContext): FastifyRequest {
   if (isGraphQL(context)) {
     return GqlExecutionContext.create(context).getContext<{ req: FastifyRequest }>().req;
@@ -18,7 +18,7 @@ export const isGraphQL = (context: ExecutionContext): boolean =>
 
 export const isWebSocket = (context: ExecutionContext): boolean => context.getType() === 'ws';
 
-/** A client of a gateway, which has set `request` in `handleConnection(client, request)`. */
+/** A gateway's client, which has set `request` in `handleConnection(client, request)`. */
 interface WebSocketClient {
   readonly request?: IncomingMessage;
 }
@@ -32,10 +32,10 @@ function upgradeRequestOf(client: WebSocketClient): FastifyRequest {
 }
 
 /**
- * An upgrade request in the form that guards and strategies know. It counts as a POST: a browser sends its session
- * cookie whichever site has opened the connection, so the cookie counts only with its CSRF token.
+ * An upgrade request in the form that guards and strategies expect. It counts as a POST: a browser sends its session
+ * cookie whichever site opens the connection, so the cookie is valid only with its CSRF token.
  *
- * @param more headers that were sent in another way; browsers cannot set any
+ * @param more headers from the connection's parameters, because browsers cannot set any
  */
 export function toRequest(
   upgrade: IncomingMessage | undefined,

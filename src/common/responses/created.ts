@@ -1,8 +1,8 @@
-/** `{data}` of a resource that was made just now; the reply carries its address as `Location`. */
+/** The `{data}` of a new resource; the response has its address as `Location`. */
 export class Created<T extends { readonly id: number | string }> {
   readonly #collection: string;
 
-  /** @param collection path of the collection that the resource joined, such as `/v1/posts` */
+  /** @param collection path of the resource's collection, such as `/v1/posts` */
   constructor(
     collection: string,
     readonly data: T,

@@ -8,8 +8,8 @@ import { Created } from './created.js';
 import { streamPage } from './stream-page.js';
 
 /**
- * Describes the response in headers: `Location` of a resource that was created, `Link` (RFC 8288) from page to
- * page. It sits next to the handler, so interceptors around it may change the body without losing the headers.
+ * Sets headers that describe the response: `Location` of a new resource, `Link` (RFC 8288) between
+ * pages. It is the innermost interceptor, so others may change the body without losing the headers.
  */
 @Injectable()
 export class ResourceHeadersInterceptor implements NestInterceptor {

@@ -4,11 +4,11 @@ import { stringify } from '../http/json-text.js';
 import type { CursorPage, Page } from '../pagination/page.js';
 
 /**
- * Sends a large page row by row, as fast as the client reads. Each row is completed when its turn comes, so that
+ * Sends a large page row by row, as fast as the client reads. Each row is loaded right before it is sent, so that
  * neither a connection nor a transaction waits for the client.
  */
 export function streamPage(page: Page<unknown> | CursorPage<unknown>, method: string): StreamableFile {
-  // Fastify reads the body of a HEAD to its end, and sends nothing of it.
+  // For HEAD, Fastify would read the whole body and send nothing.
   const parts = method === 'HEAD' ? [] : partsOf(page);
   return new StreamableFile(Readable.from(parts), { type: 'application/json; charset=utf-8' });
 }

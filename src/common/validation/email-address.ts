@@ -7,13 +7,13 @@ import { isStorable } from './text.js';
 const MAX_LENGTH = 320;
 
 /**
- * Whether it is an e-mail address (RFC 5321, internationalised ones as well). The length and the characters
- * come first: the parser of addresses throws at lone surrogates.
+ * Whether the text is an e-mail address (RFC 5321 and internationalized ones). Length and characters are checked
+ * first, because the parser of addresses throws at lone surrogates.
  */
 export const isEmailAddress = (value: unknown): boolean =>
   typeof value === 'string' && value.length <= MAX_LENGTH && isStorable(value) && isEmail(value);
 
-/** The field is an e-mail address, or empty. */
+/** The field must be an e-mail address, or empty. */
 export const EmailAddressOrEmpty = (): PropertyDecorator =>
   applyDecorators(
     ApiProperty({ type: 'string', description: 'An e-mail address, or empty.', example: 'ada@example.com' }),

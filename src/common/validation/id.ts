@@ -5,14 +5,14 @@ import { AppError } from '../errors/errors.js';
 import { MESSAGES } from '../errors/messages.js';
 import { parseInt64 } from './int64.js';
 
-/** Stands for every id that is valid but that no row can have, as ids start at 1. */
+/** Replaces every valid id that no row can have; ids start at 1. */
 export const NO_ROW = 0;
 
-/** What nearly every id looks like. It is a safe integer without the detour over a bigint. */
+/** The usual form of an id: a safe integer, parsed without a bigint. */
 const SAFE_DIGITS = /^\d{1,15}$/;
 
 /**
- * The id in the path, as a safe integer. It is looked at before the body is (a pipe would come too late).
+ * The id in the path, as a safe integer. It is checked before the body (a pipe would run too late).
  *
  * @throws AppError `INVALID_ID` unless it is a signed 64-bit decimal integer.
  */
@@ -25,7 +25,7 @@ export const Id = createParamDecorator((name: string | undefined, context: Execu
   return id;
 });
 
-/** An id as a safe integer, {@link NO_ROW} where no row can have it; `undefined` for what is no id at all. */
+/** An id as a safe integer, {@link NO_ROW} if no row can have it; `undefined` if it is no id. */
 export function toId(text: string): number | undefined {
   if (SAFE_DIGITS.test(text)) return Number(text);
   const id = parseInt64(text);

@@ -16,9 +16,9 @@ const OPTIONS: ValidationPipeOptions = {
 };
 
 /**
- * Nest's `ValidationPipe` as the whole service uses it: what a class has no rule for is removed, nothing is
- * converted unless the class says so (`@Type()`), and an input that breaks a rule is a `VALIDATION_ERROR` with
- * one detail for each field. Nothing is removed where the class has no rules at all, nor from an argument of
+ * Nest's `ValidationPipe` with the service's options: fields without a rule are removed, values are
+ * converted only if the class says so (`@Type()`), and invalid input is a `VALIDATION_ERROR` with
+ * one detail for each field. Nothing is removed if the class has no rules, or from an argument of
  * GraphQL such as `@Args('input')`, whose schema allows no other fields.
  */
 @Injectable()
@@ -30,7 +30,7 @@ export class InputPipe extends ValidationPipe {
   }
 
   override transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
-    // On the hot path of every read: an id that a decorator of ours has checked needs no promise.
+    // The hot path of every read: an id that `@Id()` has checked needs no promise.
     if (metadata.type === 'custom') return value as Promise<unknown>;
     return this.check(value, metadata);
   }
@@ -43,13 +43,13 @@ export class InputPipe extends ValidationPipe {
       return this.keepingAll.transform(value, metadata);
     if (isObject(value))
       return super.transform(isLarge(value) ? pick(value, fieldsOf(metatype)) : value, metadata);
-    // Nothing or a scalar has none of the fields, and would pass where all of them are optional.
+    // An absent body or a scalar has none of the fields, and would be valid if all of them are optional.
     throw await this.explain(metatype);
   }
 
   /**
-   * Converts a path or query parameter to what the handler declares. A text that is not exactly a number stays
-   * a text, for `ParseIntPipe` and others to report: as `NaN`, a `DefaultValuePipe` would replace it silently.
+   * Converts a path or query parameter to the type of the handler. A text that is not exactly a number stays
+   * a text, so that `ParseIntPipe` and others report it: a `DefaultValuePipe` would replace `NaN` silently.
    */
   protected override transformPrimitive(value: any, metadata: ArgumentMetadata): any {
     const { type, metatype, data } = metadata;
@@ -62,7 +62,7 @@ export class InputPipe extends ValidationPipe {
     return super.transformPrimitive(value, metadata);
   }
 
-  /** The error of a body that is no object: it also names the fields that are missing. */
+  /** The error of a body that is not an object; it also names the missing fields. */
   private async explain(metatype: Type): Promise<AppError> {
     const sentence = 'The body must be a JSON object';
     try {
@@ -76,17 +76,17 @@ export class InputPipe extends ValidationPipe {
   }
 }
 
-/** Checks an input outside of a request, by the same rules. @throws AppError `VALIDATION_ERROR` */
+/** Validates input outside of a request, by the same rules. @throws AppError `VALIDATION_ERROR` */
 export function checkInput<T extends object>(metatype: Type<T>, value: unknown): Promise<T> {
   return pipe.transform(value, { type: 'body', metatype }) as Promise<T>;
 }
 
 const pipe = new InputPipe();
 
-/** Members and items of a body beyond which only its declared fields are looked at. */
+/** With more members and items than this in a body, only its declared fields are read. */
 const LARGE = 2000;
 
-/** class-transformer takes seconds for a body of 1 MiB that consists of what no field declares. */
+/** class-transformer takes seconds for a body of 1 MiB with undeclared fields only. */
 function isLarge(body: object): boolean {
   const pending: object[] = [body];
   for (let count = 0, next; (next = pending.pop());) {
@@ -98,13 +98,13 @@ function isLarge(body: object): boolean {
   return false;
 }
 
-/** What `@Expose({ name })` renames is not found in a large body. */
+/** In a large body, names of `@Expose({ name })` are not found. */
 const pick = (body: object, fields: ReadonlySet<string>): object =>
   Object.fromEntries(Object.entries(body).filter(([name]) => fields.has(name)));
 
 const known = new Map<Type, ReadonlySet<string>>();
 
-/** The fields that have a rule. */
+/** The fields with a rule. */
 function fieldsOf(type: Type): ReadonlySet<string> {
   let fields = known.get(type);
   if (!fields) {
@@ -114,7 +114,7 @@ function fieldsOf(type: Type): ReadonlySet<string> {
   return fields;
 }
 
-/** At most 15 digits: more would be rounded to another number. */
+/** At most 15 digits: longer numbers would be rounded. */
 const DECIMAL = /^-?(?=[\d.]{1,16}$)\d{1,15}(\.\d+)?$/;
 const BOOLEANS = new Set(['true', 'false']);
 
@@ -122,8 +122,8 @@ const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * Of a query parameter that is repeated, the first value counts; all of them where the handler or the field
- * takes an array. A query that no class describes is left as it is.
+ * Of a repeated query parameter, the first value counts; if the handler or the field
+ * takes an array, all of them. A query without a class is unchanged.
  */
 function withSingleValues(value: unknown, { metatype, data }: ArgumentMetadata): unknown {
   if (data !== undefined) {
@@ -133,14 +133,14 @@ function withSingleValues(value: unknown, { metatype, data }: ArgumentMetadata):
   const prototype = metatype.prototype as object;
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => {
-      // What TypeScript itself says of the property (`emitDecoratorMetadata`).
+      // The type of the property, as TypeScript emits it (`emitDecoratorMetadata`).
       const isArray = Reflect.getMetadata('design:type', prototype, name) === Array;
       return [name, Array.isArray(item) && !isArray ? item[0] : item];
     }),
   );
 }
 
-/** A parameter of these types takes every value. */
+/** A parameter of these types accepts every value. */
 const MANY = new Set<Function>([Array, Object]);
 
 function toValidationError(errors: readonly ValidationError[]): AppError {
@@ -149,7 +149,7 @@ function toValidationError(errors: readonly ValidationError[]): AppError {
   return new AppError('VALIDATION_ERROR', messages.join('; '), { details });
 }
 
-/** A field of a nested object is named by its path, such as `items.0.name`. */
+/** The name of a field of a nested object is its path, such as `items.0.name`. */
 function fieldErrors(
   { property, constraints = {}, children = [] }: ValidationError,
   path = '',

@@ -2,7 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { requestOf } from '../request/request-of.js';
 
 /**
- * The body of a request that may have none, which counts as `{}`. It passes no pipe: check it with
+ * The body of a request; an absent one is `{}`. It passes no pipe: validate it with
  * `checkInput()`.
  */
 export const OptionalBody = createParamDecorator(

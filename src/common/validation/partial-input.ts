@@ -2,17 +2,17 @@ import type { Type } from '@nestjs/common';
 import { PartialType as GraphqlPartialType } from '@nestjs/graphql';
 import { ApiProperty, type ApiPropertyOptions, DECORATORS, PartialType } from '@nestjs/swagger';
 
-/** An input all of whose fields may be absent or null. */
+/** An input whose fields may all be absent or null. */
 export function PartialInput<T>(type: Type<T>): Type<Partial<T>> {
   return withOptionalFields(PartialType(type), type);
 }
 
-/** The same for an input of GraphQL as well. */
+/** The same for an input of GraphQL. */
 export function PartialInputType<T>(type: Type<T>): Type<Partial<T>> {
   return withOptionalFields(GraphqlPartialType(type), type);
 }
 
-/** Takes along what the reference knows of the fields. */
+/** Copies the fields' metadata for the reference. */
 function withOptionalFields<T>(partial: Type<Partial<T>>, whole: Type<T>): Type<Partial<T>> {
   const prototype = whole.prototype as object;
   const names: string[] = Reflect.getMetadata(DECORATORS.API_MODEL_PROPERTIES_ARRAY, prototype) ?? [];

@@ -3,12 +3,12 @@ import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy } from 'class-validator';
 
 export interface TextRule {
-  /** Least and greatest length, in Unicode code points. Nothing is trimmed. */
+  /** Minimum and maximum length, in Unicode code points. Nothing is trimmed. */
   readonly min?: number;
   readonly max?: number;
 }
 
-/** The field is text that both databases can store: well-formed Unicode without NUL, within its length. */
+/** The field must be text that both databases can store: well-formed Unicode without NUL, within its length. */
 export function Text(rule: TextRule = {}): PropertyDecorator {
   const { min, max } = rule;
   return applyDecorators(
@@ -23,7 +23,7 @@ export function Text(rule: TextRule = {}): PropertyDecorator {
   );
 }
 
-/** What is wrong with a text, as the end of a sentence that starts with its name. */
+/** The broken rule of a text, to follow the name of the field. */
 export function textFault(value: unknown, { min = 0, max = Infinity }: TextRule): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
   if (value === '' && min > 0) return 'must not be empty';
@@ -37,7 +37,7 @@ export function textFault(value: unknown, { min = 0, max = Infinity }: TextRule)
   return undefined;
 }
 
-/** PostgreSQL stores no NUL, and a lone surrogate would come back as another character. */
+/** PostgreSQL cannot store NUL, and would return a lone surrogate as another character. */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }

@@ -5,23 +5,23 @@ import { PostgresConnection } from './connection.js';
 import { replicaPools } from './data-source.js';
 import { parsePosition } from './wal-position.js';
 
-/** Where the primary was at a moment, in milliseconds. */
+/** The primary's position at a time, in milliseconds. */
 export interface Sample {
   readonly position: bigint;
   readonly at: number;
 }
 
-/** A replica that is further behind is left out, in seconds. */
+/** A replica with a larger lag is not used, in seconds. */
 const MAX_LAG = 10;
 
-/** How many samples it may be behind by: an hour. */
+/** How many samples are kept: one hour. */
 const MAX_SAMPLES = 3600;
 
 const ignore = (): void => undefined;
 
 const POSITION = `SELECT pg_is_in_recovery() AS "isStandby", pg_last_wal_replay_lsn()::text AS position`;
 
-/** A standby that reads may go to, and how far it is. */
+/** A standby for reads, and its position. */
 export class Replica {
   readonly name: string;
   readonly main: Pool;
@@ -31,19 +31,19 @@ export class Replica {
   private readonly logger = new Logger('Database');
   private readonly watch: Pool;
   private looking: Promise<void> | undefined;
-  /** Samples that it has not replayed, as far as is known; the oldest first. */
+  /** Samples that it has not replayed yet, as far as is known; the oldest first. */
   private behind: Sample[] = [];
-  /** Whether it has replayed a sample since it came up: before that, its lag is unknown. */
+  /** Whether it has replayed a sample since it became available: before that, its lag is unknown. */
   private hasCaughtUp = false;
   private wasUsable: boolean | undefined;
 
   /**
-   * Grows when a connection is opened or lost. A standby that was restarted may be further back than it was, and is
+   * Incremented when a connection is opened or lost. A standby that restarted may be further behind, and is
    * reached by new connections only.
    */
   generation = 0;
 
-  /** What it has replayed, at least, as every connection of this generation sees it. */
+  /** The least position of every connection of this generation. */
   replayed = 0n;
 
   constructor(url: string, store: PostgresStore) {
@@ -64,7 +64,7 @@ export class Replica {
     return this.hasCaughtUp && this.lag < MAX_LAG;
   }
 
-  /** In seconds: how long the primary has been ahead. */
+  /** How long it has been behind the primary, in seconds. */
   get lag(): number {
     const [oldest] = this.behind;
     return oldest === undefined ? 0 : (performance.now() - oldest.at) / 1000;
@@ -76,7 +76,7 @@ export class Replica {
     if (this.behind.length > MAX_SAMPLES) this.behind.shift();
   }
 
-  /** Asks the server how far it is. Calls at the same time share the response. */
+  /** Reads the server's position. Concurrent calls share the result. */
   look(): Promise<void> {
     return (this.looking ??= this.ask()
       .catch(() => this.lose())
@@ -86,7 +86,7 @@ export class Replica {
       }));
   }
 
-  /** Leaves it out until it has been reached again, and has caught up. */
+  /** It is not used until it is available again and has caught up. */
   lose(): void {
     this.startGeneration();
     this.hasCaughtUp = false;
@@ -105,7 +105,7 @@ export class Replica {
   private async ask(): Promise<void> {
     const client = await this.watch.connect();
     const { generation } = this;
-    // Raised besides the failure of the query; unheard, it would end the process.
+    // Emitted in addition to the error of the query; without a listener, it would end the process.
     client.on('error', ignore);
     try {
       const { rows } = await client.query<{ isStandby: boolean; position: string | null }>(POSITION);

@@ -7,23 +7,23 @@ import { currentReadScope, type ReadScope } from '../read-scope.js';
 import { Replica } from './replica.js';
 import { parsePosition } from './wal-position.js';
 
-/** Between two looks at every server, in milliseconds. */
+/** The interval between two checks of all servers, in milliseconds. */
 const INTERVAL = 1000;
 
-/** How long a read waits for a replica that has replayed what it has to see, and between two looks, in milliseconds. */
+/** How long a read waits for a replica with the required position, and the interval of its checks, in milliseconds. */
 const PATIENCE = 100;
 const POLL = 10;
 
-/** A read that has taken longer has failed by being slow, and is not begun again, in milliseconds. */
+/** A read that took longer has failed because it is slow, and is not repeated, in milliseconds. */
 const MAX_REPEATED = 5000;
 
-/** A replica, as it was when a request chose it. */
+/** The state of a replica when a request chose it. */
 interface Choice {
   readonly replica: Replica;
   readonly generation: number;
 }
 
-/** Reads that may be a little old, on standbys of the primary. */
+/** Reads on standbys of the primary, whose data may be a little old. */
 export class Replicas {
   readonly all: readonly Replica[];
   private readonly choices = new WeakMap<ReadScope, Promise<Choice | undefined>>();
@@ -33,7 +33,7 @@ export class Replicas {
   private asking: Promise<bigint> | undefined;
   private askingNext: Promise<bigint> | undefined;
 
-  /** @param primary a pool that does not queue behind requests */
+  /** @param primary a pool that is not shared with requests */
   constructor(
     store: PostgresStore,
     private readonly primary: Pool,
@@ -42,14 +42,14 @@ export class Replicas {
     this.timer = setInterval(() => void this.look(), INTERVAL).unref();
   }
 
-  /** The one that the reads under way go to; absent: the primary. */
+  /** The replica of the current reads; undefined: the primary. */
   get current(): Replica | undefined {
     return this.reading.getStore();
   }
 
-  /** Looks at every server, so that those that can be used are. */
+  /** Checks every server, so that the available ones are used. */
   async look(): Promise<void> {
-    // Flushed, not inserted: a standby gets nothing else.
+    // The flush position, not the insert position: a standby gets only flushed data.
     const sampled = this.positionOf('pg_current_wal_flush_lsn()').then(
       (position) => ({ position, at: performance.now() }),
       () => undefined,
@@ -64,7 +64,7 @@ export class Replicas {
   }
 
   /**
-   * Where the primary is after all that has been committed. Calls at the same time share a question that was sent
+   * The primary's position after all commits. Concurrent calls share a query that was sent
    * after them, so that many writes cost few round trips.
    */
   position(): Promise<bigint> {
@@ -82,7 +82,7 @@ export class Replicas {
   }
 
   /**
-   * Reads from a replica, where the request under way may. What fails because of the replica is read again, from the
+   * Reads from a replica, if the current request may. A read that fails because of the replica is repeated on the
    * primary.
    *
    * @param work nothing but reads; it may run twice
@@ -97,12 +97,12 @@ export class Replicas {
     try {
       const result = await this.reading.run(replica, work);
       if (scope.position === undefined || choice.generation === replica.generation) return result;
-      // It was perhaps read over a connection that was opened meanwhile, from a server that has been restarted.
+      // The read may have used a connection that was opened meanwhile, to a server that has restarted.
     } catch (error) {
       if (!isReplicaFailure(error) || performance.now() - start > MAX_REPEATED) throw error;
       if (isConnectionLost(error)) replica.lose();
     }
-    // What follows in this request is not to be older.
+    // Later reads of the request must not be older.
     this.choices.set(scope, Promise.resolve(undefined));
     return work();
   }
@@ -117,7 +117,7 @@ export class Replicas {
     await Promise.all(this.all.map((replica) => replica.close()));
   }
 
-  /** One for all reads of a request, so that they fit together. */
+  /** One replica for all reads of a request, so that they are consistent. */
   private choiceOf(scope: ReadScope): Promise<Choice | undefined> {
     let choice = this.choices.get(scope);
     if (!choice) this.choices.set(scope, (choice = this.choose(scope.position)));

@@ -6,7 +6,7 @@ import type { ServiceDataSource } from '../service-data-source.js';
 import { Transactions } from '../transactions.js';
 import type { PostgresConnection } from './connection.js';
 
-/** Writes on PostgreSQL: each transaction has a connection of the pool to itself. */
+/** Transactions on PostgreSQL: each has its own connection of the pool. */
 export class PostgresTransactions extends Transactions {
   constructor(
     source: ServiceDataSource,

@@ -6,10 +6,10 @@ import { databaseFile } from './data-source.js';
 import { copyDatabase, createPrivate, flush, type OnProgress, verifyDatabase } from './snapshot.js';
 
 /**
- * Writes everything that had been committed at the start into a file, beside a running service. The file appears when
- * it is whole and verified.
+ * Writes everything that was committed at the start to a file, next to a running service. The file appears when
+ * it is complete and verified.
  *
- * @throws DatabaseError when there is nothing to back up, or the file is there already
+ * @throws DatabaseError when there is no database, or the file exists already
  */
 export async function backUpDatabase(
   store: SqliteStore,

@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import { traced } from '../statement-span.js';
 import { type Parameters, replacePlaceholders } from '../parameters.js';
 
-/** A connection, with its statements prepared once. */
+/** A connection that prepares each statement once. */
 export class SqliteConnection {
   private readonly statements = new Map<string, Database.Statement>();
 
@@ -23,8 +23,8 @@ export class SqliteConnection {
 }
 
 /**
- * The same query, planned without looking at values. SQLite looks at those of a LIMIT or of a condition, and
- * plans again whenever they are bound: a quarter of the time of a list. Into sub-selects it does not look.
+ * The same query, planned without the values. SQLite plans a query again when it binds the value of a LIMIT or of a
+ * condition, which takes a quarter of the time of a list; but not for values in sub-selects.
  */
 export function hideValues(sql: string): string {
   return /^\s*(?:select|with)\b/i.test(sql) ? replacePlaceholders(sql, (name) => `(SELECT :${name})`) : sql;

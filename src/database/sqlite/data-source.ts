@@ -11,24 +11,24 @@ import { SqliteQueryRunner } from './query-runner.js';
 import { ReaderThreads } from './reader-threads.js';
 import { Turns } from './turns.js';
 
-/** What the column types of `columns.ts` are called here. */
+/** SQLite's types for the column types of `columns.ts`. */
 const TYPES: Record<string, string> = { int8: 'integer', timestamptz: 'text' };
 
 /**
  * How long a statement waits while another process writes, in milliseconds. The wait blocks the event loop,
- * so a service hardly waits (`retryCollisions` tries again); a command may.
+ * so it is short in a service (`retryCollisions` retries); in a command it may be long.
  */
 const BUSY_TIMEOUT = { service: 5, command: 30_000 };
 
-/** The present as TypeORM stores dates here: in UTC, with milliseconds. */
+/** The current time as TypeORM stores dates here: in UTC, with milliseconds. */
 const NOW = `strftime('%Y-%m-%d %H:%M:%f', 'now')`;
 
 export const databaseFile = ({ directory }: SqliteStore): string => join(directory, 'database.sqlite');
 
-/** The embedded database: TypeORM's connection, which writes, and one that is opened read-only. */
+/** The embedded database: TypeORM's connection, which writes, and a read-only connection. */
 export class SqliteDataSource extends ServiceDataSource {
   readonly turns = new Turns();
-  /** For reads that may be slow. */
+  /** For slow reads. */
   readonly threads: ReaderThreads;
   private readonly openReader: () => Database.Database;
   private opened: Database.Database | undefined;
@@ -49,11 +49,11 @@ export class SqliteDataSource extends ServiceDataSource {
       timeout,
       enableWAL: true,
       prepareDatabase: (connection: Database.Database) => {
-        // A commit is on disk before it is acknowledged, whatever happens to the power.
+        // A commit is on disk before it is acknowledged, even if the power fails.
         connection.pragma('synchronous = FULL');
-        // Reader threads stop slow reads by it; a read within a unit of work is on this connection.
+        // Stops slow reads in reader threads; a read within a unit of work runs on this connection.
         connection.function('within_deadline', () => 1);
-        // TypeORM updates `@UpdateDateColumn` and `@DeleteDateColumn` by it; SQLite's own has whole seconds.
+        // TypeORM uses it for `@UpdateDateColumn` and `@DeleteDateColumn`; SQLite's own function has whole seconds.
         connection.function('current_timestamp', () =>
           new Date().toISOString().slice(0, -1).replace('T', ' '),
         );
@@ -74,12 +74,12 @@ export class SqliteDataSource extends ServiceDataSource {
     return super.initialize();
   }
 
-  /** The connection that reads. */
+  /** The connection for reads. */
   get reader(): Database.Database {
     return (this.opened ??= this.openReader());
   }
 
-  /** The connection that writes, for who has the turn. */
+  /** The connection for writes, for the holder of the turn. */
   get writer(): Database.Database {
     return (this.driver as BetterSqlite3Driver).databaseConnection;
   }
@@ -97,13 +97,13 @@ export class SqliteDataSource extends ServiceDataSource {
   }
 }
 
-/** Makes the file readable by its owner only, which SQLite's other files inherit, also in a folder that is not. */
+/** Makes the file readable for its owner only; SQLite's other files inherit that, even in a folder of wider access. */
 function makePrivate(file: string): void {
   closeSync(openSync(file, 'a', 0o600));
   try {
     chmodSync(file, 0o600);
   } catch (error) {
-    // On a volume that is shared by a group, the file may have another owner, who decides.
+    // On a volume of a group, the file may have another owner, who decides about its access.
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
   }
 }

@@ -24,7 +24,7 @@ export class SqliteDatabase extends Database {
   }
 
   /**
-   * One service to a file: a second one would not see what the first has buffered. Commands may join in.
+   * One service for a file: a second one would not see the first one's buffered data. Commands may use it, too.
    *
    * @throws DatabaseError when another service has the file open
    */
@@ -46,7 +46,7 @@ export class SqliteDatabase extends Database {
     }
   }
 
-  /** One service has the file; it hears of its own changes by itself. */
+  /** A file has one service, which signals its changes in memory. */
   listen(): Listening {
     return NO_SIGNALS;
   }

@@ -3,8 +3,8 @@ import Database from 'better-sqlite3';
 import { makeDataFolder } from '../../config/data-folder.js';
 
 /**
- * A lock between processes that ends with its holder, however it ends: an SQLite file in an exclusive
- * transaction, which the operating system gives up when the process dies.
+ * A lock between processes that ends with its holder: an SQLite file in an exclusive
+ * transaction, which the operating system releases when the process dies.
  */
 export class FileLock {
   private constructor(private readonly holder: Database.Database) {}

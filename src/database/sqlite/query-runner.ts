@@ -8,8 +8,8 @@ import type { Turns, Writer } from './turns.js';
 type Driver = ConstructorParameters<typeof BetterSqlite3QueryRunner>[0];
 
 /**
- * TypeORM's runner on one of two connections. Reads run on the one that is opened read-only; everything else
- * waits for its turn on the one that writes, and has it for a statement or for a whole transaction.
+ * TypeORM's runner on one of two connections. Reads run on the read-only connection; everything else
+ * waits for its turn on the writing one, and keeps it for a statement or for a transaction.
  */
 export class SqliteQueryRunner extends BetterSqlite3QueryRunner implements Writer {
   private readonly logger = new Logger(SqliteQueryRunner.name);
@@ -18,7 +18,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner implements Write
   private running = 0;
   private lastEnd = Date.now();
 
-  /** @param reader where it reads, until it starts a transaction; without one it is there to write */
+  /** @param reader the connection for reads until a transaction starts; without it, the runner only writes */
   constructor(
     driver: Driver,
     private readonly turns: Turns,
@@ -42,7 +42,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner implements Write
 
   override async query(sql: string, parameters?: any[], useStructuredResult?: boolean): Promise<any> {
     if (this.reader || this.isReleased) return super.query(sql, parameters, useStructuredResult);
-    // It is there to write. A deferred transaction could lose against another process in its middle.
+    // The transaction will write. A deferred one could conflict with another process after its first reads.
     const text = sql === 'BEGIN TRANSACTION' ? 'BEGIN IMMEDIATE' : sql;
     const run = () => super.query(text, parameters, useStructuredResult);
     this.running++;
@@ -63,7 +63,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner implements Write
     await super.release();
   }
 
-  /** Text sorts by code point here by itself, and SQLite does not have PostgreSQL's word for it. */
+  /** SQLite sorts text by code point, and has no collation of PostgreSQL's name. */
   protected override buildCreateColumnSql(column: TableColumn, skipPrimary?: boolean): string {
     if (column.collation !== 'C') return super.buildCreateColumnSql(column, skipPrimary);
     const { collation: _, ...plain } = column;
@@ -82,7 +82,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner implements Write
     return this.driver.databaseConnection;
   }
 
-  /** Once for all statements that come at the same time. */
+  /** Once for all concurrent statements. */
   private async takeTurn(): Promise<void> {
     this.turn ??= this.turns.take(this);
     try {

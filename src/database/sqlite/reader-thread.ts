@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { workerData } from 'node:worker_threads';
 
-/** One statement for a thread of its own. */
+/** A statement for a reader thread. */
 export interface Reading {
   readonly sql: string;
   readonly parameters: Readonly<Record<string, string | number | null>>;
@@ -9,21 +9,21 @@ export interface Reading {
   readonly deadline: number;
 }
 
-/** An error loses its code on the way between threads. */
+/** Errors lose their code when they are sent between threads. */
 export type ReadingResult =
   { readonly rows: readonly unknown[] } | { readonly code: string; readonly message: string };
 
-/** Rows between two looks at the clock: a look costs more than a row. */
+/** Rows between two checks of the clock, because a check costs more than a row. */
 const ROWS_PER_LOOK = 500;
 
 const { file } = workerData as { file: string };
 const database = new Database(file, { readonly: true });
-/** The service sends texts of fixed parts, so that there are few. */
+/** The texts of statements are constant, so there are few. */
 const statements = new Map<string, Database.Statement>();
 let deadline = 0;
 let rows = 0;
 
-// A statement cannot be interrupted from outside; a function that throws ends it.
+// A statement cannot be interrupted from outside; a function that throws stops it.
 database.function('within_deadline', { deterministic: false }, () => {
   if (++rows % ROWS_PER_LOOK === 0) checkDeadline();
   return 1;

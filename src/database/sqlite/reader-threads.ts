@@ -5,25 +5,25 @@ import type { PoolLoad } from '../database.js';
 import type { Parameters } from '../parameters.js';
 import type { Reading, ReadingResult } from './reader-thread.js';
 
-/** Milliseconds, with the time in the queue. */
+/** Milliseconds, including the time in the queue. */
 const DEADLINE = 8000;
 
-/** One core is left to the requests that need none of this. */
+/** One core stays free for other requests. */
 const THREADS = Math.max(1, availableParallelism() - 1);
 
-/** Reads that wait for a thread. */
+/** The number of reads that may wait for a thread. */
 const QUEUE = 64;
 
-/** After which a thread that has nothing to do ends, in milliseconds. */
+/** Idle threads end after this time, in milliseconds. */
 const IDLE = 30_000;
 
 /**
- * Reads that may be slow. A statement of better-sqlite3 blocks the thread it runs on, so each of these runs on a
- * thread with a connection of its own.
+ * Slow reads. A statement of better-sqlite3 blocks its thread, so each of these runs on a
+ * thread with its own connection.
  */
 export class ReaderThreads {
   private pool: Piscina<Reading, ReadingResult> | undefined;
-  /** Reads that run or wait. */
+  /** The number of running and waiting reads. */
   private count = 0;
 
   constructor(private readonly file: string) {}
@@ -40,7 +40,7 @@ export class ReaderThreads {
     throw Object.assign(new Error(result.message), { code: result.code });
   }
 
-  /** A thread is a connection; one that has not started yet counts as idle. */
+  /** Each thread has one connection; a thread that has not started yet counts as idle. */
   get load(): PoolLoad {
     const used = Math.min(this.count, THREADS);
     return { name: 'search', max: THREADS, used, idle: THREADS - used, pending: this.count - used };

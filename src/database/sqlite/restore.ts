@@ -8,19 +8,19 @@ import { databaseFile } from './data-source.js';
 import { FileLock } from './file-lock.js';
 import { copyDatabase, createPrivate, flush, type OnProgress, verifyDatabase } from './snapshot.js';
 
-/** What a database begins with (https://sqlite.org/fileformat2.html, section 1.2). */
+/** The first bytes of a database (https://sqlite.org/fileformat2.html, section 1.2). */
 const MAGIC = Buffer.from('SQLite format 3\0');
 
-/** What SQLite may have beside a database. */
+/** The further files of a database. */
 const COMPANIONS = ['-wal', '-shm', '-journal'];
 
 /**
- * Replaces the embedded database by a backup, once that has been verified. Killed at any moment, it leaves the old
- * database or the new one.
+ * Replaces the embedded database by a verified backup. If it is killed at any moment, either the old
+ * database or the new one is there.
  *
- * @param operator who does it, for the audit log
- * @returns the file that keeps the database that was there before, if there was one
- * @throws DatabaseError when the folder is in use, or the backup is no good
+ * @param operator who restores it, for the audit log
+ * @returns the file with the former database, if there was one
+ * @throws DatabaseError when the folder is in use, or the backup is invalid
  */
 export async function restoreDatabase(
   store: SqliteStore,
@@ -60,7 +60,7 @@ function replace(store: SqliteStore, draft: string): string | undefined {
     completeFile(store);
     kept = `${file}.before-restore-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
     for (const suffix of COMPANIONS) {
-      // Only a damaged database still has one. SQLite would take it for that of the new database.
+      // Only a damaged database still has one; SQLite would use it for the new database.
       if (existsSync(file + suffix)) renameSync(file + suffix, kept + suffix);
     }
     linkSync(file, kept);
@@ -70,14 +70,14 @@ function replace(store: SqliteStore, draft: string): string | undefined {
   return kept;
 }
 
-/** Moves what is in the write-ahead log into the database, unless that is damaged. @throws DatabaseError when it is in use */
+/** Moves the write-ahead log into the database, unless that is damaged. @throws DatabaseError when it is in use */
 function completeFile(store: SqliteStore): void {
   // SQLite deletes the log of a file that is no database.
   if (!isDatabase(databaseFile(store))) return;
   let database: Database.Database | undefined;
   try {
     database = new Database(databaseFile(store), { timeout: 1000 });
-    // Works only where nobody else has the database open, be it a command.
+    // Works only if no other process, such as a command, has the database open.
     database.pragma('journal_mode = DELETE');
   } catch (error) {
     if (/^SQLITE_(BUSY|LOCKED)/.test((error as { code?: string }).code ?? '')) throw inUse(store);

@@ -2,20 +2,20 @@ import { closeSync, fsyncSync, openSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { DatabaseError } from '../database.error.js';
 
-/** Pages that are copied between two looks at the progress. */
+/** Pages to copy between two reports of the progress. */
 const PAGES = 2000;
 
-/** How long another process may keep us from reading, in milliseconds. */
+/** How long another process may block reading, in milliseconds. */
 const PATIENCE = 30_000;
 
-/** How many pages of a database are copied, of how many. */
+/** The number of copied pages, and of all pages. */
 export type OnProgress = (done: number, total: number) => void;
 
 /**
- * Copies a database, also while others write to it: the copy is what had been committed at the start, however long it
+ * Copies a database while others may write: the copy has everything that was committed at the start, however long it
  * takes.
  *
- * @param to a file that is there and empty
+ * @param to an existing empty file
  * @throws DatabaseError when it cannot be read
  */
 export async function copyDatabase(
@@ -27,7 +27,7 @@ export async function copyDatabase(
   let source: Database.Database | undefined;
   try {
     source = new Database(from, { readonly, fileMustExist: true, timeout: PATIENCE });
-    // Holds the state of this moment. Without it, each write of another process would start the copy again.
+    // Keeps this state readable. Without it, each write of another process would restart the copy.
     source.exec('BEGIN');
     source.prepare('SELECT count(*) FROM sqlite_master').get();
     await source.backup(to, {
@@ -44,10 +44,10 @@ export async function copyDatabase(
 }
 
 /**
- * Makes a single file of a database, without a write-ahead log beside it, and checks all of it.
+ * Makes a single file of a database, without a write-ahead log, and checks its integrity.
  *
- * @param prepare changes it after the check
- * @throws DatabaseError when it is damaged, or not one of this service
+ * @param prepare changes the copy after the check
+ * @throws DatabaseError when it is damaged, or not a database of this service
  */
 export function verifyDatabase(file: string, prepare?: (database: Database.Database) => void): void {
   let database: Database.Database | undefined;
@@ -73,7 +73,7 @@ const unreadable = (file: string, cause: unknown) =>
 const isOurs = (database: Database.Database): boolean =>
   database.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'migrations'`).get() !== undefined;
 
-/** Makes an empty file that only its owner can read. */
+/** Creates an empty file that only its owner can read. */
 export function createPrivate(file: string): void {
   closeSync(openSync(file, 'wx', 0o600));
 }

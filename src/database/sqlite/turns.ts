@@ -1,19 +1,19 @@
 import { DEADLINE } from '../retry.js';
 
-/** Whoever writes, and until when it was last seen to do so. */
+/** The current writer, and when it was last active. */
 export interface Writer {
-  /** Milliseconds since the epoch; `Infinity` while a statement is under way. */
+  /** Milliseconds since the epoch; `Infinity` during a statement. */
   readonly lastUsed: number;
-  /** Rolls back and gives up the turn; whatever still comes from this writer fails. */
+  /** Rolls back and releases the turn; later statements of this writer fail. */
   evict(): void;
 }
 
-/** How long a transaction may do nothing while others wait to write, in milliseconds. */
+/** How long a transaction may be idle while others wait to write, in milliseconds. */
 const IDLE_LIMIT = 10_000;
 
-/** Turns at the one connection that writes, first come first served. */
+/** Turns on the writing connection, first come, first served. */
 export class Turns {
-  /** Sees how long each writer has waited, in seconds. */
+  /** Called with the time that each writer has waited, in seconds. */
   onWait: ((seconds: number) => void) | undefined;
   private current: Writer | undefined;
   private readonly waiting: { readonly writer: Writer; readonly start: () => void }[] = [];
@@ -26,7 +26,7 @@ export class Turns {
     return this.waiting.length;
   }
 
-  /** Whether the turn was free, and is now this writer's. */
+  /** Whether the turn was free, and now belongs to this writer. */
   tryTake(writer: Writer): boolean {
     if (this.current) return false;
     this.current = writer;
@@ -34,7 +34,7 @@ export class Turns {
     return true;
   }
 
-  /** @throws Error when others write for longer than a write is tried */
+  /** @throws Error when the turn does not come within the deadline of a write */
   async take(writer: Writer): Promise<void> {
     if (this.tryTake(writer)) return;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -63,7 +63,7 @@ export class Turns {
     next?.start();
   }
 
-  /** A transaction that somebody forgot to end would otherwise keep everyone from writing. */
+  /** Otherwise a transaction that was never ended would block all writes. */
   private evictIdle(): void {
     if (this.current && Date.now() - this.current.lastUsed >= IDLE_LIMIT) this.current.evict();
   }

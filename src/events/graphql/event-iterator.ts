@@ -3,7 +3,7 @@ import type { EventFilter } from '../event-filter.js';
 import type { EventBatch } from '../event-log.js';
 import type { StoredEvent } from '../stored-event.js';
 
-/** 1 MiB: what may wait for a slow consumer, in bytes. */
+/** 1 MiB: the maximum of data that waits for a slow consumer, in bytes. */
 const MAX_WAITING = 1024 * 1024;
 
 const TOO_SLOW =
@@ -11,7 +11,7 @@ const TOO_SLOW =
 
 const OVER = { done: true, value: undefined } as const;
 
-/** New events for one consumer. One that is too slow gets an error, and may continue by the feed or the stream. */
+/** New events for one consumer. One that is too slow gets an error, and may continue with the feed or the stream. */
 export class EventIterator implements AsyncIterableIterator<StoredEvent> {
   private readonly waiting: StoredEvent[] = [];
   private bytes = 0;
@@ -19,7 +19,7 @@ export class EventIterator implements AsyncIterableIterator<StoredEvent> {
   private isOver = false;
   private failure: unknown;
 
-  /** @param position of the last event that does not count */
+  /** @param position of the last event before the subscription */
   constructor(
     private readonly position: number,
     private readonly filter: EventFilter,
@@ -57,7 +57,7 @@ export class EventIterator implements AsyncIterableIterator<StoredEvent> {
     return this;
   }
 
-  /** An end without an error would look as if there were no more events. */
+  /** Without an error, it would look as if there were no more events. */
   fail(error: unknown): void {
     if (this.isOver) return;
     const { taker } = this;

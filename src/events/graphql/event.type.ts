@@ -1,7 +1,7 @@
 import { Field, ID, ObjectType } from '@nestjs/graphql';
 import { JsonScalar } from './json.scalar.js';
 
-/** An event as GraphQL shows it. */
+/** An event in GraphQL. */
 @ObjectType('Event', { description: 'Something that happened to a resource.' })
 export class EventType {
   @Field(() => ID)

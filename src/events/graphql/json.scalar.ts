@@ -1,6 +1,6 @@
 import { Scalar, type CustomScalar } from '@nestjs/graphql';
 
-/** Any JSON value, as a response has it. */
+/** Any JSON value of a response. */
 @Scalar('JSON')
 export class JsonScalar implements CustomScalar<unknown, unknown> {
   readonly description = 'Any JSON value.';

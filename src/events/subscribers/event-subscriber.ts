@@ -1,11 +1,11 @@
 import { DiscoveryService } from '@nestjs/core';
 
 export interface SubscriberOptions {
-  /** Under which its position is kept: unique, and never changed. */
+  /** The name under which its position is stored: unique, and never changed. */
   readonly name: string;
-  /** Absent: all. */
+  /** Undefined: all. */
   readonly types?: readonly string[];
-  /** Where a new subscriber starts: with the next event, or with the oldest that is kept. */
+  /** The start of a new subscriber: with the next event, or with the oldest kept one. */
   readonly from?: 'now' | 'start';
 }
 

@@ -28,7 +28,7 @@ export class Subscribers implements OnApplicationBootstrap, BeforeApplicationShu
   private readonly subscriptions = new Map<string, Subscription>();
   private readonly registered: Registration[] = [];
 
-  /** What each subscriber that has started gets, by its name. */
+  /** The filter of each subscriber that has started, by its name. */
   readonly filters = new Map<string, EventFilter>();
   private timer: NodeJS.Timeout | undefined;
   private retrying: Promise<void> | undefined;
@@ -41,7 +41,7 @@ export class Subscribers implements OnApplicationBootstrap, BeforeApplicationShu
     private readonly positions: SubscriberPositions,
   ) {}
 
-  /** For a subscriber that handles many events at once; call it before the application has started. */
+  /** For a subscriber that handles many events at once; call it before the application starts. */
   register(subscriber: Registration): void {
     this.registered.push(subscriber);
   }
@@ -72,7 +72,7 @@ export class Subscribers implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   private async startAll(subscribers: readonly Registration[]): Promise<void> {
-    // One process has the embedded database, and it is this one.
+    // The embedded database has one process, this one.
     if (this.queries.dialect.name === 'sqlite') await this.positions.releaseAll();
     const last = await this.log.catchUp();
     for (const subscriber of subscribers) {
@@ -94,7 +94,7 @@ export class Subscribers implements OnApplicationBootstrap, BeforeApplicationShu
     );
   }
 
-  /** The methods that are marked. */
+  /** The decorated methods. */
   private findHandlers(): Registration[] {
     const scanner = new MetadataScanner();
     return this.discovery.getProviders().flatMap((wrapper) => {

@@ -9,27 +9,27 @@ import { LEASE, type SubscriberPositions } from './subscriber-positions.js';
 
 const READ = { limit: 100, bytes: 1024 * 1024 };
 
-/** Between two looks in any case, in milliseconds. */
+/** The longest interval between two reads, in milliseconds. */
 const INTERVAL = 1000;
 
-/** Between two advances while there is nothing to handle, in milliseconds. */
+/** The interval at which the position advances while no event matches, in milliseconds. */
 const IDLE_INTERVAL = 60_000;
 
-/** How long a stopping process waits for the event that is being handled, in milliseconds. */
+/** How long a stopping process waits for its current event, in milliseconds. */
 const PATIENCE = 3000;
 
-/** Another process has taken over, and does what follows. */
+/** Another process has taken over, and handles later events. */
 class LeaseLost extends Error {}
 
-/** Remembers that the events up to a position are done. @returns whether to go on @throws LeaseLost */
+/** Stores that the events up to a position are done. @returns whether to continue @throws LeaseLost */
 type Advance = (position: number) => Promise<boolean>;
 
 export interface Subscriber {
   readonly name: string;
   readonly filter: EventFilter;
-  /** Handles events in their order, and advances as it does; what it throws is retried. */
+  /** Handles events in order, and advances the position; an error is retried. */
   readonly process: (events: readonly StoredEvent[], advance: Advance) => Promise<void>;
-  /** Whether events need not be handled for now; those of that time never are, but for those of its last minute. */
+  /** Whether events need no handling for now; they are skipped, except for those of the last minute. */
   readonly isIdle?: (() => Promise<boolean>) | undefined;
 }
 
@@ -40,7 +40,7 @@ interface Services {
   readonly logger: Logger;
 }
 
-/** Runs one durable subscriber, as far as no other process does. */
+/** Runs one durable subscriber, unless another process runs it. */
 export class Subscription {
   private readonly owner = randomUUID();
   private unfollow: (() => void) | undefined;
@@ -69,7 +69,7 @@ export class Subscription {
       await Promise.race([this.running, patience]);
       abort.abort();
     }
-    // Another process need not wait until the lease is over.
+    // Another process need not wait until the lease expires.
     const { positions } = this.services;
     if (this.hasClaimed && !this.running) await positions.release(this.subscriber.name, this.owner);
   }
@@ -109,18 +109,18 @@ export class Subscription {
       this.isAwake = false;
       for (let position; (position = await positions.available(name, this.owner)) !== undefined;) {
         const rows = await store.read(position, filter, READ);
-        // Without events nothing is written.
+        // Nothing is written while there are no events.
         if (this.stopped || rows.length === 0) break;
         const current = await this.lease(position);
         if (current === undefined) break;
-        // Another process has handled events in between, and these may be among them.
+        // Another process has handled events meanwhile, perhaps these.
         if (current !== position) continue;
         if (!(await this.handle(rows.map(log.toEvent)))) break;
       }
     }
   }
 
-  /** Goes past what happens while there is nothing to handle. */
+  /** Skips events while nothing needs handling. */
   private async skip(): Promise<void> {
     const { positions, log, store } = this.services;
     this.unfollow?.();
@@ -129,12 +129,12 @@ export class Subscription {
     if (Date.now() - this.skippedAt < IDLE_INTERVAL) return;
     this.skippedAt = Date.now();
     const { last } = await store.state();
-    // What came in between is not to be skipped.
+    // Events that arrive meanwhile must not be skipped.
     if (!(await this.subscriber.isIdle?.())) return;
     await positions.skip(this.subscriber.name, Math.min(last, log.head));
   }
 
-  /** Takes the lease, or renews it before it ends. @returns the position under it; `undefined` where another process has it */
+  /** Takes or renews the lease. @returns the position under it; `undefined` if another process has the lease */
   private async lease(position: number): Promise<number | undefined> {
     if (this.leasedUntil - Date.now() > LEASE / 2) return position;
     const current = await this.services.positions.claim(this.subscriber.name, this.owner);
@@ -144,7 +144,7 @@ export class Subscription {
     return current;
   }
 
-  /** @returns whether to go on */
+  /** @returns whether to continue */
   private async handle(events: readonly StoredEvent[]): Promise<boolean> {
     const { positions, logger } = this.services;
     const { name, process } = this.subscriber;

@@ -3,10 +3,10 @@ import type { GraphqlContext } from '../context.js';
 import { costOf } from './cost.js';
 import { tooComplex } from './too-complex.js';
 
-/** A request header with which a client asks for `extensions.cost`. */
+/** The request header that enables `extensions.cost`. */
 const COST_HEADER = 'graphql-cost';
 
-/** Limits how many objects a response may hold. It depends on the variables, so documents from the cache count too. */
+/** Limits the objects in a response. They depend on the variables, so cached documents are checked too. */
 export const costPlugin = (limit: number): ApolloServerPlugin<GraphqlContext> => ({
   requestDidStart: async () => {
     let objects = 0;

@@ -19,15 +19,15 @@ import {
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** How many objects an operation may respond with, given its variables. */
+/** Computes how many objects an operation may return, from its variables. */
 export type Cost = (variables: Variables) => number;
 
-/** What a list counts as whose field does not say how long it may become (`complexity`). */
+/** The assumed length of a list whose field does not declare it (`complexity`). */
 const LIST_LENGTH = 10;
 
 type Estimate = number | ((of: { args: Record<string, unknown>; childComplexity: number }) => number);
 
-/** One computation: a fragment that is spread repeatedly is computed once, or the time would double each time. */
+/** One computation: a repeated fragment is computed once; otherwise the time could double with each level. */
 interface Computation {
   readonly variables: Variables;
   readonly fragments: Map<string, number>;
@@ -41,8 +41,8 @@ const compiledCosts = new WeakMap<OperationDefinitionNode, Cost>();
 
 /**
  * Computes the cost of a valid operation: each object counts one, the lengths of lists multiply the cost of
- * their items, and values and introspection are free. A field declares with `complexity` how long its list
- * may become. Compiled once for each operation, because it is asked for on every request.
+ * their items, and values and introspection are free. A field declares the maximum length of its list
+ * with `complexity`. The result is compiled once for each operation, because every request needs it.
  */
 export function costOf(
   operation: OperationDefinitionNode,
@@ -138,7 +138,7 @@ class CostCompiler {
   }
 }
 
-/** The arguments as they will be, without the checks that execution makes. */
+/** The arguments with their defaults, without the checks of the execution. */
 function argumentsOf({ args }: GraphQLField<unknown, unknown>, node: FieldNode) {
   const given = new Map((node.arguments ?? []).map(({ name, value }) => [name.value, value]));
   return (variables: Variables): Record<string, unknown> =>

@@ -10,21 +10,21 @@ import {
 import type { GraphqlLimits } from '../../config/config.js';
 import { tooComplex } from './too-complex.js';
 
-/** What one selection set amounts to, with its fragments spread out. */
+/** The measures of a selection set, including its fragments. */
 interface Measure {
   /** Levels of fields; introspection fields are not counted. */
   depth: number;
   aliases: number;
   directives: number;
-  /** The most often that one name is selected in one place. */
+  /** The largest number of selections of one name in one place. */
   repeated: number;
-  /** How often each name is selected at this level. */
+  /** The number of selections of each name at this level. */
   readonly names: Map<string, number>;
 }
 
 /**
- * Limits the depth, aliases, directives and repeated fields of each operation. It visits the document node, so
- * that it runs before the specified rules reach a selection: some of them compare each field with each other.
+ * Limits the depth, aliases, directives and repeated fields of each operation. It runs at the document node,
+ * before the specified rules reach a selection: some of them compare each field with all others.
  */
 export const shapeRule =
   (limits: GraphqlLimits): ValidationRule =>
@@ -38,7 +38,7 @@ export const shapeRule =
     },
   });
 
-/** Every fragment is measured once, however often it is spread. */
+/** Every fragment is measured once. */
 function checkShape(document: DocumentNode, limits: GraphqlLimits): GraphQLError | undefined {
   const measurer = new Measurer(document, limits);
   for (const definition of document.definitions) {
@@ -101,7 +101,7 @@ class Measurer {
     const name = spread.name.value;
     const known = this.measured.get(name);
     if (known) return known;
-    // Stands for itself while it is being measured: validation reports fragments that contain themselves.
+    // A placeholder while a fragment is measured: validation reports fragments that contain themselves.
     this.measured.set(name, nothing());
     const fragment = this.fragments.get(name);
     const measure = fragment ? this.measure(fragment.selectionSet) : nothing();
@@ -114,7 +114,7 @@ class Measurer {
     total.depth = Math.max(total.depth, depth);
     total.aliases += aliases;
     total.directives += directives;
-    // Beyond the limit names are not counted: one fragment spread a thousand times would take long.
+    // Beyond the limit, names are not counted: a fragment that is used a thousand times would take long.
     const isExceeded = total.repeated > this.limits.repeatedFields;
     total.repeated = Math.max(total.repeated, repeated);
     if (!isExceeded) for (const [name, count] of names) this.addName(total, name, count);

@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql';
 import { AppError } from '../../common/errors/errors.js';
 
-/** @returns the error `QUERY_TOO_COMPLEX` with both numbers, when there are more than allowed */
+/** @returns the error `QUERY_TOO_COMPLEX` with both numbers, if the limit is exceeded */
 export function tooComplex(what: string, count: number, limit: number): GraphQLError | undefined {
   if (count <= limit) return undefined;
   const number = Number.isSafeInteger(count) ? String(count) : `more than ${Number.MAX_SAFE_INTEGER}`;

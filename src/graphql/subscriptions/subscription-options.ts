@@ -30,7 +30,7 @@ import { tooComplex } from '../limits/too-complex.js';
 
 type Connection = Context<Record<string, unknown>, Extra>;
 
-/** Subscriptions of one connection at a time. */
+/** The maximum number of concurrent subscriptions of a connection. */
 const MAX_SUBSCRIPTIONS = 50;
 
 interface Services {
@@ -39,7 +39,7 @@ interface Services {
   readonly limiter: RateLimiter;
 }
 
-/** Authenticates connections as long as they last, and limits and reports as Apollo does for requests over HTTP. */
+/** Authenticates connections while they last, with the limits and errors of requests over HTTP. */
 export function subscriptionOptions(
   schema: GraphQLSchema,
   { limits, introspection, suggestions, ...settings }: GraphqlSettings,
@@ -85,13 +85,13 @@ export function subscriptionOptions(
         await authenticator.authenticate(request);
         const { socket } = connection.extra;
         if (socket.readyState !== WebSocket.OPEN) return false;
-        // The client may connect again, with another credential.
+        // The client may reconnect with another credential.
         const unwatch = credentials.watch(request, () => socket.close(CloseCode.Forbidden, 'Forbidden'));
         socket.once('close', unwatch);
         return true;
       } catch (error) {
         const failure = toClientError(error);
-        // 4403, by the protocol, for a credential that is rejected.
+        // 4403 of the protocol, for a rejected credential.
         if (failure instanceof AppError && failure.code !== 'INTERNAL_ERROR') return false;
         throw error;
       }
@@ -130,7 +130,7 @@ function requestIdOf({ extra }: Connection): string {
   return id;
 }
 
-/** Browsers cannot set headers on an upgrade request, so the connection's parameters count as headers. */
+/** Browsers cannot set headers on an upgrade request, so the connection's parameters replace headers. */
 function requestOf(connection: Connection): FastifyRequest {
   const parameters = Object.entries(connection.connectionParams ?? {})
     .filter(([, value]) => typeof value === 'string')

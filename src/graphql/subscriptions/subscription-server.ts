@@ -17,14 +17,14 @@ import { subscriptionOptions } from './subscription-options.js';
 
 const PATH = /^\/graphql\/?(?:\?|$)/;
 
-/** Bytes of a message: a document of 64 KiB, with its variables. */
+/** The maximum size of a message: a document of 64 KiB, with its variables. */
 const MAX_MESSAGE = 256 * 1024;
 
-/** 1 MiB: what may wait for a client that sends and does not read, in bytes. The protocol returns what a ping carries. */
+/** 1 MiB: the maximum that waits for a client that sends but does not read, in bytes. A pong repeats its ping's data. */
 const MAX_WAITING = 1024 * 1024;
 
 /**
- * Serves subscriptions over WebSocket by the protocol of graphql-ws, if they are switched on. Nest's own server
+ * Serves subscriptions over WebSocket with the protocol of graphql-ws, if they are enabled. Nest's own server
  * (`subscriptions: { 'graphql-ws': true }`) accepts messages of 100 MiB and leaves connections to other paths open.
  */
 @Injectable()
@@ -67,14 +67,14 @@ export class SubscriptionServer implements OnApplicationBootstrap, OnModuleDestr
         sockets.emit('connection', client, request);
       });
     });
-    // Node reports upgrades only where someone listens.
+    // Node emits upgrades only if there is a listener.
     http.on('upgrade', (_request: IncomingMessage, socket: Duplex) => {
       if (http.listenerCount('upgrade') > 1) return;
       rejectConnection(socket, new AppError('NOT_FOUND', 'There is no WebSocket at this path'));
     });
   }
 
-  /** Comes before the HTTP server is closed, which waits for all connections. */
+  /** Runs before the HTTP server is closed, which waits for all connections. */
   async onModuleDestroy(): Promise<void> {
     await this.server?.dispose();
   }

@@ -1,17 +1,17 @@
 import type { MailMessage } from '../mail-message.js';
 
-/** What a mail says. Both of its parts are made from it, so that they cannot differ. */
+/** The content of a mail. Both of its parts are rendered from it, so that they cannot differ. */
 export interface MailContent {
   readonly subject: string;
   readonly paragraphs: readonly string[];
-  /** Stands between the first paragraph and the others. */
+  /** Between the first paragraph and the others. */
   readonly link?: { readonly label: string; readonly url: string };
 }
 
 const FONT = 'font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif';
 const BUTTON = `${FONT};display:inline-block;padding:10px 18px;border-radius:6px;background:#1a5fb4;color:#fff;text-decoration:none`;
 
-/** The plain text and the HTML of a mail. */
+/** Renders the plain text and the HTML of a mail. */
 export function render({ subject, paragraphs, link }: MailContent): Omit<MailMessage, 'to'> {
   const [first = '', ...others] = paragraphs;
   const text = [first, ...(link ? [`${link.label}:\n${link.url}`] : []), ...others].join('\n\n');

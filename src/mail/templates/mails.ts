@@ -1,12 +1,12 @@
 import type { MailMessage } from '../mail-message.js';
 import { render } from './layout.js';
 
-// The texts of all mails; `layout.ts` is how they look. Nothing that a stranger has typed belongs into them:
-// whoever registers the address of someone else would have us send it.
+// The texts of all mails; `layout.ts` renders them. They must not contain input of unknown people:
+// anyone could register another person's address and send them a text.
 
 type Text = Omit<MailMessage, 'to'>;
 
-/** After a registration, to the address that was given. */
+/** After a registration, to the given address. */
 export const verifyEmail = (url: string): Text =>
   render({
     subject: 'Confirm your e-mail address',
@@ -40,7 +40,7 @@ export const emailChangeRequested = (): Text =>
     ],
   });
 
-/** To the owner of an address that another account was to be moved to. */
+/** To the owner of an address that another account has requested. */
 export const emailTaken = (): Text =>
   render({
     subject: 'You already have an account',
@@ -51,7 +51,7 @@ export const emailTaken = (): Text =>
     ],
   });
 
-/** To whoever has forgotten their password. */
+/** To the owner of an account with a forgotten password. */
 export const resetPassword = (url: string): Text =>
   render({
     subject: 'Reset your password',

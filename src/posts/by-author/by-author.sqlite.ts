@@ -1,6 +1,6 @@
 import { postSummary } from '../post.view.js';
 
-/** There is no LATERAL here; a correlated subquery gives the ids, by which the posts are looked up. */
+/** SQLite has no LATERAL; a correlated subquery selects the ids, by which the posts are read. */
 export const newestByAuthors = (condition: string): string => `
   SELECT ${postSummary('post')}
   FROM json_each(:authors) AS author CROSS JOIN posts AS post

@@ -4,9 +4,9 @@ import * as sqlite from './by-author.sqlite.js';
 
 /**
  * The newest posts of each of `:authors` (a JSON array), `:limit` of each after the first `:offset`. It reads
- * just these from the index of authors; a window function would read all that the authors ever wrote.
+ * only these from the index of authors; a window function would read all posts of the authors.
  *
- * @param slow whether it is read by `Queries.search`
+ * @param slow whether `Queries.search` runs it
  */
 export const newestByAuthors = ({ dialect }: Queries, slow: boolean): string =>
   ({ postgres: postgres.newestByAuthors, sqlite: sqlite.newestByAuthors })[dialect.name](

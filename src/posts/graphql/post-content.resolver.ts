@@ -5,7 +5,7 @@ import { ResponseBudget } from '../../common/loading/response-budget.js';
 import { PostLists } from '../post-lists.js';
 import { PostType } from './post.type.js';
 
-/** Loads contents only where they are asked for, and only after it is known how large they are. */
+/** Loads contents only if they are selected, and only after their size is known. */
 @Resolver(() => PostType)
 export class PostContentResolver {
   private readonly budget = new ResponseBudget();

@@ -5,7 +5,7 @@ import type { PostSummary } from '../post.view.js';
 const PostStatusEnum = Object.fromEntries(POST_STATUSES.map((status) => [status, status]));
 registerEnumType(PostStatusEnum, { name: 'PostStatus' });
 
-/** A post as GraphQL shows it. */
+/** A post in GraphQL. */
 @ObjectType('Post', { description: 'A post of a user.' })
 export class PostType {
   @Field(() => ID)
@@ -26,7 +26,7 @@ export class PostType {
   @Field()
   updatedAt!: Date;
 
-  /** How large its content is, which has a resolver of its own. */
+  /** The size of its content, which another resolver loads. */
   contentBytes!: number;
 }
 

@@ -7,7 +7,7 @@ import { PostType, toPostType } from './post.type.js';
 
 const PAGES = { limit: 100, maxLimit: 100 };
 
-/** What posts add to a user: their newest posts. */
+/** The field that posts add to a user: the user's newest posts. */
 @Resolver(() => UserType)
 export class UserPostsResolver {
   private readonly newest = new ChildrenLoader<PostType>(

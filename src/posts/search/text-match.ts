@@ -1,11 +1,11 @@
 /** Conditions on `posts`, and the values of their parameters. */
 export interface TextMatch {
-  /** Finds the matches first, by the index: for counting them, and for a page of few. */
+  /** Reads the matches from the index first: for counts, and for pages with few matches. */
   readonly condition: string;
-  /** Looks into post after post: for a page of many, which is full before long. */
+  /** Checks post after post: for a page with many matches, which is soon full. */
   readonly walking: string;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** The indexes hold every three code points in a row; a shorter text is looked for in each post. */
+/** The indexes contain every sequence of three code points; for a shorter text, every post is checked. */
 export const GRAM = 3;

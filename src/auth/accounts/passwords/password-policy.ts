@@ -2,7 +2,7 @@ import { AppError } from '../../../common/errors/errors.js';
 import { textFault } from '../../../common/validation/text.js';
 import type { PasswordPolicyMode } from '../../../config/config.js';
 
-/** In code points, under each policy. */
+/** In code points, for each policy. */
 export const PASSWORD_LENGTH = { min: 6, max: 1024 };
 const STRICT_LENGTH = { ...PASSWORD_LENGTH, min: 8 };
 
@@ -11,14 +11,14 @@ interface Owner {
   readonly name: string;
 }
 
-/** What a new password has to be, by the setting `PASSWORD_POLICY`. */
+/** Checks new passwords, by the setting `PASSWORD_POLICY`. */
 export class PasswordPolicy {
   private common: Promise<ReadonlySet<string>> | undefined;
 
   constructor(private readonly mode: PasswordPolicyMode) {}
 
-  /** @param field where the password stands in the request
-   *  @throws AppError `VALIDATION_ERROR` with what is wrong with it */
+  /** @param field the field of the request that has the password
+   * @throws AppError `VALIDATION_ERROR` that names the broken rules */
   async check(field: string, password: string, owner: Owner): Promise<void> {
     const fault = await this.fault(password, owner);
     if (fault === undefined) return;
@@ -40,7 +40,7 @@ export class PasswordPolicy {
     return (await this.commonPasswords()).has(plain) ? 'is one of those that are guessed first' : undefined;
   }
 
-  /** Some 50,000 of them, in lower case; only read where the policy needs them. */
+  /** About 50,000 passwords in lower case, loaded only if the policy uses them. */
   private commonPasswords(): Promise<ReadonlySet<string>> {
     this.common ??= import('@zxcvbn-ts/language-common').then(
       ({ dictionary }) => new Set(dictionary['passwords-common']),

@@ -5,27 +5,27 @@ import type { Metrics } from '../../../common/metrics/metrics.js';
 import { networkOf } from '../../../common/request/client.js';
 import { WorkQueue } from './work-queue.js';
 
-/** OWASP's minimum for argon2id (RFC 9106): memory in KiB, passes over it, lanes. About 30 ms of one core. */
+/** OWASP's minimum for argon2id (RFC 9106): memory in KiB, passes, lanes. It takes about 30 ms of one core. */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-/** The hash of no password: comparing with it takes as long as with a real one, and always fails. */
+/** A hash that no password matches: comparing with it takes as long as with a real one. */
 export const NO_PASSWORD = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 /**
- * Each hash takes a core and 19 MiB. They are computed on Node's pool of four threads, one of which stays free
- * for all else that needs it: looking up names, reading files.
+ * Each hash takes a core and 19 MiB. Hashes run in Node's pool of four threads; one stays free
+ * for other work, such as name resolution and file access.
  */
 const CONCURRENCY = Math.min(availableParallelism(), 3);
 
-/** Passwords that wait in one lane: some seconds. Later ones are told to retry. */
+/** How many passwords may wait in one lane: some seconds of work. Further ones are rejected with 503. */
 const CAPACITY = 128;
 
-/** Of these, those of one client. */
+/** How many of these may come from one client. */
 const SHARE = CAPACITY / 4;
 
 /**
- * Hashes and compares passwords; so few at once that the service stays responsive. New passwords wait in another
- * lane than logins, so that registrations keep nobody from logging in.
+ * Hashes and compares passwords, few at once, so that the service stays responsive. New passwords wait in another
+ * lane than logins, so that registrations cannot block logins.
  */
 @Injectable()
 export class Passwords {
@@ -35,7 +35,7 @@ export class Passwords {
     share: SHARE,
   });
 
-  /** Registers how busy hashing is. */
+  /** Registers the metrics of hashing. */
   measure(metrics: Metrics): void {
     const { queue } = this;
     metrics.gauge('password_hashing_running', 'Passwords that are being hashed', () => queue.runningCount);
@@ -56,18 +56,18 @@ export class Passwords {
   /**
    * Hashes a new password.
    *
-   * @param address of the client, where one asks for it
-   * @throws AppError `SERVICE_UNAVAILABLE` when too many are waiting already
+   * @param address the client's address, if a client requested it
+   * @throws AppError `SERVICE_UNAVAILABLE` when too many passwords are waiting
    */
   hash(password: string, address?: string): Promise<string> {
     return this.queue.run('new', holderAt(address), () => argon2.hash(password, PARAMETERS));
   }
 
   /**
-   * Whether it is the password behind the hash; without a hash it never is, and takes as long.
+   * Whether the password matches the hash. Without a hash it returns false, after the same time.
    *
-   * @param first runs right before the work, which it prevents by throwing
-   * @throws AppError `SERVICE_UNAVAILABLE` when too many are waiting already
+   * @param first runs right before the comparison, and prevents it by throwing
+   * @throws AppError `SERVICE_UNAVAILABLE` when too many passwords are waiting
    */
   matches(
     password: string,
@@ -81,7 +81,7 @@ export class Passwords {
     });
   }
 
-  /** A hash by the parameters of today, where the given one was made with less work. */
+  /** A hash with the current parameters, if the given one was made with weaker ones. */
   async renew(password: string, hash: string): Promise<string | undefined> {
     if (!argon2.needsRehash(hash, PARAMETERS)) return undefined;
     return this.queue.run('login', undefined, () => argon2.hash(password, PARAMETERS));

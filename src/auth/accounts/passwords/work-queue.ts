@@ -1,23 +1,23 @@
 import { AppError } from '../../../common/errors/errors.js';
 
 interface Waiting {
-  /** Who waits; unknown for work that no client asked for. */
+  /** The client that waits; undefined for work that no client requested. */
   readonly holder: string | undefined;
   readonly start: () => void;
 }
 
 interface Limits {
-  /** Pieces of work at once, over all lanes. */
+  /** How many tasks run at once, over all lanes. */
   readonly concurrency: number;
-  /** Pieces of work that wait in one lane. */
+  /** How many tasks may wait in one lane. */
   readonly capacity: number;
-  /** How many of these one holder may have. */
+  /** How many of these one client may have. */
   readonly share: number;
 }
 
 /**
- * Runs at most so many pieces of work at once. Behind them wait bounded lanes that take turns: however full one
- * is, the next in the others comes within a turn. A lane is first come, first served.
+ * Runs a limited number of tasks at once. Further tasks wait in bounded lanes that take turns: a full lane
+ * delays the others by one task at most. Within a lane, the first come is served first.
  */
 export class WorkQueue<Lane extends string> {
   private running = 0;
@@ -26,19 +26,19 @@ export class WorkQueue<Lane extends string> {
 
   constructor(private readonly limits: Limits) {}
 
-  /** How much work is under way. */
+  /** How many tasks are running. */
   get runningCount(): number {
     return this.running;
   }
 
-  /** How much work waits in a lane. */
+  /** How many tasks wait in a lane. */
   waitingCount(lane: Lane): number {
     return this.lanes.get(lane)?.length ?? 0;
   }
 
   /**
-   * @param holder who asks for the work, such as a client's network
-   * @throws AppError `SERVICE_UNAVAILABLE` at once, when the lane or the holder's share of it is full
+   * @param holder the client that requested the task, such as its network
+   * @throws AppError `SERVICE_UNAVAILABLE` at once, when the lane or the client's share of it is full
    */
   async run<T>(lane: Lane, holder: string | undefined, work: () => Promise<T>): Promise<T> {
     if (this.running < this.limits.concurrency) this.running++;
@@ -46,7 +46,7 @@ export class WorkQueue<Lane extends string> {
     try {
       return await work();
     } finally {
-      // The place goes straight to the next in line, so that nobody slips in between.
+      // The place goes directly to the next task, so that no new one takes it.
       const next = this.next();
       if (next) next.start();
       else this.running--;
@@ -67,7 +67,7 @@ export class WorkQueue<Lane extends string> {
     for (const [lane, waiting] of this.lanes) {
       const next = waiting.shift();
       if (!next) continue;
-      // To the end of the turns.
+      // Moves the lane to the end of the turns.
       this.lanes.delete(lane);
       this.lanes.set(lane, waiting);
       return next;

@@ -3,5 +3,5 @@ import { github } from './github.js';
 import { google } from './google.js';
 import type { SocialProvider } from './social-provider.js';
 
-/** Every provider, by the name that it has in paths. */
+/** All providers, by their name in paths. */
 export const providers: { readonly [Name in SocialProviderName]: SocialProvider<Name> } = { google, github };

@@ -10,23 +10,23 @@ import { type SocialProfile, type SocialTokens, textOf } from './social-provider
 /** In seconds, for each request to a provider. */
 export const TIMEOUT = 5;
 
-/** Plain HTTP only where the setting says so, which it may on this machine alone. */
+/** Plain HTTP only if the setting allows it, which is possible for this machine only. */
 export const allowHttp = (address: string) =>
   new URL(address).protocol === 'http:' ? [allowInsecureRequests] : [];
 
-/** The client of an OpenID provider, by what that says of itself (OpenID Connect Discovery 1.0). */
+/** The client of an OpenID provider, from its metadata (OpenID Connect Discovery 1.0). */
 export function discover(
   issuer: string,
   { clientId, clientSecret }: { readonly clientId: string; readonly clientSecret: string },
 ): Promise<Configuration> {
   return discovery(new URL(issuer), clientId, clientSecret, undefined, {
     timeout: TIMEOUT,
-    // The signature of the ID token counts, however trustworthy the connection.
+    // The signature of the ID token is checked, even over HTTPS.
     execute: [...allowHttp(issuer), enableNonRepudiationChecks],
   });
 }
 
-/** The standard claims (OpenID Connect Core 1.0, section 5.1), of the ID token or else of the user info. */
+/** The standard claims (OpenID Connect Core 1.0, section 5.1), from the ID token or else from the user info. */
 export async function openIdProfile(
   configuration: Configuration,
   tokens: SocialTokens,

@@ -1,6 +1,6 @@
 import type { PostStatus } from '../../posts/post.entity.js';
 
-/** Words by language; common ones first, which are taken more often. */
+/** Words by language; common ones come first and are used more often. */
 const LANGUAGES = [
   'the of and to in is that for it with as was on are by this from which be not have an at or but they when all one can water light history question between morning system quiet journey letter garden mountain bridge stone winter almost measure carry window river answer paper number voice machine learn market island forest summer small change point simple world',
   'der die und in den von zu das mit sich des auf für ist im dem nicht ein eine als auch es an werden aus er hat dass sie nach wird bei Straße Frühling Brücke Gärten Übung Wörter möglich größer Fluss Müller schön Träume Käse zwölf Bücher Äpfel König Höhe Mädchen Grüße weiß heißt',
@@ -11,8 +11,8 @@ const LANGUAGES = [
   'في من على إلى أن هذا التي الذي كان مع عن بعد قبل كل بين يوم ماء مدينة كتاب بيت طريق وقت حياة عالم كلمة صباح مساء',
 ].map((words) => words.split(' '));
 
-/** Made-up text that is the same for the same number, and has what real text has: common and rare words. */
-export function inventPost(number: number): { title: string; content: string; status: PostStatus } {
+/** Generated text that is the same for the same number, with common and rare words like real text. */
+export function generatePost(number: number): { title: string; content: string; status: PostStatus } {
   const random = generator(number + 1);
   const words = LANGUAGES[Math.floor(random() ** 2 * LANGUAGES.length)]!;
   const word = () => words[Math.floor(random() ** 2 * words.length)]!;
@@ -35,15 +35,15 @@ export function inventPost(number: number): { title: string; content: string; st
 const GIVEN = 'Ada Émile Jürgen Ольга Ελένη 花子 ليلى Grace Zoë Łukasz'.split(' ');
 const FAMILY = 'Lovelace Noether Müller Петрова Παπαδάκης 山田 حداد Hopper Ångström Wójcik'.split(' ');
 
-/** Made-up names of people, all different as far as they go. */
-export function inventName(number: number): string {
+/** Generated names of people, as different as possible. */
+export function generateName(number: number): string {
   const given = GIVEN[number % GIVEN.length]!;
   const family = FAMILY[Math.floor(number / GIVEN.length + number) % FAMILY.length]!;
   const round = Math.floor(number / (GIVEN.length * FAMILY.length));
   return round === 0 ? `${given} ${family}` : `${given} ${family} ${round + 1}`;
 }
 
-/** Mulberry32: small, fast, and good enough to look at. @returns numbers from 0 up to 1 */
+/** Mulberry32: small, fast, and random enough for test data. @returns numbers from 0 up to 1 */
 function generator(seed: number): () => number {
   let state = seed * 0x9e3779b9;
   return () => {

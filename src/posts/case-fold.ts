@@ -1,0 +1,11 @@
+/**
+ * Text in the form that the search compares: texts that differ only in letter case have the same form, by
+ * Unicode's full case folding (The Unicode Standard, 3.13; in addition, dotless ı equals i). It is
+ * computed here and stored, because the databases treat case differently. The form of a part of a text is
+ * a part of the form of the text.
+ */
+export function caseFold(text: string): string {
+  // First upper case, which unites what lower case keeps apart (ß, ẞ and SS), then lower case. Which sigma
+  // results depends on its neighbours, so all become the same.
+  return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');
+}

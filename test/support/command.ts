@@ -1,0 +1,68 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { CommandCall, CommandResult } from './command-host.js';
+import { environmentOfProcess } from './environment.js';
+
+interface CommandOptions {
+  readonly environment: Readonly<Record<string, string>>;
+  /** Standard input. */
+  readonly input?: string;
+  /** Ends the command by SIGINT once its progress shows that it is at work. */
+  readonly interrupt?: boolean;
+}
+
+/** Runs a command of the build in a process that loads the modules of the commands once, one command at a time. */
+export function runCommand(
+  name: string,
+  parameters: readonly string[],
+  { environment, input = '' }: CommandOptions,
+): Promise<CommandResult> {
+  const call = { name, parameters, input, environment: { ...environmentOfProcess(), ...environment } };
+  const result = last.then(() => runInHost(call));
+  last = result.catch(() => undefined);
+  return result;
+}
+
+/** Runs a command in a process of its own, for what only a process can show: its end, its streams, signals. */
+export async function spawnCommand(
+  name: string,
+  parameters: readonly string[],
+  { environment, input = '', interrupt = false }: CommandOptions,
+): Promise<CommandResult> {
+  const child = spawn(process.execPath, [`dist/commands/${name}.js`, ...parameters], {
+    env: { ...environmentOfProcess(), ...environment },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
+  if (interrupt) child.stderr.once('data', () => child.kill('SIGINT'));
+  const [code] = await once(child, 'close');
+  return { code, output };
+}
+
+let last: Promise<unknown> = Promise.resolve();
+let host: ChildProcess | undefined;
+
+async function runInHost(call: CommandCall): Promise<CommandResult> {
+  const child = (host ??= startHost());
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`The process of the commands ended with ${code}`);
+  });
+  ended.catch(() => undefined);
+  child.send(call);
+  const [result] = (await Promise.race([once(child, 'message'), ended])) as [CommandResult];
+  return result;
+}
+
+/** Ends with the process of the tests. */
+function startHost(): ChildProcess {
+  const child = fork('test/support/command-host.ts', {
+    env: environmentOfProcess(),
+    execArgv: ['--no-warnings'],
+  });
+  child.once('exit', () => (host = undefined));
+  child.unref();
+  child.channel!.unref();
+  return child;
+}
