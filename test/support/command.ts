@@ -46,13 +46,20 @@ let host: ChildProcess | undefined;
 
 async function runInHost(call: CommandCall): Promise<CommandResult> {
   const child = (host ??= startHost());
-  const ended = once(child, 'exit').then(([code]) => {
+  const waiting = new AbortController();
+  const { signal } = waiting;
+  const ended = once(child, 'exit', { signal }).then(([code]) => {
     throw new Error(`The process of the commands ended with ${code}`);
   });
-  ended.catch(() => undefined);
+  const message = once(child, 'message', { signal });
   child.send(call);
-  const [result] = (await Promise.race([once(child, 'message'), ended])) as [CommandResult];
-  return result;
+  try {
+    const [result] = (await Promise.race([message, ended])) as [CommandResult];
+    return result;
+  } finally {
+    waiting.abort();
+    await Promise.allSettled([message, ended]);
+  }
 }
 
 /** Ends with the process of the tests. */
