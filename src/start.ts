@@ -2,7 +2,7 @@ import type { Logger } from 'nestjs-pino';
 import { createApp } from './app.factory.js';
 import { stopOnSignals } from './common/lifecycle/stop-on-signals.js';
 import { createLogger } from './common/logging/create-logger.js';
-import type { Config } from './config/config.js';
+import type { Config, PostgresStore } from './config/config.js';
 import { loadConfig } from './config/load-config.js';
 
 /** Serves until a signal arrives. */
@@ -26,13 +26,13 @@ function announce(config: Config, logger: Logger, url: string): void {
     logger.warn(message, 'Service');
   }
   const data =
-    store.kind === 'sqlite' ? `SQLite in ${store.directory}` : `PostgreSQL at ${describeAddress(store.url)}`;
+    store.kind === 'sqlite' ? `SQLite in ${store.directory}` : `PostgreSQL at ${describeAddresses(store)}`;
   logger.log(`Ready on ${url}, data in ${data}`, 'Service');
   const playground = graphql.playground ? `, playground at ${url}/graphql` : '';
   logger.log(`Reference at ${url}/docs${playground}`, 'Service');
 }
 
-function describeAddress(url: string): string {
-  const { host, pathname } = new URL(url);
-  return host + pathname;
+function describeAddresses({ url, servers }: PostgresStore): string {
+  const hosts = (servers.length > 0 ? servers : [url]).map((server) => new URL(server).host);
+  return hosts.join(',') + new URL(url).pathname;
 }

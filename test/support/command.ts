@@ -42,27 +42,34 @@ export async function spawnCommand(
 }
 
 let last: Promise<unknown> = Promise.resolve();
-let host: { readonly child: ChildProcess; readonly ended: Promise<never> } | undefined;
+let host: ChildProcess | undefined;
 
 async function runInHost(call: CommandCall): Promise<CommandResult> {
-  const { child, ended } = (host ??= startHost());
-  const result = new Promise<CommandResult>((resolve) => child.once('message', resolve as () => void));
+  const child = (host ??= startHost());
+  const waiting = new AbortController();
+  const { signal } = waiting;
+  const ended = once(child, 'exit', { signal }).then(([code]) => {
+    throw new Error(`The process of the commands ended with ${code}`);
+  });
+  const message = once(child, 'message', { signal });
   child.send(call);
-  return Promise.race([result, ended]);
+  try {
+    const [result] = (await Promise.race([message, ended])) as [CommandResult];
+    return result;
+  } finally {
+    waiting.abort();
+    await Promise.allSettled([message, ended]);
+  }
 }
 
 /** Ends with the process of the tests. */
-function startHost(): NonNullable<typeof host> {
+function startHost(): ChildProcess {
   const child = fork('test/support/command-host.ts', {
     env: environmentOfProcess(),
     execArgv: ['--no-warnings'],
   });
-  const ended = once(child, 'exit').then(([code]) => {
-    host = undefined;
-    throw new Error(`The process of the commands ended with ${code}`);
-  });
-  ended.catch(() => undefined);
+  child.once('exit', () => (host = undefined));
   child.unref();
   child.channel!.unref();
-  return { child, ended };
+  return child;
 }
