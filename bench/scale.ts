@@ -4,7 +4,7 @@
  *
  *     npm run bench:scale [-- --sizes 1000,100000,1000000 --store SQLite --requests 200]
  *
- * `--databases` has the addresses or folders of databases that have these sizes already, instead of making them.
+ * `--databases` measures existing databases of these sizes, by their addresses or folders.
  */
 import { execFileSync } from 'node:child_process';
 import { parseCommandLine } from '../src/commands/support/command-line.ts';
@@ -152,7 +152,7 @@ async function measure(store: string, stores: readonly Pick<TestStore, 'environm
     const warmUp = Math.min(20, count);
     for (let n = 0; n < count + warmUp; n++) {
       for (const [index, size] of sizes.entries()) {
-        // Once is enough for a search that takes too long.
+        // One measurement is enough for a search that takes too long.
         if (times[index]!.includes(Infinity)) continue;
         const milliseconds = await timed(servers[index]!.url, request(size));
         if (n >= warmUp || milliseconds === Infinity) times[index]!.push(milliseconds);

@@ -1,6 +1,6 @@
 /**
- * What each part of a larger installation costs a request: a proxy, a pooler, a read replica, a synchronous standby and
- * several servers in `DATABASE_URL`, each compared with one process on one PostgreSQL, one request at a time and in turn.
+ * Measures what each part of a larger installation costs a request: a proxy, a pooler, a read replica, a synchronous
+ * standby and several servers, each compared with one process on one PostgreSQL, one request at a time and in turn.
  *
  *     npm run bench:topology [-- --requests 300]
  */
@@ -18,7 +18,7 @@ import { spread, table } from './support/statistics.ts';
 
 const POSTS = 10_000;
 
-/** Requests that are not measured. */
+/** Requests of the warm-up. */
 const WARM_UP = 100;
 
 const { values } = parseCommandLine('Usage: npm run bench:topology [-- --requests 300]', {
@@ -53,7 +53,7 @@ const replica = Object.assign(new URL(address), { port: new URL(standby.url).por
 const pooler = await startPgBouncer(address);
 
 const direct = await Server.start('dist/main.js', environment);
-// Its own: a process that has just served a request is faster.
+// A separate process: one that has just served a request is faster.
 const behindProxy = await Server.start('dist/main.js', environment);
 const proxy = await startProxy(behindProxy.url);
 const withPooler = await Server.start('dist/main.js', {
@@ -100,14 +100,14 @@ pooler.stop();
 await standby.stop();
 await primary.stop();
 
-/** The median of each, in milliseconds; in turn, so that a mood of the machine meets all alike. */
+/** The medians in milliseconds; measured in turn, to even out changes of the machine. */
 async function medians(
   send: (url: string) => Promise<Response>,
   targets: readonly string[],
 ): Promise<number[]> {
   const times: number[][] = targets.map(() => []);
   for (let n = -WARM_UP; n < requests; n++) {
-    // Whoever is first in each turn is not as fast as the others.
+    // The first request in each turn is slower than the others.
     for (let place = 0; place < targets.length; place++) {
       const index = (place + Math.max(n, 0)) % targets.length;
       const target = targets[index]!;
@@ -127,7 +127,7 @@ async function setSynchronous(names: string): Promise<void> {
 }
 
 async function scansOfPrimary(): Promise<number> {
-  // Servers report with a delay.
+  // Servers report their position with a delay.
   await sleep(1500);
   const client = new Client(address);
   await client.connect();

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { type ErrorCode, ERRORS } from '../src/common/errors/errors.js';
 import { findHandlers } from '../src/reference/handlers.js';
 import { buildDocument } from '../src/reference/build-document.js';
@@ -62,13 +62,15 @@ describe('The reference', () => {
 
   (hasBrowser ? describe : describe.skip)('in a browser', () => {
     let browser: Browser;
+    /** Of several tests: Swagger UI takes seconds of processor time to show all operations. */
+    let page: Page;
     beforeAll(async () => {
       browser = await launchBrowser();
+      page = await browser.newPage();
     });
     afterAll(() => browser?.close());
 
     it('is a page that asks nobody else, and tries an operation out', async () => {
-      const page = await browser.newPage();
       const troubles: string[] = [];
       const hosts = new Set<string>();
       page.on('console', (message) => message.type() === 'error' && troubles.push(message.text()));
@@ -89,17 +91,24 @@ describe('The reference', () => {
       expect(troubles).toEqual([]);
     });
 
+    it('is searched by words of tags, paths and summaries', async () => {
+      await page.fill('.operation-filter-input', 'post DELETES');
+      const paths = () => page.locator('.opblock-summary-path').allInnerTexts();
+      await waitFor(async () => !(await paths()).includes('/v1/orders'));
+
+      const found = await paths();
+      // Swagger UI breaks long paths by an invisible character.
+      expect(found.map((path) => path.replaceAll('\u200b', ''))).toContain('/v1/posts/{id}');
+      expect(found.length).toBeLessThan(operations.length / 4);
+    });
+
     it('logs in, keeps the token across reloads, and forgets it with the logout', async () => {
       const email = 'reader@example.com';
       await api.accounts.register(email);
-      const page = await browser.newPage();
-      await page.goto(`${await api.app.getUrl()}/docs`);
-      const me = async () => {
-        await page.goto(`${await api.app.getUrl()}/docs#/Accounts/Accounts_me`);
-        await page.reload();
-        await page.click('#operations-Accounts-Accounts_me .execute');
-        return page.innerText('.live-responses-table tbody .response-col_status');
-      };
+      const status = (code: number) =>
+        page.waitForSelector(`.live-responses-table tbody .response-col_status >> text=${code}`);
+      const stored = () => page.evaluate<string>('JSON.stringify(localStorage)');
+      const execute = () => page.click('#operations-Accounts-Accounts_me .execute');
 
       await page.fill('[name=email]', email);
       await page.fill('[name=password]', 'wrong password');
@@ -109,45 +118,35 @@ describe('The reference', () => {
       await page.fill('[name=password]', PASSWORD);
       await page.click('button:text("Log in")');
       await page.waitForSelector('#login-state:text("Logged in")');
-      expect(await me()).toContain('200');
+      await page.goto(`${await api.app.getUrl()}/docs#/Accounts/Accounts_me`);
+      await page.reload();
+      await execute();
+      await status(200);
+      expect(await stored()).toContain('eyJ');
 
       await page.click('#logout');
       await page.waitForSelector('#login-state:text("Logged out")');
-      expect(await me()).toContain('401');
-      await page.close();
+      await execute();
+      await status(401);
+      // A reload finds no token either.
+      expect(await stored()).not.toContain('eyJ');
     });
 
-    it('is searched by words of tags, paths and summaries', async () => {
-      const page = await browser.newPage();
-      await page.goto(`${await api.app.getUrl()}/docs`);
-      await page.fill('.operation-filter-input', 'post DELETES');
-      const paths = () => page.locator('.opblock-summary-path').allInnerTexts();
-      await waitFor(async () => !(await paths()).includes('/v1/orders'));
+    it('is dark for those who like it dark, also when they change that, and fits a small screen', async () => {
+      const small = await browser.newPage({ viewport: { width: 400, height: 800 }, colorScheme: 'dark' });
+      const red = async (of: Page) =>
+        Number(/\d+/.exec(await of.evaluate<string>('getComputedStyle(document.body).backgroundColor'))![0]);
+      await small.goto(`${await api.app.getUrl()}/docs`);
+      await small.click('#operations-Posts-Posts_create_v1');
+      await small.waitForSelector('.opblock-body');
 
-      const found = await paths();
-      // Swagger UI breaks long paths by an invisible character.
-      expect(found.map((path) => path.replaceAll('\u200b', ''))).toContain('/v1/posts/{id}');
-      expect(found.length).toBeLessThan(operations.length / 4);
-      await page.close();
-    });
+      expect(await red(page)).toBeGreaterThanOrEqual(128);
+      expect(await red(small)).toBeLessThan(128);
+      expect(await small.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(400);
 
-    it('is dark for those who like it dark, and fits a small screen', async () => {
-      for (const [colorScheme, isDark] of [
-        ['light', false],
-        ['dark', true],
-      ] as const) {
-        const page = await browser.newPage({ viewport: { width: 400, height: 800 }, colorScheme });
-        await page.goto(`${await api.app.getUrl()}/docs`);
-        await page.click('#operations-Posts-Posts_create_v1');
-        await page.waitForSelector('.opblock-body');
-
-        const [red] = /\d+/.exec(
-          await page.evaluate<string>('getComputedStyle(document.body).backgroundColor'),
-        )!;
-        expect(Number(red) < 128).toBe(isDark);
-        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(400);
-        await page.close();
-      }
+      await small.emulateMedia({ colorScheme: 'light' });
+      await waitFor(async () => (await red(small)) >= 128);
+      expect(await small.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(400);
     });
   });
 

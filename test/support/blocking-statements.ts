@@ -1,6 +1,6 @@
-/** What a statement of a migration meets. */
+/** The state of the schema when a statement of a migration runs. */
 interface Circumstances {
-  /** Tables that there were before the migration: they may be large, and are in use. */
+  /** Tables that existed before the migration: they may be large, and are in use. */
   readonly existing: ReadonlySet<string>;
   readonly isInTransaction: boolean;
   /** Whether a validated constraint has checked that a column is not null. */
@@ -45,9 +45,9 @@ const NOT_NULL = /^ALTER (?:COLUMN )?"?(?<column>\w+)"? SET NOT NULL$/i;
 const DEFAULT = /^ADD (?!CONSTRAINT\b).*?\bDEFAULT (?<value>.*)$/i;
 
 /**
- * Why a statement would keep requests waiting on a large table on PostgreSQL, and what to do instead.
+ * Why a statement would block requests on a large table on PostgreSQL, and what to do instead.
  *
- * @returns `undefined` where it does not, as far as its text tells
+ * @returns `undefined` if it does not, as far as its text shows
  */
 export async function whyBlocking(sql: string, met: Circumstances): Promise<string | undefined> {
   const text = sql
@@ -93,7 +93,7 @@ async function whyAction(table: string, action: string, met: Circumstances): Pro
   return undefined;
 }
 
-/** Split at commas that are not within parentheses. */
+/** Splits at commas outside of parentheses. */
 function actionsOf(text: string): string[] {
   const actions: string[] = [''];
   let depth = 0;

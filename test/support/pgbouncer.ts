@@ -11,7 +11,7 @@ const program = process.env['PGBOUNCER_PATH'] ?? '/usr/sbin/pgbouncer';
 
 export const hasPgBouncer = existsSync(program);
 
-/** PgBouncer in transaction mode. @param url address of a database of the server @returns the same through it */
+/** PgBouncer in transaction mode. @param url address of a database @returns its address through PgBouncer */
 export async function startPgBouncer(url: string): Promise<{ url: string; stop: () => void }> {
   const server = new URL(url);
   const port = await freePort();

@@ -12,6 +12,6 @@ export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has.
+    // It has ended.
   }
 }

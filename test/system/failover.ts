@@ -16,7 +16,7 @@ import { until } from '../support/until.ts';
 
 const WRITERS = 6;
 const READERS = 2;
-/** For writes to recover after the promotion, in milliseconds. */
+/** How long writes may take to recover after the promotion, in milliseconds. */
 const PATIENCE = 10_000;
 
 if (standbyBinaries === undefined) {
@@ -74,7 +74,7 @@ try {
   await back.query('ALTER SYSTEM SET default_transaction_read_only = on');
   await back.query('SELECT pg_reload_conf()');
   await until('writes are refused', async () => (await service.post()).status === 503);
-  // Otherwise the old one, which still believes that it is the primary, would be the only one.
+  // Otherwise the former primary, which still accepts writes, would be the only one.
   await second.kill();
   expect('a write on a read-only server is 503', (await retryAfter()) === '5');
   await back.query('ALTER SYSTEM RESET default_transaction_read_only');
@@ -92,9 +92,9 @@ for (const fault of faults) console.log(`  ${fault}`);
 process.exit(faults.length > 0 ? 1 : 0);
 
 /**
- * Writes all the time, and has another server take over.
+ * Writes continuously while another server takes over.
  *
- * @param strike ends the primary, and returns what promotes the standby
+ * @param strike ends the primary, and returns a function that promotes the standby
  */
 async function underLoad(
   what: string,
@@ -145,7 +145,7 @@ async function underLoad(
   await writeOn(heir, what);
 }
 
-/** The service writes there, and the events arrive. */
+/** The service writes to the new primary, and its events arrive. */
 async function writeOn(server: Standby, what: string): Promise<void> {
   const reply = await service.post();
   const { data } = (await reply.json()) as { data?: { id: number } };

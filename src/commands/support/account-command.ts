@@ -123,7 +123,7 @@ const say = (what: string, { id, email }: Account): void => console.log(`${email
 /** Commands that only read. */
 const READS = new Set(['list', 'show', 'purge']);
 
-/** @param words those of the command line, flags apart */
+/** @param words of the command line, without flags */
 export function runAccountCommand(words: string[], flags: Flags, usage: string): Promise<void> {
   return runDatabaseCommand(
     async (database) => {

@@ -2,8 +2,8 @@ import type { QueryRunner } from 'typeorm';
 import { isSqlite } from './column-types.js';
 
 /**
- * Creates an index while others write to its table. The migration has `transaction = false`, and may run again after it
- * was interrupted, which leaves an invalid index on PostgreSQL.
+ * Creates an index without blocking writes. The migration has `transaction = false`, and may run again after
+ * an interruption, which leaves an invalid index on PostgreSQL.
  *
  * @param on such as `posts (status, id)`
  */

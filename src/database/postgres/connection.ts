@@ -5,14 +5,14 @@ import { type Parameters, replacePlaceholders } from '../parameters.js';
 
 interface Statement {
   readonly text: string;
-  /** Of the parameters, in the order of their numbers. */
+  /** The names of the parameters, in the order of their numbers. */
   readonly names: readonly string[];
 }
 
-/** The pool of the driver behind a data source. */
+/** The connection pool of a data source. */
 export const poolOf = ({ driver }: DataSource): Pool => (driver as unknown as { master: Pool }).master;
 
-/** The driver's own pool. A statement that has a name is prepared once by each connection. */
+/** Queries on the driver's pool. Each connection prepares a statement once, by its name. */
 export class PostgresConnection {
   private readonly statements = new Map<string, Statement & { readonly name?: string }>();
 
@@ -25,7 +25,7 @@ export class PostgresConnection {
     return (await this.run(sql, parameters, this.pool)).rows as Row[];
   }
 
-  /** @param on the connection of a transaction, or any of the pool */
+  /** @param on the connection of a transaction, or the pool */
   run(
     sql: string,
     parameters: Parameters,

@@ -10,20 +10,20 @@ import { primaryClient } from './primary-client.js';
 import { replicaRunner } from './replica-runner.js';
 
 /**
- * Milliseconds. Added up they stay below the five seconds within which a lost database is reported: waiting
- * for a connection, then for the response. The server gives up on a statement before the client gives up on
- * the server, which is a little later.
+ * Milliseconds. Their sum stays below the five seconds within which an outage is reported: the wait
+ * for a connection, and that for the response. The server cancels a statement before the client gives up on
+ * the server, which happens a little later.
  */
 const CONNECTION_TIMEOUT = 2000;
 const STATEMENT_TIMEOUT = 2300;
 const CLIENT_MARGIN = 300;
 
-/** A text that is short or in many posts has all of them read, which may take longer, and not all at once. */
+/** A search for short or common text reads all posts, which may take longer; few of these run at once. */
 const SEARCHES = { timeout: 8000, connections: 4 };
 
 const { INT8, TIMESTAMPTZ } = types.builtins;
 
-/** As rows are to hold them: ids and counters as numbers, timestamps as RFC 3339 text in UTC. */
+/** Types of rows: ids and counters as numbers, timestamps as RFC 3339 text in UTC. */
 const readableTypes: CustomTypesConfig = {
   getTypeParser: (type, format) => {
     if (type === INT8) return Number;
@@ -32,22 +32,22 @@ const readableTypes: CustomTypesConfig = {
   },
 };
 
-/** `2026-11-21 09:51:40.12+00`, as PostgreSQL writes it in UTC; by hand, for dates are slow and many. */
+/** Converts `2026-11-21 09:51:40.12+00`, PostgreSQL's format in UTC, without the slower `Date`. */
 function toRfc3339(text: string): string {
   if (!text.endsWith('+00')) return new Date(text).toISOString();
   const milliseconds = text.slice(20, -3).padEnd(3, '0').slice(0, 3);
   return `${text.slice(0, 10)}T${text.slice(11, 19)}.${milliseconds}Z`;
 }
 
-/** A pool of connections. A patient one sets no limit to a statement: migrations may take their time. */
+/** A connection pool. A patient one has no statement timeout, for migrations. */
 export class PostgresDataSource extends ServiceDataSource {
-  /** The pool of the replica that reads go to where they are made; absent: the primary. */
+  /** The pool of the replica for the current reads; undefined: the primary. */
   replicaPool: () => Pool | undefined = () => undefined;
 
-  /** Finds the server that connections go to; absent: there is only one. */
+  /** Finds the server for new connections; undefined if there is only one. */
   readonly primary: Primary | undefined;
 
-  /** A connection for what must not wait for requests: whether the database is there, and can be written to. */
+  /** A connection that is not shared with requests, for health checks and metrics. */
   readonly watch: Pool;
 
   constructor(
@@ -66,7 +66,7 @@ export class PostgresDataSource extends ServiceDataSource {
       uuidExtension: 'pgcrypto',
       poolSize: patient ? 2 : store.poolSize,
       connectTimeoutMS: CONNECTION_TIMEOUT,
-      // `pg` raises on the pool when an idle connection dies; unheard, that would end the process.
+      // `pg` emits an error when an idle connection is lost; without a listener, it would end the process.
       poolErrorHandler: () => undefined,
       extra: {
         ...sessionOf(store),
@@ -95,14 +95,14 @@ export class PostgresDataSource extends ServiceDataSource {
   }
 }
 
-/** Connections of their own for searches, so that slow ones wait for each other and for no one else. */
+/** Connections for searches only, so that slow searches delay only each other. */
 export const searchPool = (store: PostgresStore, primary?: Primary): Pool =>
   newPool(store, primary, SEARCHES.connections, SEARCHES.timeout);
 
 const watchPool = (store: PostgresStore, primary?: Primary): Pool =>
   newPool(store, primary, 1, STATEMENT_TIMEOUT);
 
-/** Connections to a replica, directly: behind a pooler nobody would notice that it was restarted. */
+/** Direct connections to a replica: behind a pooler, a restart of the server would go unnoticed. */
 export function replicaPools(store: PostgresStore, url: string): Record<'main' | 'slow' | 'watch', Pool> {
   const replica = { ...store, url, pooled: false };
   return {
@@ -112,7 +112,7 @@ export function replicaPools(store: PostgresStore, url: string): Record<'main' |
   };
 }
 
-/** A connection that waits for signals: nothing is sent over it, so a server that is gone has to be noticed by TCP. */
+/** A connection that waits for signals: it sends nothing, so only TCP keep-alive detects a lost server. */
 export const listenerConnection =
   ({ url }: PostgresStore, primary: Primary | undefined) =>
   (timeout: number): Client =>
@@ -139,7 +139,7 @@ const clientOf = (primary: Primary | undefined): typeof Client => (primary ? pri
 const sessionOf = ({ pooled }: PostgresStore) => ({
   types: readableTypes,
   keepAlive: true,
-  // Times are read as text, whatever the server's taste. A pooler rejects settings of a session.
+  // Times are read as text in any format of the server. A pooler rejects settings of a session.
   ...(!pooled && { options: '-c DateStyle=ISO -c TimeZone=UTC' }),
 });
 

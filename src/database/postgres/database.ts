@@ -12,7 +12,7 @@ import { PostgresQueries } from './queries.js';
 import { Replicas } from './replicas.js';
 import { PostgresTransactions } from './transactions.js';
 
-/** A PostgreSQL server, shared with any number of replicas. */
+/** A PostgreSQL server, which any number of replicas may share. */
 export class PostgresDatabase extends Database {
   readonly queries: PostgresQueries;
   readonly transactions: PostgresTransactions;

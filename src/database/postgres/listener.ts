@@ -5,12 +5,12 @@ import type { Listening } from '../listening.js';
 /** Between two attempts to connect, in milliseconds. */
 const RETRY = 1000;
 
-/** How long a connection may take, and the signal with which it is tested, in milliseconds. */
+/** The timeout of a connection and of its test signal, in milliseconds. */
 const PATIENCE = 2000;
 
 /**
- * Listens to a channel on a connection of its own, which comes back by itself. A pooler that gives each transaction
- * another connection accepts `LISTEN` and delivers nothing, so the connection counts once a signal has arrived.
+ * Listens to a channel on its own connection, and reconnects. A pooler that uses another connection for each transaction
+ * accepts `LISTEN` and delivers nothing, so the connection counts only after a test signal has arrived.
  */
 export class PostgresListener implements Listening {
   private client: Client | undefined;
@@ -19,7 +19,7 @@ export class PostgresListener implements Listening {
   private isProven = false;
 
   /**
-   * @param newClient a connection that is not open yet, and may take so many milliseconds to open
+   * @param newClient creates a connection with a timeout in milliseconds
    * @param send sends a signal with a payload to the channel
    */
   constructor(
@@ -54,7 +54,7 @@ export class PostgresListener implements Listening {
     try {
       await client.connect();
       await client.query(`LISTEN ${this.channel}`);
-      // Over another connection: on this one it would arrive by itself.
+      // Sent over another connection: on this one, it would always arrive.
       await this.send(proof);
     } catch {
       lose();
@@ -67,7 +67,7 @@ export class PostgresListener implements Listening {
     this.isProven = false;
     client.end().catch(() => undefined);
     if (this.isClosed) return;
-    // What was signalled meanwhile is lost.
+    // Signals were lost meanwhile.
     this.onSignal();
     this.timer = setTimeout(() => void this.connect(), RETRY).unref();
   }

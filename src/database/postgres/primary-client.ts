@@ -5,8 +5,8 @@ import type { Primary } from './primary.js';
 type Callback = (error: Error | null) => void;
 
 /**
- * A connection that goes to the server that is the primary when it is opened. The addresses of all servers differ in
- * host and port alone.
+ * A connection to the current primary, chosen when it is opened. The addresses of the servers differ in
+ * host and port only.
  */
 export function primaryClient(primary: Primary): typeof Client {
   return class PrimaryClient extends Client {
@@ -28,7 +28,7 @@ export function primaryClient(primary: Primary): typeof Client {
 
     private async connectToPrimary(): Promise<Client> {
       const server = await primary.find();
-      // The pool gives up while the primary is looked for.
+      // The pool may close the connection during the search.
       if (this.isEnded || this.connection.stream.destroyed) throw new Error('Connection terminated');
       const { host, port } = new Client(server.url);
       Object.assign(this, { host, port });

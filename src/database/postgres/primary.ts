@@ -1,16 +1,16 @@
 import { Client, type Pool } from 'pg';
 import type { PostgresStore } from '../../config/config.js';
 
-/** For a server to say whether it accepts writes, in milliseconds: two of these have room in a connection timeout. */
+/** How long a server may take to respond, in milliseconds; two attempts fit into a connection timeout. */
 const PATIENCE = 700;
 
-/** Between two looks at the primary, and how long it is believed to be the primary, in milliseconds. */
+/** The interval of checks of the primary, and how long a check is valid, in milliseconds. */
 const INTERVAL = 1000;
 
-/** Until the next search after one that found none, in milliseconds: each request would begin one. */
+/** The pause after a search without a result, in milliseconds; otherwise each request would start another search. */
 const PAUSE = 200;
 
-/** `on` in recovery as well. As libpq asks before PostgreSQL 14, and as every pooler passes on. */
+/** `on` during recovery, too. libpq uses it before PostgreSQL 14, and every pooler supports it. */
 const QUESTION = 'SHOW transaction_read_only';
 
 /** One of the servers of `DATABASE_URL`. */
@@ -19,12 +19,12 @@ export interface PostgresServer {
   readonly name: string;
 }
 
-/** No server accepts writes, for now. */
+/** No server accepts writes at the moment. */
 class NoPrimaryError extends Error {
   readonly code = 'NO_PRIMARY';
 }
 
-/** Finds the server that accepts writes (`target_session_attrs=read-write`), and remembers it. */
+/** Finds the server that accepts writes (`target_session_attrs=read-write`). */
 export class Primary {
   private readonly servers: readonly PostgresServer[];
   private readonly connections = new Map<Client, PostgresServer>();
@@ -33,7 +33,7 @@ export class Primary {
   private finding: Promise<PostgresServer> | undefined;
   private timer: NodeJS.Timeout | undefined;
 
-  /** Called when another server is the primary. */
+  /** Called when another server has become the primary. */
   onMove: (server: PostgresServer) => void = () => undefined;
 
   private constructor(urls: readonly string[]) {
@@ -41,23 +41,23 @@ export class Primary {
     this.current = this.servers[0]!;
   }
 
-  /** @returns `undefined` where there is only one server, which is used as it is */
+  /** @returns `undefined` for a single server without `target_session_attrs` */
   static of({ servers }: PostgresStore): Primary | undefined {
     return servers.length > 0 ? new Primary(servers) : undefined;
   }
 
-  /** Calls at the same time share the response. @throws NoPrimaryError with what each server said */
+  /** Concurrent calls share the search. @throws NoPrimaryError with the reason of each server */
   async find(): Promise<PostgresServer> {
     if (performance.now() - this.confirmedAt < INTERVAL) return this.current;
     return (this.finding ??= this.beginSearch());
   }
 
-  /** Has the next connection look again. */
+  /** Makes the next connection check the primary again. */
   doubt(): void {
     this.confirmedAt = -Infinity;
   }
 
-  /** Cuts a connection once another server is the primary. */
+  /** Closes the connection when another server becomes the primary. */
   add(connection: Client, server: PostgresServer): void {
     this.connections.set(connection, server);
     connection.once('end', () => {
@@ -67,9 +67,9 @@ export class Primary {
   }
 
   /**
-   * Looks each second whether the server still accepts writes.
+   * Checks each second whether the server still accepts writes.
    *
-   * @param pool of connections to it that do not queue behind requests
+   * @param pool connections to it that are not shared with requests
    */
   watch(pool: Pool): void {
     let looking: Promise<void> | undefined;
@@ -90,7 +90,7 @@ export class Primary {
         return;
       }
     } catch {
-      // Perhaps busy; another one is looked for in any case.
+      // The server may only be busy, but a search is needed in any case.
     }
     this.doubt();
     await this.find().catch(() => undefined);
@@ -126,7 +126,7 @@ export class Primary {
     if (server === this.current) return;
     this.current = server;
     for (const [connection, other] of this.connections) {
-      // Not `end`, which waits for a server that may have fallen silent.
+      // `end` would wait for a server that may not respond any more.
       if (other !== server) connection.connection.stream.destroy();
     }
     this.onMove(server);
@@ -139,14 +139,14 @@ interface ReadOnly {
 
 const isWritable = ([row]: readonly ReadOnly[]): boolean => row?.transaction_read_only === 'off';
 
-/** @returns `undefined` when the server accepts writes */
+/** @returns `undefined` if the server accepts writes */
 async function whyNot({ url }: PostgresServer): Promise<string | undefined> {
   const client = new Client({
     connectionString: url,
     connectionTimeoutMillis: PATIENCE,
     query_timeout: PATIENCE,
   });
-  // Raised besides the failure; unheard, it would end the process.
+  // Emitted in addition to the error; without a listener, it would end the process.
   client.on('error', () => undefined);
   try {
     await client.connect();
