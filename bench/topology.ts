@@ -42,7 +42,8 @@ const SCENARIOS: readonly { readonly name: string; readonly send: (url: string) 
 if (standbyBinaries === undefined) throw new Error('PostgreSQL is not installed here');
 const primary = await startOwnPostgres({ bin: standbyBinaries });
 process.env['TEST_DATABASE_URL'] = primary.url;
-const { environment } = await createStore('PostgreSQL');
+const store = await createStore('PostgreSQL');
+const { environment } = store;
 const address = environment['DATABASE_URL']!;
 execFileSync(process.execPath, ['dist/commands/seed.js', '--posts', String(POSTS)], {
   env: { ...process.env, ...environment },
@@ -98,6 +99,7 @@ for (const server of [direct, behindProxy, withPooler, withReplica, several]) aw
 proxy.stop();
 pooler.stop();
 await standby.stop();
+await store.remove();
 await primary.stop();
 
 /** The medians in milliseconds; measured in turn, to even out changes of the machine. */

@@ -4,6 +4,7 @@
  * acknowledged is lost. Part of `npm run test:system`; skipped with a message where PostgreSQL is not installed.
  */
 import { execFile, spawn } from 'node:child_process';
+import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
@@ -87,6 +88,7 @@ try {
   await back?.stop();
   await second.stop();
   await first.stop();
+  await rm(store.environment['DATA_DIR']!, { recursive: true });
 }
 for (const fault of faults) console.log(`  ${fault}`);
 process.exit(faults.length > 0 ? 1 : 0);
