@@ -29,12 +29,11 @@ let current = 1;
 
 const SCENARIOS: Scenario[] = [
   { name: 'health', path: () => '/health' },
-  { name: 'one post', path: () => `/v1/posts/${anyId()}`, goal: { SQLite: 0.79, PostgreSQL: 0.9 } },
+  { name: 'one post', path: () => `/v1/posts/${anyId()}` },
   {
     name: 'one post, not modified',
     path: () => `/v1/posts/${(current = anyId())}`,
     headers: () => ({ 'if-none-match': tags[current]! }),
-    goal: { SQLite: 0.79, PostgreSQL: 0.9 },
   },
   { name: 'list, page 1', path: () => '/v1/posts', goal: { SQLite: 0.9, PostgreSQL: 0.9 } },
   { name: 'list by status', path: () => '/v1/posts?status=draft', goal: { SQLite: 0.9, PostgreSQL: 0.9 } },
@@ -48,7 +47,6 @@ const SCENARIOS: Scenario[] = [
     method: 'POST',
     path: () => '/v1/posts',
     body: () => JSON.stringify({ title: 'A new post', content: text }),
-    goal: { SQLite: 0.9, PostgreSQL: 0.9 },
   },
   {
     // The hand-written server ignores the key.
@@ -63,7 +61,6 @@ const SCENARIOS: Scenario[] = [
     method: 'PATCH',
     path: () => `/v1/posts/${anyId()}`,
     body: () => JSON.stringify({ title: `Title ${Math.random()}` }),
-    goal: { SQLite: 0.9, PostgreSQL: 0.9 },
   },
   ...Object.entries({
     'GraphQL: ten users': USERS,
@@ -75,21 +72,27 @@ const SCENARIOS: Scenario[] = [
       path: () => '/graphql',
       body: () => JSON.stringify(operation),
     } as const;
+    const goal = operation === UPDATE_USER ? 0.7 : 0.8;
     return [
-      { ...request, name, goal: { SQLite: 0.75, PostgreSQL: 0.75 } },
-      // Shows how much of the difference to Mercurius is Apollo Server's own.
-      { ...request, name: `${name}, to Apollo`, pathByHand: () => '/apollo' },
+      { ...request, name },
+      // Without the cost of Apollo Server, which is most of the difference to Mercurius.
+      {
+        ...request,
+        name: `${name}, to Apollo`,
+        pathByHand: () => '/apollo',
+        goal: { SQLite: goal, PostgreSQL: goal },
+      },
     ];
   }),
 ];
 
-/** The same rows compared with a plain Nest application: how much of the difference is Nest's own. */
+/** Compared with a plain Nest application: the cost of the service without that of Nest. */
 const TO_NEST = SCENARIOS.filter(({ name }) => ['one post', 'create', 'update'].includes(name)).map(
   (scenario): Scenario => ({
     ...scenario,
     name: `${scenario.name}, to Nest`,
     pathByHand: () => `/nest${scenario.path()}`,
-    goal: { SQLite: 0.9, PostgreSQL: 0.9 },
+    goal: { SQLite: scenario.name === 'one post' ? 0.8 : 0.85, PostgreSQL: 0.85 },
   }),
 );
 
