@@ -9,7 +9,7 @@ describe('a PostgreSQL that is lost', () => {
   it.each([
     ['cut', (proxy: TcpProxy) => proxy.cut()],
     ['silent', async (proxy: TcpProxy) => proxy.silence()],
-  ])('(%s) gets 503 within five seconds, and found again', async (_, lose) => {
+  ])('(%s) causes 503 within five seconds, and is used again', async (_, lose) => {
     const store = await createStore('PostgreSQL');
     const { proxy, url } = await TcpProxy.to(store.environment['DATABASE_URL']!);
     const service = await Service.start({ ...store.environment, DATABASE_URL: url });
