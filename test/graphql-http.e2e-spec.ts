@@ -147,7 +147,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
       ).toEqual({ data: { user: { id: '1' } } });
     });
 
-    it('responses HEAD like GET, without a body', async () => {
+    it('responds to HEAD like GET, without a body', async () => {
       const reply = await api.send({
         method: 'HEAD',
         url: `/graphql?query=${encodeURIComponent('{ users { name } }')}`,

@@ -229,7 +229,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
       expect(await api.posts.count()).toBe(before + 5);
     });
 
-    it('are rejected behind the response that are owed, when they end in the middle of a request', async () => {
+    it('are rejected behind the responses that are owed, when they end in the middle of a request', async () => {
       const received = await exchange(
         'GET /v1/posts HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2) +
           'POST /v1/posts HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nno length\r\n',
@@ -336,7 +336,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
   describe('CORS', () => {
     const origin = 'https://app.example';
 
-    it('lets any origin read the response and their headers, without credentials', async () => {
+    it('lets any origin read the responses and their headers, without credentials', async () => {
       for (const url of ['/v1/posts', '/v1/posts/abc', '/nowhere']) {
         const { headers } = await api.get(url, { origin });
         expect(headers['access-control-allow-origin']).toBe('*');
@@ -347,7 +347,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
       }
     });
 
-    it('received a preflight', async () => {
+    it('responds to a preflight', async () => {
       const reply = await api.send({
         method: 'OPTIONS',
         url: '/v1/posts/1',

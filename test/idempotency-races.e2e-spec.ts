@@ -163,7 +163,7 @@ describe('two replicas on PostgreSQL', () => {
     await api.stop();
   });
 
-  it('response for each other, and reject another body for each other', async () => {
+  it('respond for each other, and reject another body for each other', async () => {
     const api = await startApi('PostgreSQL');
     const replica = new TestApi(await createApp(api.config), api.config, async () => undefined);
 

@@ -73,7 +73,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     ['/v1/users', { name: 'Ada', email: 'ada@example.com' }],
     ['/v2/users', { name: 'Ada', email: 'ada@example.com' }],
     ['/auth/register/', { email: 'key@example.com', name: 'Ada', password: PASSWORD }],
-  ])('has %s response again as it did, and do nothing', async (path, body) => {
+  ])('has %s respond again as it did, and do nothing', async (path, body) => {
     const key = withKey();
     const first = await api.post(path, body, key);
     const again = [await api.post(path, body, key), await api.post(path, body, key)];

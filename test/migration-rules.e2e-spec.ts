@@ -1,5 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Config } from '../src/config/config.js';
 import { loadConfig } from '../src/config/load-config.js';
 import { commandDataSource } from '../src/database/data-source.js';
 import { POSTGRES } from '../src/database/dialect.js';
@@ -129,6 +130,15 @@ class Index9900000000000 implements MigrationInterface {
   }
 }
 
+/** The isolation that makes a transaction keep the snapshot of its first statement until its end. */
+async function keepSnapshots(config: Pick<Config, 'store'>): Promise<void> {
+  const source = await commandDataSource(config).initialize();
+  await source.query(
+    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = %L', current_database(), 'repeatable read'); END $$`,
+  );
+  await source.destroy();
+}
+
 describe.each(STORES)('an index that is created beside writers, on %s', (store) => {
   let testStore: TestStore;
   afterEach(async () => {
@@ -139,6 +149,7 @@ describe.each(STORES)('an index that is created beside writers, on %s', (store) 
   it('is there after an attempt that failed, and once for processes that start together', async () => {
     testStore = await createStore(store, { empty: true });
     const config = loadConfig(testStore.environment);
+    if (config.store.kind === 'postgres') await keepSnapshots(config);
     const before = await migrate(config);
     const source = await commandDataSource(config).initialize();
     await source.query(INSERT);

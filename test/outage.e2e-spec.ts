@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DataSource } from 'typeorm';
 import { describe, expect, it } from 'vitest';
+import type { PostgresDataSource } from '../src/database/postgres/data-source.js';
+import { startApiOn } from './support/api.js';
 import { Service } from './support/service.js';
 import { createStore } from './support/stores.js';
 import { TcpProxy } from './support/tcp-proxy.js';
@@ -9,7 +12,7 @@ describe('a PostgreSQL that is lost', () => {
   it.each([
     ['cut', (proxy: TcpProxy) => proxy.cut()],
     ['silent', async (proxy: TcpProxy) => proxy.silence()],
-  ])('(%s) gets 503 within five seconds, and found again', async (_, lose) => {
+  ])('(%s) causes 503 within five seconds, and is used again', async (_, lose) => {
     const store = await createStore('PostgreSQL');
     const { proxy, url } = await TcpProxy.to(store.environment['DATABASE_URL']!);
     const service = await Service.start({ ...store.environment, DATABASE_URL: url });
@@ -84,5 +87,21 @@ describe('a PostgreSQL that is lost', () => {
     await service.end();
     for (const { proxy } of [first, second]) await proxy.close();
     await store.remove();
+  });
+
+  it('is left when its name leads to another server', async () => {
+    const store = await createStore('PostgreSQL');
+    const url = `${store.environment['DATABASE_URL']}?target_session_attrs=read-write`;
+    const api = await startApiOn({ ...store.environment, DATABASE_URL: url }, [], () => store.remove());
+    const { watch } = api.app.get(DataSource) as PostgresDataSource;
+    // An open connection to a primary that was demoted: new ones accept writes.
+    await watch.query('SET default_transaction_read_only = on');
+
+    await until('the connection is replaced', async () => {
+      const { rows } = await watch.query('SHOW transaction_read_only').catch(() => ({ rows: [] }));
+      return rows[0]?.transaction_read_only === 'off';
+    });
+    expect((await api.posts.create()).id).toBe(1);
+    await api.stop();
   });
 });

@@ -43,7 +43,7 @@ describe('The playground', () => {
       { NODE_ENV: 'production', WRITE_ACCESS: 'open', JWT_SECRET: 's'.repeat(32), GRAPHQL_PLAYGROUND: 'on' },
       200,
     ],
-  ])('with %j responses a browser by %i', async (settings, status) => {
+  ])('with %j responds to a browser with %i', async (settings, status) => {
     const other = await startApi('SQLite', settings);
     const [page, script] = [
       await other.get('/graphql', { accept: 'text/html' }),

@@ -1,3 +1,4 @@
+import '../require-node.js';
 import { parseCommandLine } from './support/command-line.js';
 
 const USAGE = `Usage: npm run audit [-- --account id] [--subject path] [--before id] [--limit N]

@@ -1,3 +1,4 @@
+import '../require-node.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventStore } from '../events/index.js';
 import { parseCommandLine } from './support/command-line.js';

@@ -1,3 +1,4 @@
+import '../require-node.js';
 import { parseCommandLine } from './support/command-line.js';
 
 const USAGE = `Usage: npm run import -- [--update] [--skip N] <folder of Markdown files | NDJSON file | ->

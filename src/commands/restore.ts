@@ -1,3 +1,4 @@
+import '../require-node.js';
 import { parseCommandLine } from './support/command-line.js';
 import { Progress } from './support/progress.js';
 

@@ -1,3 +1,4 @@
+import '../require-node.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandDatabase } from '../database/command-database.js';
 import type { NewPost } from '../posts/post-batch.js';

@@ -52,7 +52,8 @@ function lockFile(file: string): () => void {
 async function lockDatabase(source: DataSource): Promise<() => Promise<void>> {
   const holder = source.createQueryRunner();
   const tryLock = async (): Promise<boolean> => {
-    await holder.startTransaction();
+    // With `default_transaction_isolation` of the server, the holder might keep a snapshot, with the same deadlock.
+    await holder.startTransaction('READ COMMITTED');
     const [row]: { isLocked: boolean }[] = await holder.query(
       'SELECT pg_try_advisory_xact_lock($1) AS "isLocked"',
       [LOCK_KEY],

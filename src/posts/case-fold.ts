@@ -5,7 +5,7 @@
  * a part of the form of the text.
  */
 export function caseFold(text: string): string {
-  // First upper case, which unites what lower case keeps apart (ß, ẞ and SS), then lower case. Which sigma
-  // results depends on its neighbours, so all become the same.
+  // Upper case unites what lower case keeps apart (ß, ẞ and SS). Which sigma the last step gives depends on its
+  // neighbours, so all become the same.
   return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');
 }

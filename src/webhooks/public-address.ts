@@ -76,7 +76,10 @@ export function publicLookup(resolver: Resolver): LookupFunction {
   };
 }
 
-/** Two attempts of 2 seconds; they end before the attempt of a delivery. */
+/**
+ * Two attempts for each name server, the second of 4 seconds. With several servers that do not respond, the attempt of a
+ * delivery may time out first.
+ */
 export const createResolver = (): Resolver => new Resolver({ timeout: 2000, tries: 2 });
 
 async function resolvePublic(resolver: Resolver, hostname: string): Promise<LookupAddress[]> {

@@ -44,7 +44,7 @@ export class PostgresDataSource extends ServiceDataSource {
   /** The pool of the replica for the current reads; undefined: the primary. */
   replicaPool: () => Pool | undefined = () => undefined;
 
-  /** Finds the server for new connections; undefined if there is only one. */
+  /** Finds the server for new connections; undefined for a single server without `target_session_attrs`. */
   readonly primary: Primary | undefined;
 
   /** A connection that is not shared with requests, for health checks and metrics. */

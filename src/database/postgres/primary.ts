@@ -83,17 +83,22 @@ export class Primary {
   }
 
   private async look(pool: Pool): Promise<void> {
+    const { current } = this;
+    let isReadOnly = false;
     try {
       const { rows } = await pool.query<ReadOnly>(QUESTION);
       if (isWritable(rows)) {
         this.confirmedAt = performance.now();
         return;
       }
+      isReadOnly = true;
     } catch {
       // The server may only be busy, but a search is needed in any case.
     }
     this.doubt();
-    await this.find().catch(() => undefined);
+    const found = await this.find().catch(() => undefined);
+    // Its name leads to another server now, but open connections do not.
+    if (isReadOnly && found === current) this.replace(() => true);
   }
 
   private beginSearch(): Promise<PostgresServer> {
@@ -125,11 +130,16 @@ export class Primary {
     this.confirmedAt = performance.now();
     if (server === this.current) return;
     this.current = server;
-    for (const [connection, other] of this.connections) {
+    this.replace((other) => other !== server);
+  }
+
+  /** Cuts the connections to the former primary. */
+  private replace(isFormer: (server: PostgresServer) => boolean): void {
+    for (const [connection, server] of this.connections) {
       // `end` would wait for a server that may not respond any more.
-      if (other !== server) connection.connection.stream.destroy();
+      if (isFormer(server)) connection.connection.stream.destroy();
     }
-    this.onMove(server);
+    this.onMove(this.current);
   }
 }
 

@@ -43,7 +43,7 @@ export class Replica {
    */
   generation = 0;
 
-  /** The least position of every connection of this generation. */
+  /** Every connection of this generation has replayed at least this position. */
   replayed = 0n;
 
   constructor(url: string, store: PostgresStore) {
