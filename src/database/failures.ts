@@ -1,6 +1,6 @@
-/** Errors that mean an outage: of Node's sockets, of PostgreSQL (appendix A; 55000 during recovery), and own codes. */
+/** Errors that mean an outage: socket errors of Node, classes and codes of PostgreSQL (appendix A), and own codes. */
 const UNAVAILABLE =
-  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|08...|53...|57P0.|57014|55000|NO_PRIMARY|WRITE_TIMEOUT|READ_TIMEOUT)$/;
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|08...|53...|57P0.|57014|NO_PRIMARY|WRITE_TIMEOUT|READ_TIMEOUT)$/;
 
 /** A disk that is full, read-only or broken: codes of PostgreSQL (also of a read-only server) and of SQLite. */
 const STORAGE = /^(53100|58030|25006|SQLITE_(FULL|IOERR|READONLY|CANTOPEN).*)$/;
@@ -8,6 +8,9 @@ const STORAGE = /^(53100|58030|25006|SQLITE_(FULL|IOERR|READONLY|CANTOPEN).*)$/;
 /** Messages of `pg` and TypeORM without a code, for a connection that is lost or times out. */
 const CONNECTION_LOST =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query runner already released)/;
+
+/** PostgreSQL's message on a standby, with a code (55000) that other errors have, too. */
+const RECOVERING = /^recovery is in progress/;
 
 /** A concurrent transaction won. PostgreSQL: serialization failure, deadlock. SQLite: another process writes. */
 const COLLISION = /^(40001|40P01|SQLITE_BUSY.*)$/;
@@ -22,7 +25,7 @@ const RESTRICTED = /FOREIGN KEY constraint failed$/;
 const DUPLICATE = /^(23505|SQLITE_CONSTRAINT_UNIQUE)$/;
 
 /** PostgreSQL: insufficient privilege, undefined function, feature not supported. */
-const REFUSED = /^(42501|42883|0A000)$/;
+const NOT_PERMITTED = /^(42501|42883|0A000)$/;
 
 /** The tables are missing: the migrations have not run. */
 const MISSING_TABLE = '42P01';
@@ -77,7 +80,9 @@ export function isDuplicate(error: unknown): boolean {
 /** Whether the server will never run the statement for this role. */
 export function isNotPermitted(error: unknown): boolean {
   const { driverError } = (error ?? {}) as { driverError?: unknown };
-  return REFUSED.test(describe(error).code) || (driverError !== undefined && isNotPermitted(driverError));
+  return (
+    NOT_PERMITTED.test(describe(error).code) || (driverError !== undefined && isNotPermitted(driverError))
+  );
 }
 
 export function isMissingTable(error: unknown): boolean {
@@ -95,6 +100,7 @@ export function isOutage(error: unknown): boolean {
   return (
     UNAVAILABLE.test(code) ||
     CONNECTION_LOST.test(message) ||
+    RECOVERING.test(message) ||
     STORAGE.test(code) ||
     isCollision(error) ||
     isMissingTable(error) ||

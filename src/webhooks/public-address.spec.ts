@@ -91,7 +91,7 @@ const ADDRESSES: Record<string, string[]> = {
 describe('publicLookup', () => {
   let server: Socket;
   const resolver = new Resolver({ timeout: 200, tries: 1 });
-  const lookup = promisify(publicLookup(resolver)) as unknown as (
+  const lookup = promisify(publicLookup(() => resolver)) as unknown as (
     hostname: string,
     options: object,
   ) => Promise<unknown>;
@@ -122,7 +122,7 @@ describe('publicLookup', () => {
   it('blocks no thread of Node.js for names whose server does not respond', async () => {
     const patient = new Resolver({ timeout: 60_000, tries: 1 });
     patient.setServers(resolver.getServers());
-    const silent = promisify(publicLookup(patient)) as unknown as typeof lookup;
+    const silent = promisify(publicLookup(() => patient)) as unknown as typeof lookup;
     const lookups = Array.from({ length: 32 }, () => silent('silent.example', { all: true }));
     const outcomes = Promise.allSettled(lookups);
 

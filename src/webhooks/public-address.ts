@@ -65,8 +65,8 @@ const LOCALHOST = /(?:^|\.)localhost\.?$/i;
  * It queries DNS directly: `dns.lookup` would block a thread for each name whose server does not respond, and with it
  * connections to the database and the mail server.
  */
-export function publicLookup(resolver: Resolver): LookupFunction {
-  const resolve = callbackify((hostname: string) => resolvePublic(resolver, hostname));
+export function publicLookup(newResolver: () => Resolver): LookupFunction {
+  const resolve = callbackify((hostname: string) => resolvePublic(newResolver(), hostname));
   return (hostname, options, callback) => {
     resolve(hostname, (error, addresses) => {
       if (error) callback(error, '', 0);

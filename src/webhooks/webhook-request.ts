@@ -3,7 +3,7 @@ import { request as requestByHttps } from 'node:https';
 import { isIP } from 'node:net';
 import { createResolver, isPublicAddress, PrivateAddressError, publicLookup } from './public-address.js';
 
-const lookup = publicLookup(createResolver());
+const lookup = publicLookup(createResolver);
 
 /** Of one attempt, in milliseconds; less than the lease of a delivery. */
 const TIMEOUT = 10_000;
