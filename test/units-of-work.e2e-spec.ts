@@ -38,7 +38,7 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
     return rows.map(({ payload }) => payload);
   };
   const clear = () => transactions.execute('DELETE FROM orders');
-  const ends = (log: string[] = []) => ({
+  const hooks = (log: string[] = []) => ({
     atBegin: async () => void log.push(`begin ${await insert('begin')}`.replace(/\d+/, 'n')),
     atEnd: async (value: unknown) =>
       void log.push(`end ${String(value)} ${await insert('end')}`.replace(/\d+$/, 'n')),
@@ -56,7 +56,7 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
     let value: string | undefined;
 
     const statements = await statementsOf(async () => {
-      value = await transactions.lazily(async () => {
+      value = await transactions.deferred(async () => {
         await sleep(1);
         await Promise.all([insert('a'), transactions.run(() => insert('b')), insert('c')]);
         await transactions.run(async (manager) => {
@@ -64,7 +64,7 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
           await transactions.run(() => insert('e'));
         });
         return 'value';
-      }, ends(log));
+      }, hooks(log));
     });
 
     expect(value).toBe('value');
@@ -78,12 +78,12 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
   });
 
   it('holds nothing before its first write', async () => {
-    const value = await transactions.lazily(async () => {
+    const value = await transactions.deferred(async () => {
       // Another's write, which would wait for ever.
       await elsewhere(() => insert('other'));
       await insert('own');
       return 1;
-    }, ends());
+    }, hooks());
 
     expect(value).toBe(1);
     expect(await payloads()).toEqual(['other', 'begin', 'own', 'end']);
@@ -91,7 +91,7 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
   });
 
   it('that writes nothing is a transaction of its ends', async () => {
-    expect(await transactions.lazily(async () => 'nothing', ends())).toBe('nothing');
+    expect(await transactions.deferred(async () => 'nothing', hooks())).toBe('nothing');
     expect(await payloads()).toEqual(['begin', 'end']);
     await clear();
   });
@@ -99,16 +99,16 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
   it('that fails before it has written is none', async () => {
     const statements = await statementsOf(() =>
       expect(
-        transactions.lazily(async () => {
+        transactions.deferred(async () => {
           throw new Stop('early');
-        }, ends()),
+        }, hooks()),
       ).rejects.toThrow('early'),
     );
 
     expect(statements).toEqual([]);
   });
 
-  it.each<[string, Partial<ReturnType<typeof ends>>, () => Promise<unknown>]>([
+  it.each<[string, Partial<ReturnType<typeof hooks>>, () => Promise<unknown>]>([
     ['after a write', {}, () => insert('a').then(() => Promise.reject(new Stop()))],
     [
       'at its begin',
@@ -150,7 +150,7 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
       },
     ],
   ])('that fails %s leaves nothing, and holds nothing up', async (_, some, work) => {
-    await expect(transactions.lazily(work, { ...ends(), ...some })).rejects.toBeInstanceOf(Stop);
+    await expect(transactions.deferred(work, { ...hooks(), ...some })).rejects.toBeInstanceOf(Stop);
 
     expect(await payloads()).toEqual([]);
     await expectAlive();
@@ -162,7 +162,7 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
       await transactions.execute('INSERT INTO no_such_table VALUES (1)');
     };
 
-    await expect(transactions.lazily(work, ends())).rejects.toThrow(/no_such_table/);
+    await expect(transactions.deferred(work, hooks())).rejects.toThrow(/no_such_table/);
     expect(await payloads()).toEqual([]);
     await expectAlive();
   });
@@ -185,7 +185,7 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
     };
 
     await expect(transactions.run(work)).rejects.toThrow(/no_such_table|after/);
-    await expect(transactions.lazily(work, ends())).rejects.toThrow(/no_such_table|after/);
+    await expect(transactions.deferred(work, hooks())).rejects.toThrow(/no_such_table|after/);
     expect(await payloads()).toEqual([]);
     await expectAlive();
   });
@@ -209,11 +209,11 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
       await orders.count(),
     ];
 
-    const inside = await transactions.lazily(async () => {
+    const inside = await transactions.deferred(async () => {
       const before = await read();
       await insert('a');
       return [before, await read()];
-    }, ends());
+    }, hooks());
 
     expect(inside).toEqual([
       [[], [], 0],
@@ -242,10 +242,10 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
     let late: Promise<unknown> | undefined;
     const slow = () => sleep(20).then(() => insert('late'));
 
-    await transactions.lazily(async () => {
+    await transactions.deferred(async () => {
       await insert('a');
       late = slow();
-    }, ends());
+    }, hooks());
     await transactions
       .run(async () => {
         await insert('b');
@@ -279,14 +279,14 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
       code: store === 'SQLite' ? 'SQLITE_BUSY' : '40001',
     });
     let [begun, tries] = [0, 0];
-    const value = await transactions.lazily(
+    const value = await transactions.deferred(
       async () => {
         await insert('a');
         if (++tries < 3) throw collision;
         return tries;
       },
       {
-        ...ends(),
+        ...hooks(),
         atBegin: async () => {
           if (++begun === 1) throw collision;
         },
@@ -298,10 +298,10 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
     expect(await payloads()).toEqual(['a', 'end']);
     await clear();
     await expect(
-      transactions.lazily(async () => {
+      transactions.deferred(async () => {
         await insert('a');
         throw collision;
-      }, ends()),
+      }, hooks()),
     ).rejects.toBe(collision);
     await expectAlive();
   });
@@ -309,12 +309,12 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
   it('happens as often as it is asked for, many at once, and the others do not', async () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 50 }, (_, n) =>
-        transactions.lazily(async () => {
+        transactions.deferred(async () => {
           await insert(`a${n}`);
           await sleep(1);
           if (n % 5 === 0) throw new Stop();
           await insert(`b${n}`);
-        }, ends()),
+        }, hooks()),
       ),
     );
 

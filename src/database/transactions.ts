@@ -14,14 +14,14 @@ export interface Statement {
 }
 
 /** Additional steps of a deferred unit of work, in the same transaction. */
-interface Ends<T> {
+interface TransactionHooks<T> {
   /** Before the first write. */
   readonly atBegin: () => Promise<void>;
   /** After the last write, before the commit. */
   readonly atEnd: (value: T) => Promise<void>;
 }
 
-const NOTHING: Ends<unknown> = { atBegin: async () => undefined, atEnd: async () => undefined };
+const NOTHING: TransactionHooks<unknown> = { atBegin: async () => undefined, atEnd: async () => undefined };
 
 /** Transactions with retries after conflicts, in which repositories, managers and `Queries` take part. */
 export abstract class Transactions {
@@ -105,21 +105,24 @@ export abstract class Transactions {
    * blocks no other writes; everything after it, up to the end of the work, belongs to it. Work without
    * a write ends with a transaction for the additional steps. It may run more than once.
    */
-  lazily<T>(work: () => Promise<T>, ends: Ends<T>): Promise<T> {
-    return retryCollisions(() => this.attempt(work, ends));
+  deferred<T>(work: () => Promise<T>, hooks: TransactionHooks<T>): Promise<T> {
+    return retryCollisions(() => this.attempt(work, hooks));
   }
 
-  private async attempt<T>(work: (begin: () => Promise<void>) => Promise<T>, ends: Ends<T>): Promise<T> {
+  private async attempt<T>(
+    work: (begin: () => Promise<void>) => Promise<T>,
+    hooks: TransactionHooks<T>,
+  ): Promise<T> {
     const runner = this.source.createOwnQueryRunner();
     let begun: Promise<void> | undefined;
     // A conflict at the beginning is retried without repeating the work before it.
-    const begin = () => (begun ??= retryCollisions(() => this.begin(runner, ends)));
+    const begin = () => (begun ??= retryCollisions(() => this.begin(runner, hooks)));
     const unit = new UnitOfWork(runner, begin);
     try {
       const value = await this.source.within(unit, () => work(() => unit.open()));
       await begin();
       const end = new UnitOfWork(runner);
-      await this.source.within(end, () => ends.atEnd(value));
+      await this.source.within(end, () => hooks.atEnd(value));
       const onCommitted = await this.source.accompany(runner, unit.subjects);
       await runner.commitTransaction();
       unit.reportCommit();
@@ -139,7 +142,7 @@ export abstract class Transactions {
     }
   }
 
-  private async begin(runner: CheckedRunner, { atBegin }: Ends<never>): Promise<void> {
+  private async begin(runner: CheckedRunner, { atBegin }: TransactionHooks<never>): Promise<void> {
     try {
       await runner.startTransaction();
       await this.source.within(new UnitOfWork(runner), atBegin);

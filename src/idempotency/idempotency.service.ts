@@ -103,7 +103,7 @@ export class IdempotencyService {
     this.inFlight.add(id);
     try {
       await this.assertNotFull();
-      const response = await this.transactions.lazily(handle, {
+      const response = await this.transactions.deferred(handle, {
         atBegin: () => this.claim(id, fingerprints[0]),
         atEnd: (made) => this.save(id, made),
       });

@@ -4,7 +4,7 @@ import type { PostgresStore } from '../../config/config.js';
 import { migrations } from '../migrations/index.js';
 import { ServiceDataSource } from '../service-data-source.js';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
-import { impatientClient } from './impatient-client.js';
+import { clientWithTimeout } from './client-with-timeout.js';
 import { Primary } from './primary.js';
 import { primaryClient } from './primary-client.js';
 import { replicaRunner } from './replica-runner.js';
@@ -145,5 +145,5 @@ const sessionOf = ({ pooled }: PostgresStore) => ({
 
 const limitedTo = ({ pooled }: PostgresStore, primary: Primary | undefined, timeout: number) => ({
   ...(!pooled && { statement_timeout: timeout }),
-  Client: impatientClient(clientOf(primary), timeout + CLIENT_MARGIN),
+  Client: clientWithTimeout(clientOf(primary), timeout + CLIENT_MARGIN),
 });

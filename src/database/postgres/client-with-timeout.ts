@@ -9,8 +9,8 @@ import type { Client, ClientConfig } from 'pg';
  * @param Base the class of the connection
  * @param patience from the last byte to or from the server, in milliseconds
  */
-export function impatientClient(Base: typeof Client, patience: number): typeof Client {
-  return class ImpatientClient extends Base {
+export function clientWithTimeout(Base: typeof Client, patience: number): typeof Client {
+  return class ClientWithTimeout extends Base {
     constructor(config?: ClientConfig) {
       super(config);
       this.once('connect', () => {
