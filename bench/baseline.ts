@@ -117,10 +117,14 @@ async function findPost(id: number, reply: FastifyReply) {
   return tagged(reply, data);
 }
 
-app.get<{ Querystring: Record<string, string> }>('/v1/posts', async (request, reply) => {
-  const { status } = request.query;
-  const page = Math.max(1, Number(request.query['page']) || 1);
-  const limit = limitOf(request.query['limit']);
+app.get<{ Querystring: Record<string, string> }>('/v1/posts', (request, reply) =>
+  listPosts(request.query, reply),
+);
+
+async function listPosts(query: Record<string, string>, reply: FastifyReply) {
+  const { status } = query;
+  const page = Math.max(1, Number(query['page']) || 1);
+  const limit = limitOf(query['limit']);
   const offset = (page - 1) * limit;
   const [[counted], data] = await Promise.all([
     run(status ? 'totalDrafts' : 'total', {}),
@@ -129,7 +133,7 @@ app.get<{ Querystring: Record<string, string> }>('/v1/posts', async (request, re
   const { total } = counted!;
   const last = Math.max(1, Math.ceil(total / limit));
   const link = (number: number, relation: string) => {
-    const parameters = new URLSearchParams(request.query);
+    const parameters = new URLSearchParams(query);
     parameters.set('page', String(number));
     return `</v1/posts?${parameters.toString()}>; rel="${relation}"`;
   };
@@ -146,22 +150,26 @@ app.get<{ Querystring: Record<string, string> }>('/v1/posts', async (request, re
       .join(', '),
   );
   return { data, meta: { total, page, limit, has_next: hasNext } };
-});
+}
 
-app.get<{ Querystring: Record<string, string> }>('/v1/posts/cursor', async (request, reply) => {
-  const { cursor } = request.query;
+app.get<{ Querystring: Record<string, string> }>('/v1/posts/cursor', (request, reply) =>
+  listByCursor(request.query, reply),
+);
+
+async function listByCursor(query: Record<string, string>, reply: FastifyReply) {
+  const { cursor } = query;
   const after = cursor ? idOf(atob(cursor)) : 0;
   if (after === undefined) return reply.code(400).send(rejection('INVALID_CURSOR', 'The cursor is not one'));
-  const limit = limitOf(request.query['limit']);
+  const limit = limitOf(query['limit']);
   const rows = await run('listByCursor', { after, limit: limit + 1 });
   const data = rows.slice(0, limit);
   if (rows.length <= limit) return { data, has_next: false };
   const next_cursor = Buffer.from(String(data.at(-1)!['id'])).toString('base64');
-  const parameters = new URLSearchParams(request.query);
+  const parameters = new URLSearchParams(query);
   parameters.set('cursor', next_cursor);
   reply.header('link', `</v1/posts/cursor?${parameters.toString()}>; rel="next"`);
   return { data, next_cursor, has_next: true };
-});
+}
 
 app.post<{ Body?: Row }>('/v1/posts', async (request, reply) => {
   const { title, content, status = 'draft' } = request.body ?? {};
@@ -222,6 +230,8 @@ await serveNest(app, {
   find: (id, reply) => findPost(Number(id), reply),
   create: createPost,
   update: (id, input, reply) => updatePost(Number(id), input, reply),
+  list: listPosts,
+  listByCursor,
 });
 
 const address = await app.listen({ port: Number(process.env['PORT'] ?? 0), host: '127.0.0.1' });

@@ -35,12 +35,11 @@ const SCENARIOS: Scenario[] = [
     path: () => `/v1/posts/${(current = anyId())}`,
     headers: () => ({ 'if-none-match': tags[current]! }),
   },
-  { name: 'list, page 1', path: () => '/v1/posts', goal: { SQLite: 0.9, PostgreSQL: 0.9 } },
-  { name: 'list by status', path: () => '/v1/posts?status=draft', goal: { SQLite: 0.9, PostgreSQL: 0.9 } },
+  { name: 'list, page 1', path: () => '/v1/posts' },
+  { name: 'list by status', path: () => '/v1/posts?status=draft' },
   {
     name: 'cursor page',
     path: () => `/v1/posts/cursor?cursor=${encodeURIComponent(btoa(String(anyId())))}`,
-    goal: { SQLite: 0.9, PostgreSQL: 0.9 },
   },
   {
     name: 'create',
@@ -87,14 +86,22 @@ const SCENARIOS: Scenario[] = [
 ];
 
 /** Compared with a plain Nest application: the cost of the service without that of Nest. */
-const TO_NEST = SCENARIOS.filter(({ name }) => ['one post', 'create', 'update'].includes(name)).map(
-  (scenario): Scenario => ({
+const TO_NEST = Object.entries({
+  'one post': { SQLite: 0.8, PostgreSQL: 0.85 },
+  'list, page 1': { SQLite: 0.9, PostgreSQL: 0.9 },
+  'list by status': { SQLite: 0.9, PostgreSQL: 0.9 },
+  'cursor page': { SQLite: 0.9, PostgreSQL: 0.9 },
+  create: { SQLite: 0.85, PostgreSQL: 0.85 },
+  update: { SQLite: 0.85, PostgreSQL: 0.85 },
+}).map(([name, goal]): Scenario => {
+  const scenario = SCENARIOS.find((each) => each.name === name)!;
+  return {
     ...scenario,
-    name: `${scenario.name}, to Nest`,
+    name: `${name}, to Nest`,
     pathByHand: () => `/nest${scenario.path()}`,
-    goal: { SQLite: scenario.name === 'one post' ? 0.8 : 0.85, PostgreSQL: 0.85 },
-  }),
-);
+    goal,
+  };
+});
 
 const { values } = parseCommandLine(
   'Usage: npm run bench [-- --rounds 25 --seconds 1 --store SQLite --only create]',

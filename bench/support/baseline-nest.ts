@@ -8,6 +8,7 @@ import {
   Param,
   Patch,
   Post,
+  Query,
   Res,
   ValidationPipe,
 } from '@nestjs/common';
@@ -22,6 +23,8 @@ type Row = Record<string, any>;
 export interface Handlers {
   readonly find: (id: string, reply: FastifyReply) => Promise<Row | undefined>;
   readonly create: (input: Row, reply: FastifyReply) => Promise<Row>;
+  readonly list: (query: Record<string, string>, reply: FastifyReply) => Promise<Row>;
+  readonly listByCursor: (query: Record<string, string>, reply: FastifyReply) => Promise<Row>;
   readonly update: (id: string, input: Row, reply: FastifyReply) => Promise<Row | undefined>;
 }
 
@@ -34,11 +37,19 @@ class PostInput {
 class PostChanges extends PostInput {}
 
 /**
- * Single posts at `/nest`, by a Nest controller with its `ValidationPipe`, and without the rest of the service. The
+ * Posts at `/nest`, by a Nest controller with its `ValidationPipe`, and without the rest of the service. The
  * difference to the service is the service's own cost; the rest of its difference to the hand-written server is Nest's.
  */
 export async function serveNest(app: FastifyInstance, handlers: Handlers): Promise<void> {
   class Posts {
+    list(query: Record<string, string>, reply: FastifyReply): Promise<Row> {
+      return handlers.list(query, reply);
+    }
+
+    listByCursor(query: Record<string, string>, reply: FastifyReply): Promise<Row> {
+      return handlers.listByCursor(query, reply);
+    }
+
     async find(id: string, reply: FastifyReply): Promise<Row> {
       return found(await handlers.find(id, reply));
     }
@@ -56,6 +67,8 @@ export async function serveNest(app: FastifyInstance, handlers: Handlers): Promi
 
   // Node.js strips types, but does not run decorators.
   const reply = Res({ passthrough: true });
+  describe(Posts, 'list', Get(), [Object, Object], [Query(), reply]);
+  describe(Posts, 'listByCursor', Get('cursor'), [Object, Object], [Query(), reply]);
   describe(Posts, 'find', Get(':id'), [String, Object], [Param('id'), reply]);
   describe(Posts, 'create', Post(), [PostInput, Object], [Body(), reply]);
   describe(Posts, 'update', Patch(':id'), [String, PostChanges, Object], [Param('id'), Body(), reply]);
