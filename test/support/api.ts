@@ -11,6 +11,7 @@ import { Transactions } from '../../src/database/transactions.js';
 import { insertPosts } from '../../src/posts/post-batch.js';
 import { holdAgainstReference } from './reference.js';
 import { createStore, type StoreName } from './stores.js';
+import { until } from './until.js';
 
 export interface Reply {
   readonly status: number;
@@ -148,6 +149,15 @@ export class TestApi {
   /** Moves the service's clock, instead of waiting: milliseconds from the present, backwards below 0. */
   moveClock(milliseconds: number): void {
     this.app.get(Clock).now = () => new Date(Date.now() + milliseconds);
+  }
+
+  /** Waits until the outbox has no mail of a kind: one whose lease ends by a move of the clock would be sent again. */
+  async mailsSent(kind: string): Promise<void> {
+    const count = `SELECT count(*) AS n FROM mails WHERE kind = :kind`;
+    await until(`all mails of the kind ${kind} are sent`, async () => {
+      const row = await this.app.get(Database).queries.one<{ n: number }>(count, { kind });
+      return row!.n === 0;
+    });
   }
 
   /** Stops the application and leaves its database, for another one to open, with other settings if need be. */
