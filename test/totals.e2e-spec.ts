@@ -49,7 +49,7 @@ describe.each(STORES)('totals on %s', (store) => {
     await api.stop();
   });
 
-  it('are found wrong when they are, and counted anew', async () => {
+  it('are found wrong when they are, and counted again', async () => {
     const api = await startApi(store);
     const { queries, transactions } = api.app.get(Database);
     for (let n = 0; n < 3; n++) await api.posts.create();

@@ -86,7 +86,9 @@ async function resolvePublic(resolver: Resolver, hostname: string): Promise<Look
   if (LOCALHOST.test(hostname)) throw new PrivateAddressError();
   const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
   const addresses = [...addressesOf(ipv4, 4), ...addressesOf(ipv6, 6)];
-  if (addresses.length === 0) throw (ipv4 as PromiseRejectedResult).reason;
+  const failure = [ipv4, ipv6].find(({ status }) => status === 'rejected') as
+    PromiseRejectedResult | undefined;
+  if (addresses.length === 0) throw failure?.reason ?? new Error('The name has no address');
   if (!addresses.every(({ address }) => isPublicAddress(address))) throw new PrivateAddressError();
   return addresses;
 }

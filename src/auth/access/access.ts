@@ -3,7 +3,7 @@ import { SetMetadata } from '@nestjs/common';
 export const ACCESS = Symbol('access');
 
 /**
- * Who may call a handler: everyone (`public`); those whom the setting `WRITE_ACCESS` allows to write (`write`), or also
+ * Who may call a handler: everyone (`public`); callers that the setting `WRITE_ACCESS` allows to write (`write`), or
  * to read (`owner`); everyone,
  * authenticated or not (`optional`); or staff. Without any of the decorators below, a handler requires an account.
  */

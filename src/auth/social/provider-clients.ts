@@ -74,7 +74,7 @@ export class ProviderClients {
   }
 
   /**
-   * The profile of the user whom the provider has sent back.
+   * The profile of the user that the provider has sent back.
    *
    * @param query of the callback
    * @throws AppError `UNAUTHENTICATED` when the provider rejects the login or its response is invalid, and as
