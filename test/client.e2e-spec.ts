@@ -27,7 +27,7 @@ describe('the typed client', () => {
     expect(stdout.split('\n')).toEqual([
       'Created post 1, and the same again: 1',
       'Nothing was overwritten: Ada, Analytical Engine On by notes the with',
-      'Walked through 1 posts, up to "Notes"',
+      'Listed 1 posts, up to "Notes"',
       'Still Ada, with tokens that were refreshed on the way',
       '',
     ]);

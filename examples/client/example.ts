@@ -104,7 +104,7 @@ for await (const { title } of allPosts()) {
   count += 1;
   newest = title;
 }
-console.log(`Walked through ${count} posts, up to "${newest}"`);
+console.log(`Listed ${count} posts, up to "${newest}"`);
 
 tokens.access = 'expired';
 const me = await api.GET('/auth/me/');

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { loadConfig, loadPasswordPolicy } from './load-config.js';
-import { loadStoreConfig } from './load-store.js';
 
 describe('loadConfig', () => {
   const folder = mkdtempSync(join(tmpdir(), 'config-'));
@@ -99,62 +98,6 @@ describe('loadConfig', () => {
     expect(loadConfig({ DATA_DIR, PORT: '', DATABASE_URL: '' })).toMatchObject({
       port: 3000,
       store: { kind: 'sqlite' },
-    });
-  });
-
-  it('takes PostgreSQL from its address', () => {
-    const url = 'postgres://user:pass@db.example:5432/posts';
-
-    expect(loadConfig({ DATA_DIR, DATABASE_URL: url, DATABASE_POOL_SIZE: '7' }).store).toEqual({
-      kind: 'postgres',
-      url,
-      servers: [],
-      replicaUrls: [],
-      poolSize: 7,
-      pooled: false,
-      preparedStatements: true,
-    });
-  });
-
-  it.each([
-    [
-      'postgres://user:hunter2@a.example:5432,[::1]:5433/posts?sslmode=require&target_session_attrs=read-write',
-      [
-        'postgres://user:hunter2@a.example:5432/posts?sslmode=require',
-        'postgres://user:hunter2@[::1]:5433/posts?sslmode=require',
-      ],
-    ],
-    [
-      'postgres://user:a%40b@a.example,b.example/posts',
-      ['postgres://user:a%40b@a.example/posts', 'postgres://user:a%40b@b.example/posts'],
-    ],
-    [
-      'postgresql://user@a.example/posts?target_session_attrs=primary&sslmode=disable',
-      ['postgresql://user@a.example/posts?sslmode=disable'],
-    ],
-  ])('takes several servers of PostgreSQL, or one that is to be the primary: %s', (url, servers) => {
-    expect(loadConfig({ DATA_DIR, DATABASE_URL: url }).store).toMatchObject({ url: servers[0], servers });
-  });
-
-  it('takes read replicas as a list of addresses, for PostgreSQL alone', () => {
-    const urls = ['postgres://user:hunter2@one/posts', 'postgres://user:hunter2@two/posts'];
-    const replicas = { DATA_DIR, DATABASE_REPLICA_URLS: urls.join(', ') };
-
-    expect(loadConfig({ ...replicas, DATABASE_URL: 'postgres://user@db/posts' }).store).toMatchObject({
-      replicaUrls: urls,
-    });
-    expect(() => loadConfig(replicas)).toThrow(
-      'DATABASE_REPLICA_URLS must be set together with DATABASE_URL',
-    );
-  });
-
-  it('prepares no statements behind a pooler, unless told that it can', () => {
-    const pooled = { DATA_DIR, DATABASE_URL: 'postgres://user@db/posts', DATABASE_POOLER: 'transaction' };
-
-    expect(loadConfig(pooled).store).toMatchObject({ pooled: true, preparedStatements: false });
-    expect(loadConfig({ ...pooled, DATABASE_PREPARED_STATEMENTS: 'on' }).store).toMatchObject({
-      pooled: true,
-      preparedStatements: true,
     });
   });
 
@@ -263,55 +206,6 @@ describe('loadConfig', () => {
     expect(loadConfig(production).passwordPolicy).toBe('strict');
     expect(loadPasswordPolicy({ NODE_ENV: 'production' })).toBe('strict');
     expect(loadConfig({ ...production, PASSWORD_POLICY: 'length' }).passwordPolicy).toBe('length');
-  });
-
-  describe('secrets in files', () => {
-    const keep = (name: string, text: string): string => {
-      const file = join(folder, name);
-      writeFileSync(file, text);
-      return file;
-    };
-
-    it.each(['', '\n', '\r\n'])('are read without the line break %j at the end', (end) => {
-      const file = keep('secret', `${'s'.repeat(32)}${end}`);
-      const config = loadConfig({ DATA_DIR, JWT_SECRET_FILE: file, JWT_SECRET_PREVIOUS_FILE: file });
-
-      expect(config.jwtSecret).toBe('s'.repeat(32));
-      expect(config.jwtSecretPrevious).toBe('s'.repeat(32));
-    });
-
-    it('hold addresses with a password, for commands, too', () => {
-      const url = 'postgres://user:pass@db.example:5432/posts';
-      const environment = { DATA_DIR, DATABASE_URL_FILE: keep('url', url) };
-
-      expect(loadConfig(environment).store).toMatchObject({ kind: 'postgres', url });
-      expect(loadStoreConfig(environment).store).toMatchObject({ kind: 'postgres', url });
-    });
-
-    it.each([
-      [
-        'a file beside the setting',
-        { JWT_SECRET: 's'.repeat(32), JWT_SECRET_FILE: 'x' },
-        'together with JWT_SECRET',
-      ],
-      ['an empty file', { JWT_SECRET_FILE: keep('empty', '\n') }, 'must not be empty'],
-      [
-        'a file with a short key',
-        { JWT_SECRET_FILE: keep('short', 'hunter2') },
-        'JWT_SECRET must be at least',
-      ],
-      [
-        'a file that is missing',
-        { SMTP_URL_FILE: '/nowhere' },
-        'SMTP_URL_FILE must be a file that can be read',
-      ],
-      ['a folder', { DATABASE_URL_FILE: folder }, 'DATABASE_URL_FILE must be a file that can be read'],
-    ])('stop the start as %s', (_, settings, sentence) => {
-      const start = () => loadConfig({ DATA_DIR, ...settings });
-
-      expect(start).toThrow(sentence);
-      expect(start).not.toThrow(/hunter/);
-    });
   });
 
   it('takes proxies by address and by network', () => {

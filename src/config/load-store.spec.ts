@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { loadConfig } from './load-config.js';
+
+describe('The settings of the database', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'config-'));
+  const DATA_DIR = join(folder, 'data');
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('takes PostgreSQL from its address', () => {
+    const url = 'postgres://user:pass@db.example:5432/posts';
+
+    expect(loadConfig({ DATA_DIR, DATABASE_URL: url, DATABASE_POOL_SIZE: '7' }).store).toEqual({
+      kind: 'postgres',
+      url,
+      servers: [],
+      replicaUrls: [],
+      poolSize: 7,
+      pooled: false,
+      preparedStatements: true,
+    });
+  });
+
+  it.each([
+    [
+      'postgres://user:hunter2@a.example:5432,[::1]:5433/posts?sslmode=require&target_session_attrs=read-write',
+      [
+        'postgres://user:hunter2@a.example:5432/posts?sslmode=require',
+        'postgres://user:hunter2@[::1]:5433/posts?sslmode=require',
+      ],
+    ],
+    [
+      'postgres://user:a%40b@a.example,b.example/posts',
+      ['postgres://user:a%40b@a.example/posts', 'postgres://user:a%40b@b.example/posts'],
+    ],
+    [
+      'postgresql://user@a.example/posts?target_session_attrs=primary&sslmode=disable',
+      ['postgresql://user@a.example/posts?sslmode=disable'],
+    ],
+  ])('takes several servers of PostgreSQL, or one that is to be the primary: %s', (url, servers) => {
+    expect(loadConfig({ DATA_DIR, DATABASE_URL: url }).store).toMatchObject({ url: servers[0], servers });
+  });
+
+  it('takes read replicas as a list of addresses, for PostgreSQL alone', () => {
+    const urls = ['postgres://user:hunter2@one/posts', 'postgres://user:hunter2@two/posts'];
+    const replicas = { DATA_DIR, DATABASE_REPLICA_URLS: urls.join(', ') };
+
+    expect(loadConfig({ ...replicas, DATABASE_URL: 'postgres://user@db/posts' }).store).toMatchObject({
+      replicaUrls: urls,
+    });
+    expect(() => loadConfig(replicas)).toThrow(
+      'DATABASE_REPLICA_URLS must be set together with DATABASE_URL',
+    );
+  });
+
+  it('prepares no statements behind a pooler, unless told that it can', () => {
+    const pooled = { DATA_DIR, DATABASE_URL: 'postgres://user@db/posts', DATABASE_POOLER: 'transaction' };
+
+    expect(loadConfig(pooled).store).toMatchObject({ pooled: true, preparedStatements: false });
+    expect(loadConfig({ ...pooled, DATABASE_PREPARED_STATEMENTS: 'on' }).store).toMatchObject({
+      pooled: true,
+      preparedStatements: true,
+    });
+  });
+});

@@ -1,0 +1,55 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { loadConfig } from './load-config.js';
+import { loadStoreConfig } from './load-store.js';
+
+describe('secrets in files', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'config-'));
+  const DATA_DIR = join(folder, 'data');
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const keep = (name: string, text: string): string => {
+    const file = join(folder, name);
+    writeFileSync(file, text);
+    return file;
+  };
+
+  it.each(['', '\n', '\r\n'])('are read without the line break %j at the end', (end) => {
+    const file = keep('secret', `${'s'.repeat(32)}${end}`);
+    const config = loadConfig({ DATA_DIR, JWT_SECRET_FILE: file, JWT_SECRET_PREVIOUS_FILE: file });
+
+    expect(config.jwtSecret).toBe('s'.repeat(32));
+    expect(config.jwtSecretPrevious).toBe('s'.repeat(32));
+  });
+
+  it('hold addresses with a password, for commands, too', () => {
+    const url = 'postgres://user:pass@db.example:5432/posts';
+    const environment = { DATA_DIR, DATABASE_URL_FILE: keep('url', url) };
+
+    expect(loadConfig(environment).store).toMatchObject({ kind: 'postgres', url });
+    expect(loadStoreConfig(environment).store).toMatchObject({ kind: 'postgres', url });
+  });
+
+  it.each([
+    [
+      'a file beside the setting',
+      { JWT_SECRET: 's'.repeat(32), JWT_SECRET_FILE: 'x' },
+      'together with JWT_SECRET',
+    ],
+    ['an empty file', { JWT_SECRET_FILE: keep('empty', '\n') }, 'must not be empty'],
+    ['a file with a short key', { JWT_SECRET_FILE: keep('short', 'hunter2') }, 'JWT_SECRET must be at least'],
+    [
+      'a file that is missing',
+      { SMTP_URL_FILE: '/nowhere' },
+      'SMTP_URL_FILE must be a file that can be read',
+    ],
+    ['a folder', { DATABASE_URL_FILE: folder }, 'DATABASE_URL_FILE must be a file that can be read'],
+  ])('stop the start as %s', (_, settings, sentence) => {
+    const start = () => loadConfig({ DATA_DIR, ...settings });
+
+    expect(start).toThrow(sentence);
+    expect(start).not.toThrow(/hunter/);
+  });
+});
