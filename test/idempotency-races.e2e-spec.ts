@@ -47,7 +47,9 @@ describe.each(STORES)('races for an Idempotency-Key on %s', (store) => {
     /** As clients do when the service has too much to do. */
     const order = async (n: number, retries = 3): Promise<Reply> => {
       const reply = await api.post('/v1/orders', { n }, withKey(`key${n}`));
-      return reply.status === 503 && retries > 0 ? order(n, retries - 1) : reply;
+      if (reply.status !== 503 || retries === 0) return reply;
+      expect(reply).toBeError('SERVICE_UNAVAILABLE');
+      return order(n, retries - 1);
     };
 
     const replies = await times(100, (n) => order(n));
