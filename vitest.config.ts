@@ -1,11 +1,15 @@
 import { defineConfig } from 'vitest/config';
 
-/** Tests with entities, strategies, GraphQL types or mocked modules of their own, which a process never forgets. */
+/** Tests with a mocked module, or with entities: Nest adds them to every later database of the process. */
 const ISOLATED = [
-  'test/recipes/**/*.e2e-spec.ts',
-  'test/audit-transactions.e2e-spec.ts',
   'src/webhooks/webhook-request.spec.ts',
+  'test/audit-transactions.e2e-spec.ts',
+  'test/recipes/application.e2e-spec.ts',
+  'test/recipes/guide/{cleanup,exports,statistics}.e2e-spec.ts',
+  'test/recipes/typeorm/{entities,nest-documentation,relations}.e2e-spec.ts',
 ];
+/** Tests with strategies and GraphQL types, which a process never forgets either; their names differ. */
+const RECIPES = ['test/recipes/**/*.e2e-spec.ts'];
 const TESTS = ['{src,test}/**/*.{spec,e2e-spec}.ts'];
 
 /**
@@ -27,11 +31,12 @@ export default defineConfig({
     reporters: ['default', './test/support/slowest-files.ts'],
     projects: [
       // Loading the application takes longer than most tests do: one process loads it once for all its files.
-      { extends: true, test: { name: 'app', include: TESTS, exclude: ISOLATED, isolate: false } },
       {
         extends: true,
-        test: { name: 'isolated', include: ISOLATED },
+        test: { name: 'app', include: TESTS, exclude: [...RECIPES, ...ISOLATED], isolate: false },
       },
+      { extends: true, test: { name: 'recipes', include: RECIPES, exclude: ISOLATED, isolate: false } },
+      { extends: true, test: { name: 'isolated', include: ISOLATED } },
     ],
   },
 });

@@ -6,8 +6,11 @@ try {
     'Usage: npm start\n\nSettings are environment variables; docs/configuration.md lists them.',
   );
   // Loaded after the check: an older Node.js would report a syntax error or a missing export instead.
+  const { loadConfig } = await import('./config/load-config.js');
+  const config = loadConfig(process.env);
+  // The application takes seconds to load: an invalid setting is reported before.
   const { start } = await import('./start.js');
-  await start();
+  await start(config);
 } catch (error) {
   const { explainStartFailure } = await import('./common/lifecycle/start-failure.js');
   console.error(explainStartFailure(error));

@@ -3,11 +3,9 @@ import { createApp } from './app.factory.js';
 import { stopOnSignals } from './common/lifecycle/stop-on-signals.js';
 import { createLogger } from './common/logging/create-logger.js';
 import type { Config, PostgresStore } from './config/config.js';
-import { loadConfig } from './config/load-config.js';
 
 /** Serves until a signal arrives. */
-export async function start(): Promise<void> {
-  const config = loadConfig(process.env);
+export async function start(config: Config): Promise<void> {
   const stopTracing =
     config.tracing && (await import('./tracing/start-tracing.js')).startTracing(config.tracing);
   const app = await createApp(config);

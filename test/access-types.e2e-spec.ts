@@ -2,9 +2,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import ts from 'typescript';
 
-/** With these nobody may have looked at the credentials. */
-const OPEN = new Set(['Public', 'WriteAccess', 'OwnerAccess']);
-const CLOSED = new Set(['StaffOnly']);
+/** Handlers with these decorators may run without an account. */
+const OPEN_DECORATORS = new Set(['Public', 'WriteAccess', 'OwnerAccess']);
+const CLOSED_DECORATORS = new Set(['StaffOnly']);
 
 const namesOf = (node: ts.HasDecorators): string[] =>
   (ts.getDecorators(node) ?? []).map(({ expression }) => {
@@ -13,9 +13,13 @@ const namesOf = (node: ts.HasDecorators): string[] =>
   });
 
 const isOpen = (names: readonly string[]): boolean | undefined =>
-  names.some((name) => CLOSED.has(name)) ? false : names.some((name) => OPEN.has(name)) ? true : undefined;
+  names.some((name) => CLOSED_DECORATORS.has(name))
+    ? false
+    : names.some((name) => OPEN_DECORATORS.has(name))
+      ? true
+      : undefined;
 
-/** Parameters of open handlers that TypeScript takes for an account, although they may be null. */
+/** Parameters of open handlers whose type omits null, although the account may be null. */
 function faultsOf(file: string, text: string): string[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const faults: string[] = [];
@@ -35,14 +39,14 @@ function faultsOf(file: string, text: string): string[] {
   return faults;
 }
 
-describe('The calling account', () => {
-  it('has a type with null where the handler is open', () => {
+describe('the type of the calling account', () => {
+  it('includes null wherever the handler is open', () => {
     const files = globSync('{src,test}/**/*.{controller,resolver,gateway,module}.ts');
 
     expect(files.flatMap((file) => faultsOf(file, readFileSync(file, 'utf8')))).toEqual([]);
   });
 
-  it('is found where it has not', () => {
+  it('is reported where it omits null', () => {
     const handler = (decorators: string, type: string) =>
       `@Controller() ${decorators} class A { @Get() read(@CurrentAccount() account: ${type}) {} }`;
 

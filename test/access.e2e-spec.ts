@@ -29,32 +29,32 @@ describe.each(STORES)('access over REST on %s', (store) => {
 
   const get = (name: string, headers?: Record<string, string>) => api.get(`/v1/access/${name}`, headers);
 
-  it('is for accounts when a handler says nothing', async () => {
+  it('requires an account by default', async () => {
     expect((await get('default', callers.user)).body).toEqual({ id: callers.id });
     expect(await get('default')).toBeError('UNAUTHENTICATED');
     expect(await get('default', bearer('garbage'))).toBeError('TOKEN_NOT_VALID');
   });
 
-  it('is for everyone with @Public(), and credentials are not looked at', async () => {
+  it('allows anonymous requests with @Public(), and ignores credentials', async () => {
     for (const headers of [{}, callers.user, bearer('garbage')]) {
       expect((await get('public', headers)).body).toEqual({ id: null });
     }
   });
 
-  it('is for staff with @StaffOnly()', async () => {
+  it('requires staff with @StaffOnly()', async () => {
     expect(await get('staff', callers.staff)).toHaveStatus(200);
     expect(await get('staff', callers.user)).toBeError('FORBIDDEN');
     expect(await get('staff')).toBeError('UNAUTHENTICATED');
     expect(await get('staff', bearer('garbage'))).toBeError('TOKEN_NOT_VALID');
   });
 
-  it('is what the handler says where its class says something else', async () => {
+  it('follows the decorator of the handler over that of its class', async () => {
     expect(await api.delete('/v1/governed', callers.user)).toBeError('FORBIDDEN');
     expect(await api.delete('/v1/governed', callers.staff)).toHaveStatus(200);
     expect(await api.post('/v1/governed', {})).toHaveStatus(201);
   });
 
-  it('ends with the rights of the account, whatever its token says', async () => {
+  it('uses the current role of the account, not that of its token', async () => {
     await api.accounts.admin().setStaff('staff@example.com', false);
     expect(await get('staff', callers.staff)).toBeError('FORBIDDEN');
     await api.accounts.admin().setStaff('staff@example.com', true);
@@ -81,7 +81,7 @@ describe.each(STORES)('access over GraphQL on %s', (store) => {
 
   const code = ({ status, body }: Reply) => [status, body.errors?.[0].extensions.code];
 
-  it('lets mutations through by WRITE_ACCESS, and queries in each mode', async () => {
+  it('follows WRITE_ACCESS for mutations, and allows queries in each mode', async () => {
     const count = async (api: TestApi) => (await api.get('/v2/users')).body.meta.total;
 
     const open = await start();
@@ -105,7 +105,7 @@ describe.each(STORES)('access over GraphQL on %s', (store) => {
     await staff.api.stop();
   });
 
-  it('follows @Public(), @StaffOnly() and their absence, and shows the account', async () => {
+  it('follows @Public(), @StaffOnly() and the default, and passes the account to the resolver', async () => {
     const { api, callers } = await start();
 
     expect((await api.graphql('{ forEveryone }')).body.data).toEqual({ forEveryone: null });
@@ -117,7 +117,7 @@ describe.each(STORES)('access over GraphQL on %s', (store) => {
     await api.stop();
   });
 
-  it('takes blank credentials and other schemes for none, and rejects bad ones for good', async () => {
+  it('treats blank credentials and other schemes as anonymous, and rejects invalid tokens', async () => {
     const { api } = await start();
     const { refresh } = await api.accounts.login('user@example.com');
 
@@ -135,7 +135,7 @@ describe.each(STORES)('access over GraphQL on %s', (store) => {
     await api.stop();
   });
 
-  it('ends with the account', async () => {
+  it('rejects the token of a deactivated account', async () => {
     const { api, callers } = await start();
     await api.accounts.admin().setActive('user@example.com', false);
 

@@ -14,7 +14,7 @@ const runAccount = (
   return run('account', parameters, { environment: { ...environment, ...settings }, input });
 };
 
-// The command runs beside a service on the same database, as it would in production.
+// As in production, the command runs beside a service that uses the same database.
 describe.each(STORES)('the account command on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
@@ -24,7 +24,7 @@ describe.each(STORES)('the account command on %s', (store) => {
 
   const run = (parameters: string[], options = {}) => runAccount(api, parameters, options);
 
-  it('creates a superuser, who is staff, with a password from standard input that it never shows', async () => {
+  it('creates a superuser with staff rights, reads the password from standard input, and never prints it', async () => {
     const { code, output } = await run(
       ['create-superuser', '--email', 'Root@Example.COM', '--name', 'Root', '--phone', '1'],
       { input: `${PASSWORD}\n`, run: spawnCommand },
@@ -44,7 +44,7 @@ describe.each(STORES)('the account command on %s', (store) => {
     });
   });
 
-  it('holds a superuser to the rules of everyone', async () => {
+  it('applies the usual rules to a superuser', async () => {
     const create = (email: string, input: string, options = {}) =>
       run(['create-superuser', '--email', email, '--name', 'R'], { input, ...options });
     await api.accounts.register('taken@example.com');
@@ -59,7 +59,7 @@ describe.each(STORES)('the account command on %s', (store) => {
     expect((await create('a@example.com', 'password1', production)).output).toContain('guessed first');
   });
 
-  it('switches accounts off, with all that they have open, and on again', async () => {
+  it('deactivates an account, ends its logins, and activates it again', async () => {
     await api.accounts.register('switch@example.com');
     const { access, refresh } = await api.accounts.login('switch@example.com');
 
@@ -73,7 +73,7 @@ describe.each(STORES)('the account command on %s', (store) => {
     await api.accounts.login('switch@example.com');
   });
 
-  it('makes staff, and takes that away', async () => {
+  it('grants and removes staff rights', async () => {
     const { id } = await api.accounts.register('staff@example.com', { name: 'Two\nlines' });
     const { access } = await api.accounts.login('staff@example.com');
     const role = async () => (await api.get('/auth/me/', bearer(access))).body.role;
@@ -94,7 +94,7 @@ describe.each(STORES)('the account command on %s', (store) => {
     expect(output).not.toContain('argon2');
   });
 
-  it('lists one page, of those that match', async () => {
+  it('lists one page of the matching accounts', async () => {
     for (const name of ['Zoë 100%', 'Élan two', 'Someone']) {
       await api.accounts.register(`${name.replace(/\W/g, '')}@paged.example`, { name });
     }
@@ -113,7 +113,7 @@ describe.each(STORES)('the account command on %s', (store) => {
     });
   });
 
-  it('shows an account, without its hash', async () => {
+  it('shows an account without its hash', async () => {
     await api.accounts.register('shown@example.com');
     await api.accounts.login('shown@example.com');
 
@@ -123,7 +123,7 @@ describe.each(STORES)('the account command on %s', (store) => {
     expect(output).not.toContain('argon2');
   });
 
-  it('sets a password, which ends all logins', async () => {
+  it('sets a password, and ends all logins', async () => {
     await api.accounts.register('forgot@example.com');
     const { refresh } = await api.accounts.login('forgot@example.com');
     const reset = (input: string) => run(['reset-password', 'forgot@example.com'], { input });
@@ -135,7 +135,7 @@ describe.each(STORES)('the account command on %s', (store) => {
     await api.accounts.login('forgot@example.com', 'a new password');
   });
 
-  it('verifies and changes an e-mail', async () => {
+  it('verifies and changes an e-mail address', async () => {
     await api.accounts.register('before@example.com');
     await api.accounts.register('taken-by@example.com');
     const { access } = await api.accounts.login('before@example.com');
@@ -163,7 +163,7 @@ describe.each(STORES)('the account command on %s', (store) => {
     await api.accounts.register('deleted@example.com');
   });
 
-  it('purges what has expired, and nothing else', async () => {
+  it('purges expired rows, and nothing else', async () => {
     api.moveClock(-366 * DAY);
     await api.accounts.register('old@example.com');
     api.moveClock(-8 * DAY);
@@ -189,7 +189,7 @@ describe.each(STORES)('the account command on %s', (store) => {
   });
 });
 
-describe('the account command', () => {
+describe('the parameters of the account command', () => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startApi('SQLite');
@@ -207,7 +207,7 @@ describe('the account command', () => {
     [['create-superuser'], '--email is missing'],
     [['create-superuser', '--email', 'a@example.com'], '--name is missing'],
     [['create-superuser', '--password', 'secret'], "Unknown option '--password'"],
-  ])('%j is rejected in a few words', async (parameters, message) => {
+  ])('rejects %j with one line', async (parameters, message) => {
     const { code, output } = await runAccount(api, parameters);
 
     expect(code).toBe(1);
@@ -215,7 +215,7 @@ describe('the account command', () => {
     expect(output).not.toMatch(/\n\s+at /);
   });
 
-  it('explains itself, also without a database', async () => {
+  it('prints its usage without a database', async () => {
     const child = await runAccount(api, ['delete', '--help'], {
       settings: { DATABASE_URL: 'nonsense' },
       run: spawnCommand,

@@ -47,7 +47,7 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
       headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(body !== undefined && { payload: JSON.stringify(body) }),
     });
-  /** Makes it an account that has only ever been logged in to by a provider. */
+  /** An account that has only ever logged in through a provider. */
   const withoutPassword = async (email: string) => {
     const account = await register(email);
     await api.app.get(Transactions).execute('UPDATE accounts SET password_hash = :hash WHERE id = :id', {
@@ -57,7 +57,7 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
     return account;
   };
 
-  it('leaves nothing of the person in any column of any table', async () => {
+  it('removes the personal data from every column of every table', async () => {
     const name = 'Ada Byron Lovelace of Ockham';
     server.behaviour = 'rejects';
     const { id, headers, refresh } = await register('ada.byron@example.com', {
@@ -83,7 +83,7 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
       { new_email: 'ada.byron@elsewhere.example', password: PASSWORD },
       headers,
     );
-    // Long enough to be in no random id.
+    // Long enough not to appear in a random id by chance.
     const found = async () => {
       const rows: string[] = [];
       for (const { name: table } of await query(TABLES[store])) {
@@ -104,7 +104,7 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
     server.behaviour = 'accepts';
   });
 
-  it('knows every table that refers to accounts', async () => {
+  it('covers every table that refers to accounts', async () => {
     const { id, headers } = await register('tables@example.com');
     const tables = (await query(REFERENCES[store])).map(({ name }) => name as string).toSorted();
     expect(tables).toEqual(['account_tokens', 'login_codes', 'logins', 'orders', 'social_identities']);
@@ -115,7 +115,7 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
     }
   });
 
-  it('leaves its orders, without an owner', async () => {
+  it('keeps the orders, without an owner', async () => {
     const own = await startApi(store, { WRITE_ACCESS: 'authenticated' });
     await own.accounts.register('buyer@example.com');
     const buyer = bearer((await own.accounts.login('buyer@example.com')).access);
@@ -136,14 +136,14 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
     await own.stop();
   });
 
-  it('lets the address be registered again, by another account', async () => {
+  it('frees the address for another account', async () => {
     const { id, headers } = await register('again@example.com');
     await remove(headers, { password: PASSWORD });
 
     expect((await register('again@example.com')).id).toBeGreaterThan(id);
   });
 
-  it('needs the password, and leaves the account as it was without it', async () => {
+  it('requires the password, and keeps the account without it', async () => {
     const { headers } = await register('safe@example.com');
 
     const wrong = await remove(headers, { password: 'wrong' });
@@ -157,7 +157,7 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
     expect(await api.get('/auth/me/', headers)).toHaveStatus(200);
   });
 
-  it('of an account without a password needs a login at most five minutes old', async () => {
+  it('requires a login at most five minutes old where the account has no password', async () => {
     const { headers } = await withoutPassword('social@example.com');
 
     api.moveClock(5 * 60_000 + 1000);
@@ -166,7 +166,7 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
     expect(await remove(headers)).toHaveStatus(204);
   });
 
-  it('by a session needs its CSRF token', async () => {
+  it('requires the CSRF token of a session', async () => {
     await api.accounts.register('session@example.com');
     const session = await api.accounts.session('session@example.com');
 
@@ -174,7 +174,7 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
     expect(await remove(session.headers, { password: PASSWORD })).toHaveStatus(204);
   });
 
-  it('at the same time as logins and refreshes leaves none of them', async () => {
+  it('leaves no login behind that starts or refreshes at the same time', async () => {
     const { headers, refresh } = await register('race@example.com');
 
     const [gone, ...others] = await Promise.all([
@@ -192,7 +192,7 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
     }
   });
 
-  it('at the same time as changes and orders fails none of them with a 5xx', async () => {
+  it('causes no 5xx in concurrent changes and orders', async () => {
     const own = await startApi(store, { WRITE_ACCESS: 'authenticated' });
     for (let round = 0; round < 5; round++) {
       const email = `busy${round}@example.com`;
@@ -225,7 +225,7 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
     await own.stop();
   });
 
-  it('at the same time as a login by a provider leaves no identity without an account', async () => {
+  it('leaves no identity without an account during a login by a provider', async () => {
     const social = api.app.get(SocialAccounts);
     for (let round = 0; round < 10; round++) {
       const email = `provider${round}@example.com`;
@@ -238,7 +238,7 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
         api.accounts.admin().delete(email),
       ]);
 
-      // The one that was deleted, or a new one.
+      // The deleted account, or a new one.
       expect(account.email).toBe(email);
       await api.accounts
         .admin()
@@ -249,7 +249,7 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
     }
   });
 
-  it('twice at the same time succeeds once', async () => {
+  it('succeeds once of two concurrent requests', async () => {
     const { headers } = await register('twice@example.com');
 
     const replies = await Promise.all([1, 2].map(() => remove(headers, { password: PASSWORD })));

@@ -9,16 +9,16 @@ import { STORES } from './support/stores.js';
 
 const PHONE = { width: 320, height: 640 };
 
-/** What a page asks for, and what goes wrong in it. */
+/** Records the requests of a page and its errors. */
 function watch(page: Page) {
   const requests: { url: string; method: string; referer: string | undefined }[] = [];
-  const troubles: string[] = [];
+  const errors: string[] = [];
   page.on('request', (request) =>
     requests.push({ url: request.url(), method: request.method(), referer: request.headers()['referer'] }),
   );
-  page.on('console', (message) => message.type() === 'error' && troubles.push(message.text()));
-  page.on('pageerror', (error) => troubles.push(error.message));
-  return { requests, troubles };
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+  page.on('pageerror', (error) => errors.push(error.message));
+  return { requests, errors };
 }
 
 (hasBrowser ? describe : describe.skip)('in a browser', () => {
@@ -33,7 +33,7 @@ function watch(page: Page) {
     await server.stop();
   });
 
-  describe.each(STORES)('the page behind the links of mails on %s', (store) => {
+  describe.each(STORES)('the account page on %s', (store) => {
     let api: TestApi;
     let google: Google;
     let url: string;
@@ -60,10 +60,10 @@ function watch(page: Page) {
     const isVerified = async (address: string) =>
       (await api.get('/auth/me/', bearer((await api.accounts.login(address)).access))).body.is_email_verified;
 
-    it('verifies an address when its button is pressed, and not before', async () => {
+    it('verifies an address only after a click on its button', async () => {
       await api.accounts.register(email('ada'));
       const arrived = await server.next(email('ada'));
-      const { page, context, requests, troubles } = await open(linkIn(arrived));
+      const { page, context, requests, errors } = await open(linkIn(arrived));
 
       await page.waitForSelector('h1:text("Confirm your e-mail address")');
       expect(await isVerified(email('ada'))).toBe(false);
@@ -73,7 +73,7 @@ function watch(page: Page) {
 
       expect(await isVerified(email('ada'))).toBe(true);
       expect(await page.isVisible('form')).toBe(false);
-      // The token is in the body of the one request, and nowhere else.
+      // The token is only in the body of that one request.
       const token = tokenIn(arrived);
       expect(page.url()).toBe(`${url}/account/`);
       expect(await page.evaluate('history.length')).toBeLessThanOrEqual(2);
@@ -82,11 +82,11 @@ function watch(page: Page) {
         expect(each.url.replace(/#.*/, '')).not.toContain(token);
         expect(each.referer ?? '').toBe('');
       }
-      expect(troubles).toEqual([]);
+      expect(errors).toEqual([]);
       await context.close();
     });
 
-    it('says so when a link was used before', async () => {
+    it('explains that a link was used before', async () => {
       await api.accounts.register(email('used'));
       const arrived = await server.next(email('used'));
       await api.post('/auth/email/verify/', { token: tokenIn(arrived) });
@@ -113,7 +113,7 @@ function watch(page: Page) {
       await context.close();
     });
 
-    it('sets a new password, and explains one that is rejected', async () => {
+    it('sets a new password, and explains why one is rejected', async () => {
       await api.accounts.register(email('reset'));
       await server.next(email('reset'));
       await api.post('/auth/password/reset/', { email: email('reset') });
@@ -131,17 +131,17 @@ function watch(page: Page) {
       await context.close();
     });
 
-    it('explains a link without a token, or with an action that it does not have', async () => {
+    it('explains a link without a token or with an unknown action', async () => {
       for (const fragment of ['', '#action=verify-email', '#action=toString&token=x', '#token=x']) {
-        const { page, context, troubles } = await open(`${url}/account/${fragment}`);
+        const { page, context, errors } = await open(`${url}/account/${fragment}`);
         await page.waitForSelector('text=This page needs the link from a mail.');
         expect(await page.isVisible('button')).toBe(false);
-        expect(troubles).toEqual([]);
+        expect(errors).toEqual([]);
         await context.close();
       }
     });
 
-    it.each(['light', 'dark'] as const)('fits a phone, in %s', async (colorScheme) => {
+    it.each(['light', 'dark'] as const)('fits a phone, in the %s color scheme', async (colorScheme) => {
       const link = `${url}/account/#action=reset-password&token=${'x'.repeat(43)}`;
       const { page, context } = await open(link, { viewport: PHONE, colorScheme });
 
@@ -173,7 +173,7 @@ function watch(page: Page) {
       await context.close();
     });
 
-    it('is served under the strict policy, and kept by nobody', async () => {
+    it('has a strict content security policy, and is not cached', async () => {
       const reply = await api.get('/account/');
 
       expect(reply.headers['content-security-policy']).toMatch(/^default-src 'none';script-src 'self';/);
@@ -181,7 +181,7 @@ function watch(page: Page) {
       expect(reply.headers['cache-control']).toBe('no-store');
     });
 
-    it('apart from it, an identity is linked and removed by a page of our own', async () => {
+    it('lets another page of the same origin link and remove an identity', async () => {
       google.people['linker'] = { email: 'elsewhere@example.com', email_verified: true, name: 'Ada' };
       await api.accounts.register(email('linker'));
       await api.accounts.admin().verifyEmail(email('linker'));

@@ -6,7 +6,8 @@ import { STORES } from './support/stores.js';
 describe.each(STORES)('accounts on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startApi(store);
+    // With the full cost of passwords.
+    api = await startApi(store, {}, []);
   });
   afterAll(() => api.stop());
 
@@ -16,7 +17,7 @@ describe.each(STORES)('accounts on %s', (store) => {
   const accountOf = async (access: string) => (await api.get('/auth/me/', bearer(access))).body;
 
   describe('POST /auth/register/', () => {
-    it('creates an account, and takes nothing from the client but what is its own to say', async () => {
+    it('creates an account, and ignores the fields that a client may not set', async () => {
       const reply = await api.post('/auth/register/', {
         email: ' Ada@Example.COM ',
         name: 'Ada Lovelace',
@@ -58,7 +59,7 @@ describe.each(STORES)('accounts on %s', (store) => {
       expect(row!.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,(t=2,p=1|p=1,t=2)\$/);
     });
 
-    it('takes a blank phone, and none', async () => {
+    it('accepts a blank phone and a null phone', async () => {
       expect((await api.accounts.register('blank@example.com', { phone: '' })).phone).toBe('');
       expect((await api.accounts.register('none@example.com', { phone: null })).phone).toBe('');
     });
@@ -82,7 +83,7 @@ describe.each(STORES)('accounts on %s', (store) => {
       ['no body', undefined, ['email', 'name', 'password']],
       ['an empty object', {}, ['email', 'name', 'password']],
       ['a list', [], ['email', 'name', 'password']],
-      ['an e-mail that is none', { email: 'ada' }, ['email']],
+      ['an invalid e-mail', { email: 'ada' }, ['email']],
       ['an empty e-mail', { email: '' }, ['email']],
       ['an e-mail of another type', { email: 5 }, ['email']],
       ['an e-mail with NUL', { email: 'a\0@example.com' }, ['email']],
@@ -97,7 +98,7 @@ describe.each(STORES)('accounts on %s', (store) => {
       ['a password of five emoji', { password: '😀'.repeat(5) }, ['password']],
       ['a password of 1025 characters', { password: 'x'.repeat(1025) }, ['password']],
       ['a password of another type', { password: ['secret'] }, ['password']],
-      ['several at once', { email: 'x', name: 1, password: '' }, ['email', 'name', 'password']],
+      ['several invalid fields', { email: 'x', name: 1, password: '' }, ['email', 'name', 'password']],
     ])('rejects %s, and names the fields', async (_, fields, faults) => {
       const before = await count();
       const valid = { email: 'valid@example.com', name: 'Valid', password: PASSWORD };
@@ -108,7 +109,7 @@ describe.each(STORES)('accounts on %s', (store) => {
       expect(await count()).toBe(before);
     });
 
-    it('takes names and passwords up to their limits, in code points', async () => {
+    it('accepts names and passwords up to their limits, in code points', async () => {
       const password = '🔑'.repeat(1024);
       const { name } = await api.accounts.register('long@example.com', { name: '🙂'.repeat(150), password });
 
@@ -116,7 +117,7 @@ describe.each(STORES)('accounts on %s', (store) => {
       await api.accounts.login('long@example.com', password);
     });
 
-    it('treats bodies that are no JSON as everywhere', async () => {
+    it('rejects malformed JSON and other content types', async () => {
       expect(await api.post('/auth/register/', '{')).toBeError('MALFORMED_REQUEST');
       const form = { 'content-type': 'application/x-www-form-urlencoded' };
       expect(await api.post('/auth/register/', 'email=a', form)).toBeError('UNSUPPORTED_MEDIA_TYPE');
@@ -130,12 +131,12 @@ describe.each(STORES)('accounts on %s', (store) => {
       ({ access } = await api.accounts.login('me@example.com'));
     });
 
-    it('is the calling account, with and without the slash', async () => {
+    it('returns the calling account, with and without the trailing slash', async () => {
       expect(await api.get('/auth/me', bearer(access))).toHaveStatus(200);
       expect(await accountOf(access)).toMatchObject({ email: 'me@example.com', name: 'Ada', phone: '1' });
     });
 
-    it('is for nobody else', async () => {
+    it('requires authentication', async () => {
       expect(await api.get('/auth/me/')).toBeError('UNAUTHENTICATED');
       expect(await api.put('/auth/me/', { name: 'X' })).toBeError('UNAUTHENTICATED');
       expect(await api.patch('/auth/me/', '{broken')).toBeError('UNAUTHENTICATED');
@@ -155,7 +156,7 @@ describe.each(STORES)('accounts on %s', (store) => {
       expect(await accountOf(access)).toEqual(reply.body);
     });
 
-    it.each(['put', 'patch'] as const)('%s leaves what is absent or null as it is', async (method) => {
+    it.each(['put', 'patch'] as const)('%s keeps fields that are absent or null', async (method) => {
       const before = await accountOf(access);
 
       for (const body of [{}, { name: null, phone: null }]) {
@@ -181,7 +182,7 @@ describe.each(STORES)('accounts on %s', (store) => {
     const change = (access: string, old_password: unknown, new_password: unknown) =>
       api.post('/auth/change-password/', { old_password, new_password }, bearer(access));
 
-    it('replaces the password, and ends every login but the own one', async () => {
+    it('replaces the password, and ends every other login', async () => {
       await api.accounts.register('change@example.com');
       const own = await api.accounts.login('change@example.com');
       const other = await api.accounts.login('change@example.com');
@@ -197,7 +198,7 @@ describe.each(STORES)('accounts on %s', (store) => {
       expect(await api.post('/auth/refresh/', { refresh: own.refresh })).toHaveStatus(200);
     });
 
-    it('looks at the caller, the fields, the old password and the policy, in this order', async () => {
+    it('checks the caller, the fields, the old password and the policy, in this order', async () => {
       await api.accounts.register('order@example.com');
       const { access } = await api.accounts.login('order@example.com');
       const anonymous = await api.post('/auth/change-password/', { old_password: 5 });
@@ -215,7 +216,7 @@ describe.each(STORES)('accounts on %s', (store) => {
       await api.accounts.login('order@example.com');
     });
 
-    it('of two changes at once, one wins', async () => {
+    it('accepts one of two concurrent changes', async () => {
       await api.accounts.register('both@example.com');
       const { access } = await api.accounts.login('both@example.com');
 
@@ -239,7 +240,7 @@ describe('PASSWORD_POLICY=strict', () => {
   afterAll(() => api.stop());
 
   it.each([
-    ['a common one', 'Password1'],
+    ['a common password', 'Password1'],
     ['seven characters', 'xk9#pQz'],
     ['digits only', '8361940275'],
     ['the e-mail', 'Grace.Hopper@Navy.example'],
@@ -251,7 +252,7 @@ describe('PASSWORD_POLICY=strict', () => {
     expect(await api.post('/auth/register/', body)).toBeError('VALIDATION_ERROR', ['password']);
   });
 
-  it('holds for a change as well, and takes what is hard to guess', async () => {
+  it('also applies to a change, and accepts a password that is hard to guess', async () => {
     await api.accounts.register('grace@navy.example', { password: 'nanosecond wire' });
     const { access } = await api.accounts.login('grace@navy.example', 'nanosecond wire');
     const change = (new_password: string) =>

@@ -20,7 +20,7 @@ class Note {
   text!: string;
 }
 
-/** Every way to write, by someone who has never heard of the audit log, and records no events. */
+/** Each way to write, without the audit log and without events. */
 @Injectable()
 class NotesService {
   constructor(
@@ -92,7 +92,7 @@ class NotesController {
     return {};
   }
 
-  /** A counter, which is not what the caller does. */
+  /** Counts outside of the audit log, and then rejects the request. */
   @Post(':id/reject')
   async reject(@Id() id: number) {
     await runWithoutTrail(() => this.service.notes.update(id, { text: 'counted' }));
@@ -107,7 +107,6 @@ class NotesController {
     });
   }
 
-  /** Calls something else. */
   @Post('nothing')
   nothing() {
     return {};
@@ -173,7 +172,7 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
       .toReversed();
   const textOf = async (id: number) => (await api.app.get(NotesService).notes.findOneBy({ id }))?.text;
 
-  it.each(WAYS)('is there once for a change by %s', async (way) => {
+  it.each(WAYS)('exists once for a change by %s', async (way) => {
     const reply = await api.patch(`/notes/1/${way}`, { text: `by ${way}` }, staff);
 
     expect(reply).toHaveStatus(200);
@@ -181,7 +180,7 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
     expect(await subjectsOf(reply)).toEqual([`/notes/1/${way}`]);
   });
 
-  it.each(WAYS)('commits with a change by %s, or neither does', async (way) => {
+  it.each(WAYS)('commits together with a change by %s, or not at all', async (way) => {
     const before = await textOf(1);
     await transactions.execute('ALTER TABLE audit_entries RENAME TO gone');
     const reply = await api.patch(`/notes/1/${way}`, { text: `lost by ${way}` }, staff);
@@ -191,7 +190,7 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
     expect(await textOf(1)).toBe(before);
   });
 
-  it('names what was created, without events and calls, where it has a path', async () => {
+  it('names a created resource without events where the response has its id', async () => {
     const saved = await api.post('/notes', { text: 'a' }, staff);
     expect(await subjectsOf(saved)).toEqual([`/notes/${saved.body.id}`]);
 
@@ -211,7 +210,7 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
     }
   });
 
-  it('is not there for what changed nothing, was rejected, rolled back, or only counted', async () => {
+  it('does not exist for a request that changed nothing, was rejected, rolled back, or only counted', async () => {
     expect(await subjectsOf(await api.delete('/notes/99999', staff))).toEqual([]);
     expect(await subjectsOf(await api.post('/notes/rollback', {}, staff))).toEqual([]);
     expect(await subjectsOf(await api.post('/notes/1/reject', {}, staff))).toEqual([]);
@@ -226,11 +225,11 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
     }
   });
 
-  it('is there for a request that has succeeded without a change in the database', async () => {
+  it('exists for a request that succeeded without a change in the database', async () => {
     expect(await subjectsOf(await api.post('/notes/nothing', {}, staff))).toEqual(['/notes/nothing']);
   });
 
-  it('is one for each change of a mutation, with the subject that REST has', async () => {
+  it('exists once for each change of a mutation, with the subject of REST', async () => {
     const created = await api.graphql(
       'mutation { createUser(input: { name: "B", email: "" }) { id } }',
       {},
@@ -254,7 +253,7 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
     ]);
   });
 
-  it('is one for a mutation without events, and names what the mutation has named and done', async () => {
+  it('exists once for a mutation without events, and has the subject that the transaction sets', async () => {
     const plain = await api.graphql('mutation { renameNote(id: 1, text: "x") }', {}, staff);
     expect(await subjectsOf(plain)).toEqual(['/graphql']);
 
@@ -270,14 +269,14 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
   });
 });
 
-describe.each(STORES)('a write that nobody is responsible for on %s', (store) => {
-  it('takes no transaction more, and no entry', async () => {
+describe.each(STORES)('an anonymous write on %s', (store) => {
+  it('adds no transaction and no audit entry', async () => {
     const api = await startApi(store, {}, []);
     await api.posts.create();
     const statements = await statementsOf(() => api.posts.create());
 
     expect(statements.filter((sql) => sql.includes('audit_entries'))).toEqual([]);
-    // The post and its event are two statements on SQLite, and one on PostgreSQL.
+    // SQLite writes the post and its event in two statements, PostgreSQL in one.
     expect(statements.filter((sql) => /^(?:BEGIN|START)/.test(sql))).toHaveLength(store === 'SQLite' ? 1 : 0);
     await api.stop();
   });

@@ -12,7 +12,7 @@ import { STORES } from './support/stores.js';
 const HOUR = 3600_000;
 const DAY = 24 * HOUR;
 
-/** What would remove entries that are not a day old. */
+/** Statements that would remove entries less than a day old. */
 const STATEMENTS = {
   SQLite: ['DELETE FROM audit_entries', 'DELETE FROM audit_entries WHERE id = 1'],
   PostgreSQL: [
@@ -47,7 +47,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
     return reply.body.data;
   };
 
-  /** What is in the log of what an account does, in the order in which it happens. */
+  /** The entries of an account that the work adds, oldest first. */
   async function logOf(account: number, work: () => Promise<unknown>): Promise<any[]> {
     const [last] = await entries();
     await work();
@@ -62,7 +62,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
 
   const actions = (log: any[]) => log.map(({ action, subject }) => `${action} → ${subject}`);
 
-  it('has who changed what, when and from where', async () => {
+  it('records who changed what, when and from where', async () => {
     const agent = { 'user-agent': 'Tester/1.0', 'x-forwarded-for': '198.51.100.7' };
     const before = Date.now();
     const reply = await api.post('/v1/posts', { title: 'T', content: 'C' }, { ...ada, ...agent });
@@ -81,7 +81,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
     expect(Date.parse(entry.created_at)).toBeGreaterThanOrEqual(before);
   });
 
-  it('has every write over REST, and names what was changed', async () => {
+  it('records each write over REST, with the changed resource', async () => {
     const { data: post } = (await api.post('/v1/posts', { title: 'T', content: 'C' }, ada)).body;
     const { data: user } = (await api.post('/v2/users', { name: 'N' }, ada)).body;
 
@@ -102,7 +102,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
     ]);
   });
 
-  it('has every change by a mutation, and none by a query', async () => {
+  it('records each change of a mutation, and no query', async () => {
     const log = await logOf(adaId, async () => {
       await api.graphql('{ users { id } }', {}, ada);
       await api.graphql(
@@ -119,7 +119,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
     ]);
   });
 
-  it('has what people do to their accounts, whoever they were before', async () => {
+  it('records the actions of an account on itself, also those that start anonymously', async () => {
     const [grace, id] = await member('grace@example.com');
     const [first] = (await entries(`account_id=${id}`)).toReversed();
     expect(actions([first])).toEqual([`POST /auth/register → account ${id}`]);
@@ -153,7 +153,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
     ]);
   });
 
-  it('has identities that are linked, by a page that a browser is sent to', async () => {
+  it('records linking an identity and the callback that completes it', async () => {
     const github = await GitHub.start();
     const PUBLIC_URL = 'https://api.example.com';
     const other = await startApi(store, { ...github.settings, PUBLIC_URL, WRITE_ACCESS: 'authenticated' });
@@ -165,7 +165,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
     const visitor = new Visitor(other);
     const link = await other.post('/auth/social/github/link/', {}, caller);
     visitor.keep(PUBLIC_URL, [link.headers['set-cookie'] ?? ''].flat());
-    expect(await visitor.ask(await visitor.logInAt(link.body.authorization_url, '1'))).toHaveStatus(200);
+    expect(await visitor.get(await visitor.logInAt(link.body.authorization_url, '1'))).toHaveStatus(200);
 
     const { data } = (await other.get('/v1/audit?limit=2', caller)).body;
     expect(data.map(({ action }: any) => action)).toEqual([
@@ -180,7 +180,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
     operations
       .filter(({ method, path }) => method !== 'GET' && !/^\/auth\/|^\/graphql$|redeliver$/.test(path))
       .map((operation) => [operation.method, operation.path, operation] as const),
-  )('has %s %s', async (method, path, { operation }) => {
+  )('records %s %s', async (method, path, { operation }) => {
     const url = await existingPath(api, path, staff);
     const body = operation.requestBody ? validBody(operation) : undefined;
 
@@ -190,7 +190,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
     expect(found).toHaveLength(1);
   });
 
-  it('has a redelivery of a webhook', async () => {
+  it('records a redelivery of a webhook', async () => {
     const webhook = { url: 'http://127.0.0.1:9/', types: ['post.created'] };
     const { id } = (await api.post('/v1/webhooks', webhook, staff)).body.data;
     await api.post(`/v1/webhooks/${id}/test`, {}, staff);
@@ -201,7 +201,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
     expect((await entries()).filter(({ subject }) => subject === path)).toHaveLength(1);
   });
 
-  it('has nothing that was rejected, repeated, or only read', async () => {
+  it('records no rejected, replayed or read-only request', async () => {
     const order = () => api.post('/v1/orders', { item: 'Tea' }, { ...ada, 'idempotency-key': 'repeated' });
     await order();
 
@@ -220,13 +220,13 @@ describe.each(STORES)('the audit log on %s', (store) => {
     expect(log).toEqual([]);
   });
 
-  it('has no secrets', async () => {
+  it('contains no secrets', async () => {
     const text = JSON.stringify(await entries());
 
     expect(text).not.toMatch(new RegExp(`${PASSWORD}|argon2|example\\.com|eyJ`));
   });
 
-  it('commits with the unit of work of a change, or not at all', async () => {
+  it('commits together with the change, or not at all', async () => {
     const before = (await entries()).length;
     await api.app.get(Transactions).execute('ALTER TABLE audit_entries RENAME TO gone');
     const registration = { email: 'lost@example.com', name: 'Lost', password: PASSWORD };
@@ -239,7 +239,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
   });
 
   it.each([`subject = 'nothing'`, 'actor_id = NULL', `address = '203.0.113.9'`, `address = '', agent = 'x'`])(
-    'cannot be changed: %s',
+    'rejects an UPDATE: %s',
     async (change) => {
       await expect(api.app.get(Transactions).execute(`UPDATE audit_entries SET ${change}`)).rejects.toThrow(
         'The audit log is append-only',
@@ -247,13 +247,13 @@ describe.each(STORES)('the audit log on %s', (store) => {
     },
   );
 
-  it.each(STATEMENTS[store])('cannot be emptied: %s', async (statement) => {
+  it.each(STATEMENTS[store])('rejects a deletion: %s', async (statement) => {
     await expect(api.app.get(Transactions).execute(statement)).rejects.toThrow(
       'The audit log is append-only',
     );
   });
 
-  it('keeps what a deleted account has done, without where it came from', async () => {
+  it('keeps the entries of a deleted account, without address and user agent', async () => {
     const agent = { 'user-agent': 'Secret Browser/1.0' };
     const [mallory, id] = await member('mallory@example.com');
     const post = await api.post('/v1/posts', { title: 'T', content: 'C' }, { ...mallory, ...agent });
@@ -281,7 +281,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
     expect((await entries(`account_id=${adaId}`))[0]).toMatchObject({ address: '127.0.0.1' });
   });
 
-  it('is for staff, page by page, and by account and subject', async () => {
+  it('is readable by staff, page by page, and by account and subject', async () => {
     expect(await api.get('/v1/audit')).toBeError('UNAUTHENTICATED');
     expect(await api.get('/v1/audit', ada)).toBeError('FORBIDDEN');
     expect(await api.get('/v1/audit?cursor=x', staff)).toBeError('INVALID_CURSOR');
@@ -302,7 +302,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
     expect(staffId).not.toBe(adaId);
   });
 
-  it('has what the account command does, and is printed by a command', async () => {
+  it('records the account command, and is printed by the audit command', async () => {
     const { id } = await api.accounts.register('eve@example.com');
     await run('account', ['staff', 'eve@example.com']);
     await run('account', ['change-email', 'eve@example.com', 'eva@example.com']);
@@ -333,7 +333,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
     expect(await entries()).toEqual((await entries()).filter(({ subject }) => subject !== ''));
   });
 
-  it('keeps entries for as long as the setting says', async () => {
+  it('keeps entries for the retention period', async () => {
     const purger = api.app.get(Purger);
     api.moveClock(-366 * DAY);
     const { id } = await api.accounts.register('old@example.com');
@@ -346,7 +346,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
     expect((await purger.purge()).get('audit_entries')).toBe(0);
   });
 
-  it('lets the purge delete what is a day old, on a clock that is half an hour ahead', async () => {
+  it('lets the purge delete day-old entries when the clock is half an hour ahead', async () => {
     const shortest = await startApi(store, { AUDIT_RETENTION_DAYS: '1' });
     shortest.moveClock(HOUR / 2 - DAY);
     await shortest.accounts.register('old@example.com');
@@ -358,8 +358,8 @@ describe.each(STORES)('the audit log on %s', (store) => {
   });
 });
 
-describe.each(STORES)('the audit log where everyone may write on %s', (store) => {
-  it('has no entries of people whom nobody has asked for a credential', async () => {
+describe.each(STORES)('the audit log with WRITE_ACCESS=open on %s', (store) => {
+  it('records no writes for which the service did not check credentials', async () => {
     const api = await startApi(store);
     await api.accounts.register('staff@example.com');
     await api.accounts.admin().setStaff('staff@example.com', true);

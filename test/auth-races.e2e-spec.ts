@@ -32,9 +32,9 @@ describe.each(STORES)('races of accounts on %s', (store) => {
         { email },
       ))!.n;
 
-  it('100 refreshes of one token at once: exactly one succeeds, twenty times over', async () => {
+  it('100 refreshes of one token at once: exactly one succeeds, five times over', async () => {
     let { refresh: token } = await api.accounts.login('ada@example.com');
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 5; round++) {
       const replies = await times(100, () => refresh(token));
 
       expect([count(replies, 200), count(replies, 401)]).toEqual([1, 99]);

@@ -17,7 +17,7 @@ import { Service } from './support/service.js';
 import { createStore, type TestStore } from './support/stores.js';
 import { until } from './support/until.js';
 
-/** Writers at the same time. */
+/** Number of concurrent writers. */
 const WRITERS = 4;
 
 describe('a backup of the embedded database', () => {
@@ -31,7 +31,7 @@ describe('a backup of the embedded database', () => {
   });
   afterEach(() => store.remove());
 
-  /** The application in this process; the commands run in another. */
+  /** The application runs in this process, `spawn` runs a command in another. */
   const start = () => startApiOn({ DATA_DIR: data });
   const startProcess = () => Service.start({ DATA_DIR: data });
 
@@ -42,7 +42,7 @@ describe('a backup of the embedded database', () => {
   const run = using(runCommand);
   const spawn = using(spawnCommand);
 
-  /** Posts and orders, one after the other, until the service is gone. @returns where each is, once acknowledged */
+  /** Creates posts and orders until the service is killed. @returns the paths of the acknowledged ones */
   function writeUntilEnd(service: Service) {
     const acknowledged: string[] = [];
     const write = async (writer: number): Promise<void> => {
@@ -65,7 +65,7 @@ describe('a backup of the embedded database', () => {
     return { acknowledged, ended };
   }
 
-  it('that is made under writes has all that was acknowledged before, after the loss of the folder', async () => {
+  it('made under writes contains every write acknowledged before it, after the loss of the folder', async () => {
     const service = await startProcess();
     const { acknowledged, ended } = writeUntilEnd(service);
     await until('something is acknowledged', () => acknowledged.length > 40);
@@ -89,7 +89,7 @@ describe('a backup of the embedded database', () => {
     await restored.stop();
   });
 
-  it('is one file that only its owner can read, also of a service that was killed', async () => {
+  it('is a single file that only its owner can read, also after a kill of the service', async () => {
     const service = await startProcess();
     await service.post();
     await service.end('SIGKILL');
@@ -115,7 +115,7 @@ describe('a backup of the embedded database', () => {
     expect(readFileSync(backup, 'utf8')).toBe('Something else');
   });
 
-  it('is not restored beneath a service, and leaves the data as it was', async () => {
+  it('is not restored while a service runs, and the data stays unchanged', async () => {
     const service = await start();
     await service.posts.create({ title: 'Before' });
     await run('backup', backup);
@@ -129,7 +129,7 @@ describe('a backup of the embedded database', () => {
     await service.stop();
   });
 
-  it('replaces what is there, and keeps that beside it', async () => {
+  it('replaces the current database, and keeps it beside the restored one', async () => {
     const service = await startProcess();
     await service.post('Before');
     await run('backup', backup);
@@ -156,7 +156,7 @@ describe('a backup of the embedded database', () => {
     await undone.stop();
   });
 
-  it('replaces a damaged database, which is kept as it is', async () => {
+  it('replaces a damaged database, and keeps it unchanged', async () => {
     const service = await start();
     await service.posts.create();
     await run('backup', backup);
@@ -176,16 +176,12 @@ describe('a backup of the embedded database', () => {
   });
 
   it.each([
-    ['that is missing', () => rmSync(backup), /^There is no file /],
-    ['that is no database', () => writeFileSync(backup, 'x'.repeat(9000)), /cannot be read as a database/],
-    ['that is a folder', () => (rmSync(backup), mkdirSync(backup)), /cannot be read as a database/],
-    [
-      'that is cut off',
-      () => truncateSync(backup, statSync(backup).size - 8192),
-      /is damaged|cannot be read/,
-    ],
-    ['of another program', () => makeAnother(backup), /is not a database of this service/],
-  ])('%s is rejected, and the data stays as it was', async (_, spoil, message) => {
+    ['missing', () => rmSync(backup), /^There is no file /],
+    ['not a database', () => writeFileSync(backup, 'x'.repeat(9000)), /cannot be read as a database/],
+    ['a folder', () => (rmSync(backup), mkdirSync(backup)), /cannot be read as a database/],
+    ['truncated', () => truncateSync(backup, statSync(backup).size - 8192), /is damaged|cannot be read/],
+    ['the database of another program', () => makeAnother(backup), /is not a database of this service/],
+  ])('is rejected if it is %s, and the data stays unchanged', async (_, spoil, message) => {
     const service = await start();
     await service.posts.create();
     await service.stop();

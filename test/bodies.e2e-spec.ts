@@ -6,8 +6,8 @@ const utf8 = (text: string) => Buffer.from(text);
 const bytes = (...values: number[]) => Buffer.from(values);
 const withTitle = (title: Buffer) => Buffer.concat([utf8('{"content":"C","title":"'), title, utf8('"}')]);
 
-/** Bodies that are no object of a post, however they fail at it. */
-const REFUSED: [what: string, body: Buffer][] = [
+/** Bodies that are not a valid JSON object of a post. */
+const INVALID: [what: string, body: Buffer][] = [
   ['nothing', utf8('')],
   ['blanks', utf8(' \n\t ')],
   ['an array', utf8('[]')],
@@ -66,7 +66,7 @@ describe.each(STORES)('bodies of posts on %s', (store) => {
   });
   afterAll(() => api.stop());
 
-  it.each(REFUSED)('rejects %s on POST and on PATCH, and stores nothing', async (_, body) => {
+  it.each(INVALID)('rejects %s on POST and on PATCH, and stores nothing', async (_, body) => {
     const created = await api.post('/v1/posts', body);
     const patched = await api.patch(`/v1/posts/${existing.id}`, body);
 
@@ -81,13 +81,13 @@ describe.each(STORES)('bodies of posts on %s', (store) => {
   it.each([
     ['no content type', undefined],
     ['text/plain', 'text/plain'],
-    ['a form’s', 'application/x-www-form-urlencoded'],
+    ['that of a form', 'application/x-www-form-urlencoded'],
     ['multipart', 'multipart/form-data; boundary=x'],
     ['XML', 'application/xml'],
-    ['an empty one', ''],
-    ['one that is no media type', ';;;'],
+    ['an empty content type', ''],
+    ['an invalid content type', ';;;'],
     ['JSON with a charset', 'application/json; charset=utf-8'],
-  ])('reads JSON whatever the content type: %s', async (_, type) => {
+  ])('reads JSON with any content type: %s', async (_, type) => {
     const reply = await api.send({
       method: 'PATCH',
       url: `/v1/posts/${existing.id}`,
@@ -100,14 +100,14 @@ describe.each(STORES)('bodies of posts on %s', (store) => {
     existing = reply.body.data;
   });
 
-  it('rejects no body at all', async () => {
+  it('rejects a missing body', async () => {
     expect(await api.send({ method: 'POST', url: '/v1/posts' })).toBeError('VALIDATION_ERROR');
     expect(await api.send({ method: 'PATCH', url: `/v1/posts/${existing.id}` })).toBeError(
       'VALIDATION_ERROR',
     );
   });
 
-  it('takes a body of just 1 MiB, and rejects one byte more', async () => {
+  it('accepts a body of 1 MiB, and rejects one byte more', async () => {
     const frame = '{"title":"T","content":""}';
     const body = (size: number) => frame.replace('""', `"${'c'.repeat(size - frame.length)}"`);
 
@@ -116,7 +116,7 @@ describe.each(STORES)('bodies of posts on %s', (store) => {
     await api.delete(`/v1/posts/${id}`);
   });
 
-  it('keeps every character of a text that is well-formed', async () => {
+  it('keeps every character of a well-formed text', async () => {
     const content = '\u0001\t\r\n"\\/\u007f\u0085\u2028é漢字😀\uFFFD\uFFFF\u{10FFFF}e\u0301';
 
     const { id } = await api.posts.create({ content });

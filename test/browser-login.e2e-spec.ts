@@ -7,7 +7,7 @@ import { freePort } from './support/free-port.js';
 import { Google } from './support/social/google.js';
 import { STORES } from './support/stores.js';
 
-/** A front end as someone would write it: exchanges the code that it is loaded with, and says who is there. */
+/** A minimal front end: exchanges the code in its address for tokens, and shows the e-mail of the account. */
 const pageFor = (
   api: string,
 ) => `<!doctype html><title>Front end</title><p id="who">nobody</p><script type="module">
@@ -63,7 +63,7 @@ const pageFor = (
       frontEnd.close();
     });
 
-    it('someone logs in at Google, and the front end knows who it is', async () => {
+    it('the front end shows the account after a login at Google', async () => {
       await page.goto(`${url}/auth/social/google/`);
       expect(new URL(page.url()).origin).toBe(google.issuer);
       await page.fill('[name=login]', 'ada');
@@ -81,7 +81,7 @@ const pageFor = (
       await page.waitForSelector('text=401');
     });
 
-    it('someone else’s login is not taken over by its address', async () => {
+    it('a callback address does not work in another browser', async () => {
       await context.route('**/auth/social/google/callback/**', (route) => route.abort());
       const request = page.waitForRequest('**/auth/social/google/callback/**');
       await page.goto(`${url}/auth/social/google/`).catch(() => undefined);
@@ -95,7 +95,7 @@ const pageFor = (
       await victim.close();
     });
 
-    it('a page of our own works by the session cookie, which no script sees', async () => {
+    it('a page of an allowed origin uses the session cookie, and scripts cannot read it', async () => {
       await api.accounts.register('bob@example.com');
       await page.goto(origin);
 

@@ -5,7 +5,7 @@ import { CopyOfProject } from './support/copy-of-project.js';
 import { Service } from './support/service.js';
 import { createStore } from './support/stores.js';
 
-/** In a copy of the project, so that the build that tests run from stays as it is. */
+/** Builds in a copy of the project, because the tests run from the build of the project itself. */
 describe('npm run build', () => {
   let copy: CopyOfProject;
   beforeAll(async () => {
@@ -17,7 +17,7 @@ describe('npm run build', () => {
   const build = () => copy.run('npm', 'run', '--silent', 'build');
   const main = () => join(copy.folder, 'dist/main.js');
 
-  it('swaps the new build in, and never leaves a service without a whole one', async () => {
+  it('replaces the build at once, so that a running service never sees an incomplete one', async () => {
     const store = await createStore('SQLite');
     const service = await Service.start(store.environment, main());
     writeFileSync(join(copy.folder, 'dist/left-over.js'), '');
@@ -25,7 +25,7 @@ describe('npm run build', () => {
     let incomplete = 0;
     const watching = (async () => {
       while (!done.signal.aborted) {
-        // Between the two renames of the swap there is none at all, for less than a millisecond.
+        // Between the two renames there is no build at all, for less than a millisecond.
         if (existsSync(join(copy.folder, 'dist')) && !existsSync(main())) incomplete++;
         await new Promise((resolve) => setTimeout(resolve, 2));
       }
@@ -45,7 +45,7 @@ describe('npm run build', () => {
     expect(readdirSync(copy.folder).filter((name) => name.startsWith('.build-'))).toEqual([]);
   });
 
-  it('keeps the old build when the new one cannot be made', async () => {
+  it('keeps the old build when the new one fails', async () => {
     const file = join(copy.folder, 'src/main.ts');
     const [source, before] = [readFileSync(file, 'utf8'), readFileSync(main(), 'utf8')];
     writeFileSync(file, `${source}\nconst wrong: number = 'text';\n`);

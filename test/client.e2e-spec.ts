@@ -8,7 +8,7 @@ import { STORES } from './support/stores.js';
 const run = promisify(execFile);
 
 describe('the typed client', () => {
-  it('has the types of the reference as it is now', async () => {
+  it('has the types of the current OpenAPI document', async () => {
     const command = await readFile('src/commands/contracts.ts', 'utf8');
     const [, options] = /'(public\/openapi\.json .*) -o/.exec(command)!;
 
@@ -17,21 +17,24 @@ describe('the typed client', () => {
     expect(await readFile('examples/client/api.d.ts', 'utf8')).toBe(stdout.trimStart());
   });
 
-  it.each(STORES)('logs in, creates once, overwrites nothing, walks and refreshes, on %s', async (name) => {
-    const api = await startApi(name);
-    await api.app.listen(0, '127.0.0.1');
+  it.each(STORES)(
+    'logs in, creates once, overwrites nothing, lists pages and refreshes, on %s',
+    async (name) => {
+      const api = await startApi(name);
+      await api.app.listen(0, '127.0.0.1');
 
-    const { stdout } = await run(process.execPath, ['examples/client/example.ts', await api.app.getUrl()]);
-    await api.stop();
+      const { stdout } = await run(process.execPath, ['examples/client/example.ts', await api.app.getUrl()]);
+      await api.stop();
 
-    expect(stdout.split('\n')).toEqual([
-      'Created post 1, and the same again: 1',
-      'Nothing was overwritten: Ada, Analytical Engine On by notes the with',
-      'Listed 1 posts, up to "Notes"',
-      'Still Ada, with tokens that were refreshed on the way',
-      '',
-    ]);
-  });
+      expect(stdout.split('\n')).toEqual([
+        'Created post 1, and the same again: 1',
+        'Nothing was overwritten: Ada, Analytical Engine On by notes the with',
+        'Listed 1 posts, up to "Notes"',
+        'Still Ada, with tokens that were refreshed on the way',
+        '',
+      ]);
+    },
+  );
 
   it.each(STORES)('follows the stream of events, on %s', async (name) => {
     const api = await startApi(name);

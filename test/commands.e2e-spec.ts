@@ -17,7 +17,7 @@ describe.each(STORES)('commands on %s', (store) => {
   });
   afterEach(() => testStore.remove());
 
-  /** Such as `run` and `spawn`: in the process of the commands, or in one of its own. */
+  /** `run` executes a command in this process, `spawn` in a child process. */
   const using =
     (runIt: typeof runCommand) =>
     (name: string, parameters: string[] = [], options: { input?: string; interrupt?: boolean } = {}) =>
@@ -27,7 +27,7 @@ describe.each(STORES)('commands on %s', (store) => {
 
   const list = async (api: TestApi, search = '') => (await api.get(`/v1/posts?sort_dir=asc&${search}`)).body;
 
-  it('import posts from a folder of Markdown files', async () => {
+  it('import stores posts from a folder of Markdown files', async () => {
     const folder = join(testStore.environment['DATA_DIR']!, 'texts');
     await mkdir(join(folder, 'deep'), { recursive: true });
     const files = {
@@ -62,7 +62,7 @@ describe.each(STORES)('commands on %s', (store) => {
     await api.stop();
   });
 
-  it('import a folder again without storing anything twice, and change what differs when asked to', async () => {
+  it('import stores nothing twice, and changes posts that differ only with --update', async () => {
     const folder = join(testStore.environment['DATA_DIR']!, 'texts');
     await mkdir(folder);
     const write = (name: string, text: string) => writeFile(join(folder, name), text);
@@ -88,7 +88,7 @@ describe.each(STORES)('commands on %s', (store) => {
     expect(updated).toContain('3 posts were there already\n');
     const { output: audited } = await run('audit', ['--subject', '/v1/posts']);
     const entries = audited.trimEnd().split('\n');
-    // One for each import, however many posts it has stored.
+    // One entry for each import, not for each post.
     expect(entries.map((line) => JSON.parse(line))).toEqual(
       Array.from({ length: 3 }, () =>
         expect.objectContaining({
@@ -109,13 +109,13 @@ describe.each(STORES)('commands on %s', (store) => {
     expect((await list(api, 'q=other')).meta.total).toBe(1);
     expect(await tag(1)).not.toBe(before);
     expect(await tag(2)).toBe(untouched);
-    // Ids are those of posts that were stored.
+    // Skipped posts use no ids.
     expect((await api.posts.create()).id).toBe(5);
     expect((await run('verify')).output).toContain('All totals are right');
     await api.stop();
   });
 
-  it('import reports what it ignores: front matter, other files, and bytes that are no text', async () => {
+  it('import reports what it ignores: front matter, other files, and invalid UTF-8', async () => {
     const folder = join(testStore.environment['DATA_DIR']!, 'texts');
     await mkdir(folder);
     await writeFile(join(folder, 'a.md'), '---\ntitle: A\ntags: [x]\ndate: 2026-01-01\n---\nText');
@@ -136,7 +136,7 @@ describe.each(STORES)('commands on %s', (store) => {
     expect(code).toBe(2);
   });
 
-  it('import reads lines as JSON has them: with a byte order mark, U+2028 and U+2029, CR LF, and no bytes that are no text', async () => {
+  it('import reads lines of JSON with a byte order mark, U+2028, U+2029 and CR LF, and rejects invalid UTF-8', async () => {
     const file = join(testStore.environment['DATA_DIR']!, 'posts.ndjson');
     const lines = [
       Buffer.from('\uFEFF{"title":"One\u2028two\u2029three","content":"C"}\r\n'),
@@ -155,7 +155,7 @@ describe.each(STORES)('commands on %s', (store) => {
   });
 
   it.each(['migrate', 'seed', 'import', 'verify', 'account'])(
-    '%s --help prints its usage, and does nothing',
+    '%s --help prints its usage, and changes nothing',
     async (name) => {
       for (const flag of ['--help', '-h']) {
         const { code, output } = await run(name, [flag]);
@@ -173,7 +173,7 @@ describe.each(STORES)('commands on %s', (store) => {
     },
   );
 
-  it('import posts line by line, by the rules of the API, beside a running service', async () => {
+  it('import applies the rules of the API to each line, beside a running service', async () => {
     const service = await Service.start(testStore.environment);
     const lines = [
       '{"title":"One","content":"C"}',
@@ -204,7 +204,7 @@ describe.each(STORES)('commands on %s', (store) => {
     await service.end();
   });
 
-  it('import can be interrupted, and says how to go on', async () => {
+  it('import can be interrupted, and reports how to continue', async () => {
     const count = 200_000;
     const file = join(testStore.environment['DATA_DIR']!, 'posts.ndjson');
     await writeFile(file, '{"title":"T","content":"Some content of a post"}\n'.repeat(count));
@@ -223,9 +223,9 @@ describe.each(STORES)('commands on %s', (store) => {
 
   it.each([
     ['five hundred posts', 1, 700, 500],
-    ['eight million characters, which keeps it well below the longest string', 500_000, 30, 17],
+    ['eight million characters, well below the longest possible string', 500_000, 30, 17],
   ])(
-    'import says what it has stored, and how to go on, when the database rejects a batch: %s',
+    'import reports what it stored and how to continue when the database rejects a batch: %s',
     async (_, length, count, stored) => {
       await run('migrate');
       const source = await commandDataSource(loadStoreConfig(testStore.environment)).initialize();
@@ -251,7 +251,7 @@ describe.each(STORES)('commands on %s', (store) => {
     },
   );
 
-  it('do not migrate with MIGRATE=off, and say what to do instead', async () => {
+  it('do not migrate with MIGRATE=off, and report what to do instead', async () => {
     testStore = { ...testStore, environment: { ...testStore.environment, MIGRATE: 'off' } };
     const rejected = await run('account', ['list']);
 
@@ -264,7 +264,7 @@ describe.each(STORES)('commands on %s', (store) => {
     expect((await run('account', ['list'])).code).toBe(0);
   });
 
-  it('seed makes up the same posts for the same number', async () => {
+  it('seed creates the same posts for the same number', async () => {
     expect((await spawn('seed', ['--posts', '2500'])).output).toContain('2,500 posts in');
 
     const api = await startApiOn(testStore.environment);
@@ -282,7 +282,7 @@ describe.each(STORES)('commands on %s', (store) => {
     ['import', ['--skip', 'x', '-'], 'Usage: npm run import'],
     ['seed', ['--posts', 'many'], '--posts must be a whole number from 1'],
     ['seed', ['--pots', '1'], "Unknown option '--pots'"],
-  ])('%s %j is rejected in one line', async (name, parameters, message) => {
+  ])('%s %j fails with one line', async (name, parameters, message) => {
     const { code, output } = await run(name, parameters);
 
     expect(code).toBe(1);
@@ -305,7 +305,7 @@ describe('every script', () => {
     ['examples/client/example.ts'],
   ];
 
-  it.each(scripts)('%s --help prints its usage, and does nothing', async (script) => {
+  it.each(scripts)('%s --help prints its usage, and changes nothing', async (script) => {
     const runScript = promisify(execFile);
     const { stdout } = await runScript(process.execPath, ['--no-warnings', script, '--help']);
     expect(stdout).toMatch(/^Usage: npm /);

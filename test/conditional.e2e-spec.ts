@@ -25,7 +25,7 @@ describe.each(STORES)('entity tags on %s', (store) => {
 
   const order = () => api.post('/v1/orders', { item: 'Tea' }, { 'idempotency-key': `key-${Math.random()}` });
 
-  /** The path of a new resource of each kind that has a tag. */
+  /** Creates a resource of each kind that has an entity tag, and returns its path. */
   const RESOURCES: [name: string, make: () => Promise<string>][] = [
     ['a post', async () => `/v1/posts/${(await api.posts.create()).id}`],
     ['a post of a user', async () => `/v1/users/1/posts/${(await api.posts.create()).id}`],
@@ -35,7 +35,7 @@ describe.each(STORES)('entity tags on %s', (store) => {
   ];
 
   describe.each(RESOURCES)('of %s', (_, make) => {
-    it('are strong, stay as they are, and let clients keep what they have', async () => {
+    it('are strong and stable, and allow clients to cache', async () => {
       const path = await make();
       const first = await api.get(path);
 
@@ -52,10 +52,10 @@ describe.each(STORES)('entity tags on %s', (store) => {
 
     it.each([
       ['the tag', (tag: string) => tag],
-      ['the tag as a weak one', (tag: string) => `W/${tag}`],
+      ['the weak form of the tag', (tag: string) => `W/${tag}`],
       ['a list', (tag: string) => `"a,b" ,, W/"c",${tag}`],
       ['*', () => '*'],
-    ])('give 304 for %s, without a body', async (__, header) => {
+    ])('return 304 without a body for %s', async (__, header) => {
       const path = await make();
       const first = await api.get(path);
       const tag = tagOf(first);
@@ -66,14 +66,14 @@ describe.each(STORES)('entity tags on %s', (store) => {
         expect(reply.text).toBe('');
         expect(reply.headers).toMatchObject({ etag: tag, 'cache-control': 'no-cache' });
         expect(reply.headers).not.toHaveProperty('content-type');
-        // Of a HEAD it is that of the 200 (RFC 9110, section 8.6).
+        // For HEAD, it is the length of the 200 response (RFC 9110, section 8.6).
         const length = method === 'HEAD' ? first.headers['content-length'] : undefined;
         expect(reply.headers['content-length']).toBe(length);
       }
     });
 
     it.each(['"other"', 'W/"other"', '', ' ', ',', 'abc', '"unclosed', '"a" "b"', '*, "a"', 'w/"a"', "'a'"])(
-      'give 200 for %j',
+      'return 200 for %j',
       async (header) => {
         const path = await make();
         expect(await api.get(path, { 'if-none-match': header })).toHaveStatus(200);
@@ -81,7 +81,7 @@ describe.each(STORES)('entity tags on %s', (store) => {
     );
   });
 
-  it('come with the response of writes, and are those of the next read', async () => {
+  it('come with the response to a write, and equal those of the next read', async () => {
     const post = await api.post('/v1/posts', { title: 'T', content: 'C' });
     const user1 = await api.post('/v1/users', { name: 'A' });
     const user2 = await api.post('/v2/users', { name: 'A' });
@@ -103,7 +103,7 @@ describe.each(STORES)('entity tags on %s', (store) => {
     expect(tagOf(await api.get(user2.headers['location']!))).toBe(tagOf(put));
   });
 
-  it('differ after every write, also of what is not shown, over GraphQL, and within one millisecond', async () => {
+  it('change with each write, also of hidden fields, over GraphQL, and within one millisecond', async () => {
     const { id } = await api.users.create({ name: 'Same' });
     const tags = new Set<string>();
     const note = async () => tags.add(tagOf(await api.get(`/v1/users/${id}`)));
@@ -121,7 +121,7 @@ describe.each(STORES)('entity tags on %s', (store) => {
     expect(tags.size).toBe(24);
   });
 
-  it('differ after every write by repository, builder, upsert and SQL text', async () => {
+  it('change with each write by repository, builder, upsert and SQL text', async () => {
     const users = repository(User);
     const user = await api.users.create();
     const id = Number(user.id);
@@ -158,7 +158,7 @@ describe.each(STORES)('entity tags on %s', (store) => {
     expect(tagOf(await api.get(made.headers['location']!))).not.toBe(tagOf(made));
   });
 
-  it('of a user in JSON and in XML differ, and do not stand for each other', async () => {
+  it('differ between the JSON and the XML of a user, and do not match each other', async () => {
     const { id } = await api.users.create();
     const [json, xml] = [await api.get(`/v1/users/${id}`), await api.get(`/v1/users/${id}`, XML)];
 
@@ -171,7 +171,7 @@ describe.each(STORES)('entity tags on %s', (store) => {
     expect(unchanged.headers).not.toHaveProperty('content-type');
   });
 
-  it('do not change when reads are counted, and a 304 counts as a read', async () => {
+  it('do not change when views are counted, and a 304 counts as a view', async () => {
     const [cold, warm] = [await api.posts.create(), await api.posts.create()];
     const tag = tagOf(await api.get(`/v1/posts/${cold.id}`));
     const warmTag = tagOf(await api.send({ method: 'HEAD', url: `/v1/posts/${warm.id}` }));
@@ -190,7 +190,7 @@ describe.each(STORES)('entity tags on %s', (store) => {
     expect(tagOf(await api.get(`/v1/posts/${warm.id}`))).toBe(warmTag);
   });
 
-  it('are not on lists, errors, and other responses', async () => {
+  it('are not sent with lists, errors, and other responses', async () => {
     await api.posts.create();
     for (const path of ['/v1/posts', '/v1/posts/cursor', '/v1/users', '/v2/users', '/v1/users/1/posts']) {
       const reply = await api.get(path, { 'if-none-match': '*' });
@@ -209,7 +209,7 @@ describe.each(STORES)('entity tags on %s', (store) => {
     expect(await api.patch('/v1/posts/1', {}, { 'if-none-match': '*' })).toHaveStatus(200);
   });
 
-  it('are replayed with the response that a key has stored', async () => {
+  it('are replayed with a stored response', async () => {
     for (const [path, body] of [
       ['/v1/posts', { title: 'T', content: 'C' }],
       ['/v2/users', { name: 'A' }],
@@ -228,7 +228,7 @@ describe.each(STORES)('entity tags on %s', (store) => {
   });
 
   it.each(['/auth/me/', '/auth/nowhere/', '/auth/login/', '/auth/social/', '/graphql'])(
-    'are not below %s, which no cache keeps',
+    'are not sent for %s, which no cache stores',
     async (path) => {
       for (const method of ['GET', 'POST'] as const) {
         const reply = await api.send({ method, url: path });
@@ -237,7 +237,7 @@ describe.each(STORES)('entity tags on %s', (store) => {
     },
   );
 
-  it('are read by pages of other origins, which may send conditions', async () => {
+  it('are exposed to pages of other origins, which may send conditions', async () => {
     const preflight = await api.send({
       method: 'OPTIONS',
       url: '/v1/posts/1',
@@ -293,14 +293,14 @@ describe.each(STORES)('If-Match on %s', (store) => {
   const success = (method: Method) => (method === 'DELETE' ? 204 : 200);
 
   describe.each(CHANGES)('of %s %s', (method, name, make, absent) => {
-    it('lets the change of a current tag through, alone or in a list', async () => {
+    it('accepts the current tag, alone or in a list', async () => {
       for (const list of [(tag: string) => tag, (tag: string) => `"a", ${tag} , W/"b"`, () => '*']) {
         const path = await make();
         expect(await send(method, path, list(tagOf(await api.get(path))))).toHaveStatus(success(method));
       }
     });
 
-    it('rejects the change of an older, a weak or an unknown tag, and leaves things as they were', async () => {
+    it('rejects an outdated, a weak or an unknown tag, and changes nothing', async () => {
       const path = await make();
       const old = tagOf(await api.get(path));
       await api.patch(path, {});
@@ -316,7 +316,7 @@ describe.each(STORES)('If-Match on %s', (store) => {
     });
 
     it.each(['', ' ', ',', 'x', '"unclosed', '*, "a"', '"a" "b"'])(
-      'rejects the header %j before it looks at the body',
+      'rejects the header %j before it checks the body',
       async (header) => {
         const path = await make();
 
@@ -328,7 +328,7 @@ describe.each(STORES)('If-Match on %s', (store) => {
       },
     );
 
-    it('comes after the body and after existence', async () => {
+    it('is checked after the body and after existence', async () => {
       expect(await send(method, absent, '"x"')).toBeError('NOT_FOUND');
       expect(await send(method, absent, '*')).toBeError('NOT_FOUND');
       if (method === 'DELETE') return;
@@ -336,7 +336,7 @@ describe.each(STORES)('If-Match on %s', (store) => {
       expect(reply).toBeError('VALIDATION_ERROR');
     });
 
-    it('is also satisfied by the tag of XML, where there is XML', async () => {
+    it('also matches the tag of the XML, where there is XML', async () => {
       const path = await make();
       const id = path.split('/').at(-1)!;
       const tag = name.includes('user')
@@ -346,7 +346,7 @@ describe.each(STORES)('If-Match on %s', (store) => {
       expect(await send(method, path, tag)).toHaveStatus(name.includes('user') ? success(method) : 412);
     });
 
-    it('of 100 changes at once with one tag lets exactly one through', async () => {
+    it('accepts exactly one of 100 concurrent changes with one tag', async () => {
       const path = await make();
       const tag = tagOf(await api.get(path));
 
@@ -355,12 +355,12 @@ describe.each(STORES)('If-Match on %s', (store) => {
       const statuses = replies.map(({ status }) => status);
       expect(statuses.filter((status) => status === success(method))).toHaveLength(1);
       const others = statuses.filter((status) => status !== success(method));
-      // Whoever finds the resource deleted reports that.
+      // A late DELETE finds no resource.
       expect(others.every((status) => status === 412 || (method === 'DELETE' && status === 404))).toBe(true);
     });
   });
 
-  it('of 100 changes at once with one tag, by every way there is, lets exactly one through', async () => {
+  it('accepts exactly one of 100 concurrent changes with one tag, by all methods and versions', async () => {
     const { id } = await api.users.create();
     const tag = tagOf(await api.get(`/v2/users/${id}`));
     const xml = tagOf(await api.get(`/v1/users/${id}`, XML));
@@ -380,7 +380,7 @@ describe.each(STORES)('If-Match on %s', (store) => {
     expect((await api.users.get(id)).name).toBe(name);
   });
 
-  it('loses against a change over GraphQL', async () => {
+  it('rejects a tag that a change over GraphQL has outdated', async () => {
     const { id } = await api.users.create();
     const tag = tagOf(await api.get(`/v2/users/${id}`));
     await api.graphql(`mutation { updateUser(id: ${id}, input: {}) { id } }`);
@@ -388,13 +388,13 @@ describe.each(STORES)('If-Match on %s', (store) => {
     expect(await send('PATCH', `/v2/users/${id}`, tag)).toBeError('PRECONDITION_FAILED');
   });
 
-  it('comes before the conflict of a user with posts', async () => {
+  it('is checked before the conflict of a user with posts', async () => {
     await api.posts.create();
     expect(await send('DELETE', '/v1/users/1', '"x"')).toBeError('PRECONDITION_FAILED');
     expect(await send('DELETE', '/v1/users/1', tagOf(await api.get('/v1/users/1')))).toBeError('CONFLICT');
   });
 
-  it('lets increments by reading and writing lose nothing', async () => {
+  it('prevents lost updates of concurrent increments', async () => {
     const { id } = await api.posts.create({ content: '0' });
     const path = `/v1/posts/${id}`;
     const increment = async (): Promise<void> => {

@@ -3,7 +3,7 @@ import { AccessModule } from './support/access.module.js';
 import { bearer, type Session, startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
 
-describe.each(STORES)('a call by session cookie on %s', (store) => {
+describe.each(STORES)('a request with a session cookie on %s', (store) => {
   let api: TestApi;
   let id: number;
   let session: Session;
@@ -20,15 +20,15 @@ describe.each(STORES)('a call by session cookie on %s', (store) => {
   afterAll(() => api.stop());
 
   const wrongTokens = (): [string, Record<string, string>][] => [
-    ['none', {}],
-    ['an empty one', { 'x-csrf-token': '' }],
-    ['a made-up one', { 'x-csrf-token': 'x'.repeat(43) }],
-    ["another session's", { 'x-csrf-token': other.headers['x-csrf-token'] }],
-    ['one with a tail', { 'x-csrf-token': `${session.headers['x-csrf-token']}x` }],
+    ['no token', {}],
+    ['an empty token', { 'x-csrf-token': '' }],
+    ['an invented token', { 'x-csrf-token': 'x'.repeat(43) }],
+    ['the token of another session', { 'x-csrf-token': other.headers['x-csrf-token'] }],
+    ['the token with an appended character', { 'x-csrf-token': `${session.headers['x-csrf-token']}x` }],
     ['the id of the session', { 'x-csrf-token': session.cookie.cookie.split(/[=.]/)[1]! }],
   ];
 
-  it('is rejected when it is unsafe and brings a wrong token or none, and changes nothing', async () => {
+  it('is rejected if it is unsafe and has no valid CSRF token, and changes nothing', async () => {
     const before = await api.get('/auth/me/', session.cookie);
     for (const [, token] of wrongTokens()) {
       const headers = { ...session.cookie, ...token };
@@ -43,20 +43,20 @@ describe.each(STORES)('a call by session cookie on %s', (store) => {
     expect(await api.posts.count()).toBe(0);
   });
 
-  it('is taken with the token of the session', async () => {
+  it('is accepted with the CSRF token of the session', async () => {
     const created = await api.post('/v1/posts', { title: 'T', content: 'C' }, session.headers);
     expect(created).toHaveStatus(201);
     expect(await api.delete(`/v1/posts/${created.body.data.id}`, session.headers)).toHaveStatus(204);
     expect(await api.put('/auth/me/', { name: 'Ada' }, session.headers)).toHaveStatus(200);
   });
 
-  it('needs no token to read', async () => {
+  it('needs no CSRF token to read', async () => {
     expect((await api.get('/v1/access/default', session.cookie)).body).toEqual({ id });
     const head = { method: 'HEAD', url: '/v1/access/default', headers: session.cookie } as const;
     expect(await api.send(head)).toHaveStatus(200);
   });
 
-  it('needs none where nobody looks at credentials', async () => {
+  it('needs no CSRF token where credentials are ignored', async () => {
     const login = { email: 'nobody@example.com', password: 'x' };
     expect(await api.post('/auth/login/', login, session.cookie)).toBeError('UNAUTHENTICATED');
     const open = await startApi(store);
@@ -65,7 +65,7 @@ describe.each(STORES)('a call by session cookie on %s', (store) => {
     await open.stop();
   });
 
-  it('is that of the bearer token where there is one, good or bad, and takes no CSRF token then', async () => {
+  it('uses the bearer token if there is one, and then needs no CSRF token', async () => {
     const headers = { ...session.cookie, ...bearer(access) };
 
     expect((await api.get('/v1/access/default', headers)).body.id).not.toBe(id);
@@ -79,7 +79,7 @@ describe.each(STORES)('a call by session cookie on %s', (store) => {
     expect((await api.get('/v1/access/default', blank)).body).toEqual({ id });
   });
 
-  it('counts as one without credentials when the cookie is no good', async () => {
+  it('is anonymous if the cookie is invalid', async () => {
     for (const cookie of ['session=garbage', `${session.cookie.cookie}x`, '__Host-session=x.y']) {
       expect(await api.get('/v1/posts', { cookie })).toHaveStatus(200);
       expect(await api.get('/auth/me/', { cookie })).toBeError('UNAUTHENTICATED');
@@ -91,7 +91,7 @@ describe.each(STORES)('a call by session cookie on %s', (store) => {
   });
 
   describe('over GraphQL', () => {
-    it('is rejected without the token, be it a query or a mutation', async () => {
+    it('is rejected without the CSRF token, both for queries and for mutations', async () => {
       const count = async () => (await api.get('/v2/users')).body.meta.total;
       const before = await count();
       const mutation = 'mutation { createUser(input: { name: "A", email: "" }) { name } }';
@@ -107,7 +107,7 @@ describe.each(STORES)('a call by session cookie on %s', (store) => {
       expect(await count()).toBe(before);
     });
 
-    it('is that of the account with the token, and of the bearer token where there is one', async () => {
+    it('uses the account of the session, or that of a bearer token if there is one', async () => {
       const { data } = (await api.graphql('{ forEveryone forAccounts }', {}, session.headers)).body;
       expect(data).toEqual({ forEveryone: id, forAccounts: id });
 
@@ -120,7 +120,7 @@ describe.each(STORES)('a call by session cookie on %s', (store) => {
 });
 
 describe('CORS with credentials', () => {
-  it('lets the pages of its origins send the CSRF token and the cookie, and no others', async () => {
+  it('allows the configured origins, and no others, to send the CSRF token and the cookie', async () => {
     const api = await startApi('SQLite', { CORS_ORIGINS: 'https://app.example.com' });
     const preflight = (origin: string) =>
       api.send({

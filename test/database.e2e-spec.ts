@@ -23,19 +23,19 @@ describe.each(STORES)('the database on %s', (store) => {
   });
   afterAll(() => api.stop());
 
-  it('has the schema that the entities describe: nothing would have to change', async () => {
+  it('has the schema that the entities describe', async () => {
     const { upQueries } = await api.app.get(Database).source.driver.createSchemaBuilder().log();
 
     expect(upQueries.map(({ query }) => query)).toEqual([]);
   });
 
-  it('has the constant author', async () => {
+  it('contains the default author', async () => {
     const users: Repository<User> = api.app.get(getRepositoryToken(User));
 
     expect(await users.findOneByOrFail({ id: 1 })).toMatchObject({ id: 1, name: 'Author', email: '' });
   });
 
-  it('gives entities numbers and dates', async () => {
+  it('reads entities with numbers and dates', async () => {
     const { id, created_at } = await api.posts.create();
     const posts: Repository<Post> = api.app.get(getRepositoryToken(Post));
 
@@ -45,7 +45,7 @@ describe.each(STORES)('the database on %s', (store) => {
     expect(post.author).toMatchObject({ id: 1, name: 'Author' });
   });
 
-  it('takes entities, with their times to the millisecond', async () => {
+  it('stores entities with times to the millisecond', async () => {
     const createdAt = new Date('2026-01-02T03:04:05.678Z');
     const { transactions, queries } = api.app.get(Database);
 
@@ -59,7 +59,7 @@ describe.each(STORES)('the database on %s', (store) => {
     });
   });
 
-  it('has migrations that can be taken back and run again', async () => {
+  it('has migrations that can be reverted and run again', async () => {
     const { environment, ...testStore } = await createStore(store, { empty: true });
     const config = loadConfig(environment);
     expect(await migrate(config)).toEqual(migrations.map(({ name }) => name));
@@ -73,7 +73,7 @@ describe.each(STORES)('the database on %s', (store) => {
     await testStore.remove();
   });
 
-  it('is migrated once when many processes start together', async () => {
+  it('migrates once when many processes start together', async () => {
     const { environment, ...testStore } = await createStore(store, { empty: true });
     const command = () =>
       promisify(execFile)(process.execPath, ['dist/commands/migrate.js'], {
@@ -87,7 +87,7 @@ describe.each(STORES)('the database on %s', (store) => {
     await testStore.remove();
   });
 
-  it('runs units of work within each other as one', async () => {
+  it('joins nested units of work into one', async () => {
     const { transactions } = api.app.get(Database);
     const before = await api.posts.count();
 
@@ -103,7 +103,7 @@ describe.each(STORES)('the database on %s', (store) => {
     expect(await api.posts.get(1)).toMatchObject({ title: 'A title', content: 'Some content' });
   });
 
-  it('replaces placeholders, and leaves colons in literals, identifiers and comments alone', async () => {
+  it('replaces placeholders, and keeps colons in literals, identifiers and comments', async () => {
     const { queries, transactions } = api.app.get(Database);
     const sql = `SELECT ':id it''s :id' AS "a :id", CAST(:id AS int) AS id /* :id */ -- :id
       , CAST(:id AS int) + :more AS sum`;
@@ -113,7 +113,7 @@ describe.each(STORES)('the database on %s', (store) => {
     expect(await transactions.run(() => transactions.execute(sql, { id: 7, more: 1 }))).toEqual(expected);
   });
 
-  it('knows every migration of its folder, in the order of their timestamps', async () => {
+  it('lists every migration of its folder, in the order of the timestamps', async () => {
     const files = (await readdir('src/database/migrations')).filter((name) => /^\d+-[^.]+\.ts$/.test(name));
 
     expect(migrations.map(({ name }) => /\d+$/.exec(name)![0])).toEqual(
@@ -121,7 +121,7 @@ describe.each(STORES)('the database on %s', (store) => {
     );
   });
 
-  it('responds with 503 where migrations have not run', async () => {
+  it('responds with 503 if migrations are pending', async () => {
     const bare = await startApi(store, { MIGRATE: 'off' });
 
     expect(await bare.get('/v1/posts')).toBeError('SERVICE_UNAVAILABLE');
@@ -131,7 +131,7 @@ describe.each(STORES)('the database on %s', (store) => {
 });
 
 describe('the embedded database', () => {
-  it('has each commit on disk before the response', async () => {
+  it('syncs each commit to disk before the response', async () => {
     const api = await startApi('SQLite');
 
     const pragma = (name: string) =>
@@ -141,7 +141,7 @@ describe('the embedded database', () => {
     await api.stop();
   });
 
-  it('continues to serve while another process writes, and gives up in time', async () => {
+  it('continues to serve reads while another process writes, and times out pending writes', async () => {
     const api = await startApi('SQLite');
     await api.posts.create();
     const other = await commandDataSource(api.config).initialize();
@@ -163,7 +163,7 @@ describe('the embedded database', () => {
   });
 });
 
-it('on PostgreSQL, statements are prepared once, or never', async () => {
+it('PostgreSQL prepares a statement once, or never, as configured', async () => {
   for (const [setting, expected] of [
     ['on', 1],
     ['off', 0],
@@ -184,8 +184,8 @@ it('on PostgreSQL, statements are prepared once, or never', async () => {
   }
 });
 
-describe('a PostgreSQL of another taste', () => {
-  it('is understood: dates', async () => {
+describe('PostgreSQL with other settings', () => {
+  it('stores and reads dates under another DateStyle', async () => {
     const api = await startApi('PostgreSQL');
     const [{ name }] = await api.app.get(Database).source.query('SELECT current_database() AS name');
     await api.app.get(Database).source.query(`ALTER DATABASE ${name} SET datestyle = 'German'`);
@@ -197,7 +197,7 @@ describe('a PostgreSQL of another taste', () => {
     await again.stop();
   });
 
-  it('is rejected: an encoding that does not hold all text', async () => {
+  it('is rejected with an encoding other than UTF8', async () => {
     const { environment, ...testStore } = await createStore('PostgreSQL', {
       empty: true,
       options: `ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,

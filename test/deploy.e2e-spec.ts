@@ -25,7 +25,7 @@ const manifests: any[] = readdirSync(FOLDER).flatMap((file) =>
 const find = (kind: string) => manifests.find((manifest) => manifest.kind === kind);
 
 describe('The compose file', () => {
-  it('hands on every setting of .env, but for what it settles itself', () => {
+  it('passes on every setting of .env, except those that it sets itself', () => {
     const [{ services }] = parseAllDocuments(readFileSync('compose.yaml', 'utf8')).map((text) => text.toJS());
 
     expect(services.api.env_file).toBe('.env');
@@ -46,7 +46,7 @@ describe('The Kubernetes manifests', () => {
     },
   );
 
-  it('select the pods that the deployment makes, and only these', () => {
+  it('select the pods of the deployment, and no others', () => {
     const { spec } = find('Deployment');
     const { labels } = spec.template.metadata;
 
@@ -61,15 +61,15 @@ describe('The Kubernetes manifests', () => {
     });
   });
 
-  it('leave room for all replicas at a PostgreSQL with its default of 100 connections', () => {
+  it('leave connections for all replicas on a PostgreSQL with the default of 100', () => {
     const { DATABASE_POOL_SIZE: pool = '10' } = find('ConfigMap').data;
 
-    // Three are for superusers; one more replica runs during a rollout.
+    // Three connections are reserved for superusers; one more replica runs during a rollout.
     const { maxReplicas } = find('HorizontalPodAutoscaler').spec;
     expect((maxReplicas + 1) * (Number(pool) + 5)).toBeLessThanOrEqual(97);
   });
 
-  it('leave a stopping pod the time that it takes', () => {
+  it('give a pod enough time to stop', () => {
     const { DRAIN_DELAY_MS: delay } = find('ConfigMap').data;
     const { terminationGracePeriodSeconds: grace, containers } = find('Deployment').spec.template.spec;
     const { periodSeconds, failureThreshold } = containers[0].readinessProbe;
@@ -78,7 +78,7 @@ describe('The Kubernetes manifests', () => {
     expect(grace).toBeGreaterThan(10);
   });
 
-  it('have settings that the service takes, and probes that it serves', async () => {
+  it('have settings that the service accepts, and probes that it serves', async () => {
     store = await createStore('PostgreSQL');
     const [container] = find('Deployment').spec.template.spec.containers;
     const settings = find('ConfigMap').data;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 const files = globSync('**/*.md', { exclude: ['node_modules/**', 'data/**'] });
 
-/** As GitHub makes them of headings. */
+/** The anchors that GitHub derives from the headings. */
 const anchorsOf = (file: string): string[] =>
   [...readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
     heading!
@@ -14,7 +14,7 @@ const anchorsOf = (file: string): string[] =>
   );
 
 describe.each(files)('%s', (file) => {
-  it('links to what is there', () => {
+  it('has no broken links', () => {
     const broken = [...readFileSync(file, 'utf8').matchAll(/\]\(([^)\s]+)\)/g)]
       .map(([, link]) => link!)
       .filter((link) => !/^[a-z]+:/.test(link))
@@ -28,7 +28,7 @@ describe.each(files)('%s', (file) => {
   });
 });
 
-/** The recipes as a reader copies them, each a whole file that begins with its path. */
+/** Each recipe in the guide is a whole file that begins with its path. */
 describe('docs/recipes.md', () => {
   const folder = 'test/recipes/guide';
   const shown = new Map(
@@ -37,7 +37,7 @@ describe('docs/recipes.md', () => {
     ),
   );
 
-  /** Where code is in a project of its own, as if it were here; however its lines are broken. */
+  /** The code with the import paths of a project instead of those of this folder, without white space. */
   const comparable = (file: string, code: string): string =>
     (file.endsWith('.e2e-spec.ts')
       ? code
@@ -53,7 +53,7 @@ describe('docs/recipes.md', () => {
     expect([...shown.keys()].toSorted()).toEqual(globSync(`${folder}/**/*.ts`).toSorted());
   });
 
-  it.each([...shown])('shows %s as it is', (file, code) => {
+  it.each([...shown])('shows %s unchanged', (file, code) => {
     expect(comparable(file, code)).toBe(comparable(file, readFileSync(file, 'utf8')));
   });
 });

@@ -44,7 +44,7 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
   const change = (headers: Record<string, string>, new_email: string, password = PASSWORD) =>
     api.post('/auth/email/change/', { new_email, password }, headers);
   const confirm = (token: string) => api.post('/auth/email/change/confirm/', { token });
-  /** Waits until nothing is left to send. */
+  /** Waits until no mail is due. */
   const settle = async () => {
     for (let left = 1; left > 0; await sleep(20)) {
       await api.app.get(MailSender).sendDue();
@@ -52,11 +52,12 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
     }
   };
 
-  /** Until a mail to this address was tried. */
-  const untilTried = (email: string) => until('the mail was tried', () => server.attempts.includes(email));
+  /** Waits until a mail to this address was attempted. */
+  const untilAttempted = (email: string) =>
+    until('the mail was attempted', () => server.attempts.includes(email));
 
-  describe('is verified', () => {
-    it('by the token of the mail that a registration sends, once', async () => {
+  describe('verification', () => {
+    it('accepts the token of the registration mail, once', async () => {
       const { headers } = await register('first@example.com');
       expect((await me(headers)).is_email_verified).toBe(false);
       const arrived = await server.next('first@example.com');
@@ -70,7 +71,7 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
       expect(server.to('first@example.com')).toHaveLength(1);
     });
 
-    it('by exactly one of 50 requests with one token', async () => {
+    it('accepts exactly one of 50 concurrent requests with one token', async () => {
       await register('fifty@example.com');
       const token = tokenIn(await server.next('fifty@example.com'));
 
@@ -79,7 +80,7 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
       expect(statuses(replies)).toEqual([200, ...Array.from({ length: 49 }, () => 400)]);
     });
 
-    it('within 24 hours', async () => {
+    it('accepts the token for 24 hours', async () => {
       await register('late@example.com');
       const token = tokenIn(await server.next('late@example.com'));
       await api.mailsSent('verify-email');
@@ -90,15 +91,15 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
       expect(await verify(token)).toHaveStatus(200);
     });
 
-    it.each(['', 'x', '\u{1F511}', 'x'.repeat(10_000)])('by no other token: %#', async (token) => {
+    it.each(['', 'x', '\u{1F511}', 'x'.repeat(10_000)])('rejects any other token: %#', async (token) => {
       expect(await verify(token)).toBeError('INVALID_CODE');
     });
 
-    it.each([undefined, null, 5, ['x'], 'a\0'])('by nothing that is no text: %j', async (token) => {
+    it.each([undefined, null, 5, ['x'], 'a\0'])('rejects a token that is not text: %j', async (token) => {
       expect(await verify(token)).toBeError('VALIDATION_ERROR', ['token']);
     });
 
-    it('by a token that is stored as a hash only', async () => {
+    it('stores only the hash of a token', async () => {
       await register('hashed@example.com');
       const token = tokenIn(await server.next('hashed@example.com'));
 
@@ -108,8 +109,8 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
     });
   });
 
-  describe('gets another mail', () => {
-    it('a minute later, whose token replaces the first one', async () => {
+  describe('resending the mail', () => {
+    it('is possible after a minute, and the new token replaces the first', async () => {
       const { headers } = await register('again@example.com');
       const first = tokenIn(await server.next('again@example.com'));
 
@@ -125,7 +126,7 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
       expect(await resend(headers)).toBeError('CONFLICT');
     });
 
-    it('once, of 10 requests at once', async () => {
+    it('sends one mail for 10 concurrent requests', async () => {
       const { headers } = await register('rush@example.com');
       await server.next('rush@example.com');
       api.moveClock(61_000);
@@ -138,7 +139,7 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
       expect(server.to('rush@example.com')).toHaveLength(2);
     });
 
-    it('only for who is logged in, or knows the password', async () => {
+    it('requires a login or the password', async () => {
       await register('locked@example.com');
       api.moveClock(61_000);
 
@@ -153,8 +154,8 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
     });
   });
 
-  describe('changes', () => {
-    it('once the new address is confirmed, and the old one is told', async () => {
+  describe('a change of address', () => {
+    it('takes effect after its confirmation, and notifies the old address', async () => {
       const { headers } = await register('old@example.com');
       await server.next('old@example.com');
 
@@ -176,7 +177,7 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
       expect(old).toBeError('UNAUTHENTICATED');
     });
 
-    it('with the same response where the address is taken, whose owner is told instead', async () => {
+    it('responds the same if the address is taken, and notifies its owner', async () => {
       const { headers } = await register('mover@example.com');
       await register('taken@example.com');
       await server.next('taken@example.com');
@@ -191,7 +192,7 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
       expect(mail.text).not.toContain('mover@example.com');
     });
 
-    it('to another spelling of the same address', async () => {
+    it('accepts another spelling of the same address', async () => {
       const { headers } = await register('case@example.com');
       await server.next('case@example.com');
 
@@ -200,7 +201,7 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
       expect((await me(headers)).email).toBe('CASE@example.com');
     });
 
-    it('only with the password, where wrong ones count as failed logins', async () => {
+    it('requires the password, and counts wrong ones as failed logins', async () => {
       const { headers } = await register('guess@example.com');
 
       const wrong = await change(headers, 'x@example.com', 'wrong');
@@ -212,7 +213,7 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
       expect(login).toBeError('RATE_LIMITED');
     });
 
-    it('to an e-mail address, and for who is logged in', async () => {
+    it('requires an e-mail address and a login', async () => {
       const { headers } = await register('rules@example.com');
 
       expect(await change(headers, 'nobody')).toBeError('VALIDATION_ERROR', ['new_email']);
@@ -223,7 +224,7 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
       expect(await change({}, 'x@example.com')).toBeError('UNAUTHENTICATED');
     });
 
-    it('of two accounts to one address: for one of them', async () => {
+    it('succeeds for one of two accounts with the same new address', async () => {
       const [one, two] = [await register('one@example.com'), await register('two@example.com')];
       await change(one.headers, 'both@example.com');
       await change(two.headers, 'both@example.com');
@@ -240,11 +241,11 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
       expect(await confirm(loser)).toBeError('CONFLICT');
     });
 
-    it('by the newest request, also where an earlier mail has to be sent again', async () => {
+    it('follows the newest request, also when an earlier mail is retried', async () => {
       const { headers } = await register('typo@example.com');
       server.behaviour = 'rejects';
       await change(headers, 'stranger@example.com');
-      await untilTried('stranger@example.com');
+      await untilAttempted('stranger@example.com');
       server.behaviour = 'accepts';
       await change(headers, 'right@example.com');
       const token = tokenIn(await server.next('right@example.com'));
@@ -256,11 +257,11 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
       expect(await confirm(token)).toHaveStatus(200);
     });
 
-    it('not any more when the e-mail has changed, also where the mail was not sent by then', async () => {
+    it('is dropped after another change of address, also if its mail is still queued', async () => {
       const { headers } = await register('before@example.com');
       server.behaviour = 'rejects';
       await change(headers, 'late-mail@example.com');
-      await untilTried('late-mail@example.com');
+      await untilAttempted('late-mail@example.com');
       await api.accounts.admin().changeEmail('before@example.com', 'after@example.com');
       server.behaviour = 'accepts';
       api.moveClock(HOUR);
@@ -269,13 +270,13 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
       expect(server.to('late-mail@example.com')).toEqual([]);
     });
 
-    it('not any more when the password has changed, also where the mail was not sent by then', async () => {
+    it('is dropped after a change of password, also if its mail is still queued', async () => {
       const { headers } = await register('thief@example.com');
       await change(headers, 'sent@example.com');
       const token = tokenIn(await server.next('sent@example.com'));
       server.behaviour = 'rejects';
       await change(headers, 'waiting@example.com');
-      await untilTried('waiting@example.com');
+      await untilAttempted('waiting@example.com');
       const passwords = { old_password: PASSWORD, new_password: 'another password' };
       expect(await api.post('/auth/change-password/', passwords, headers)).toHaveStatus(200);
       server.behaviour = 'accepts';
@@ -323,7 +324,7 @@ describe.each(STORES)('REQUIRE_VERIFIED_EMAIL=on on %s', (store) => {
     }
   });
 
-  it('leaves the page to the front end', async () => {
+  it('does not serve the account page if ACCOUNT_LINKS_URL is set', async () => {
     expect(await api.get('/account/')).toBeError('NOT_FOUND');
   });
 });

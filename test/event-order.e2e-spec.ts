@@ -13,13 +13,13 @@ const WRITERS = 50;
 const CHANGES = 8;
 const CONSUMERS = 6;
 
-/** Writes posts as fast as it may; some transactions take their time, some are rolled back. */
+/** Writes posts without pauses; some transactions are slow, and some are rolled back. */
 async function write(app: NestFastifyApplication, writer: number, acknowledged: Set<number>): Promise<void> {
   const [posts, transactions] = [app.get(PostsService, { strict: false }), app.get(Transactions)];
   for (let n = 0; n < CHANGES; n++) {
     const create = () => posts.create({ title: `${writer}.${n}`, content: 'Some content' });
     const isRolledBack = (writer + n) % 5 === 0;
-    // SQLite has one writer: one that sleeps stops all others.
+    // SQLite has one writer, so a transaction that sleeps blocks all others.
     const delay = (writer + n) % 7 === 0 ? Math.random() * 60 : 0;
     const work = transactions.run(async () => {
       const { id } = await create();
@@ -36,7 +36,7 @@ async function write(app: NestFastifyApplication, writer: number, acknowledged: 
   }
 }
 
-/** Follows the stream on any replica; connects again, to another one, whenever it likes. */
+/** Follows the stream, and repeatedly reconnects to a random replica. */
 async function consume(urls: readonly string[], seen: string[], start: string, isOver: () => boolean) {
   while (!isOver()) {
     const url = urls[Math.floor(Math.random() * urls.length)]!;
@@ -46,13 +46,13 @@ async function consume(urls: readonly string[], seen: string[], start: string, i
     });
     await sleep(Math.random() * 150);
     client.close();
-    // What has arrived of it is still read.
+    // Events that have arrived before the end are still read.
     await until('the connection has ended', () => client.isOver);
   }
 }
 
 describe.each(STORES)('The order of events on %s', (store) => {
-  it('is one for all consumers on all replicas: nothing is missed, nothing comes twice', async () => {
+  it('is the same for all consumers on all replicas, without gaps or repetitions', async () => {
     const { environment, ...testStore } = await createStore(store);
     const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment });
     const apps: NestFastifyApplication[] = [];

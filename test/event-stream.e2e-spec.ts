@@ -35,7 +35,7 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
     return client;
   };
 
-  it('sends each event as it happens, from the next one on', async () => {
+  it('sends each event as it happens, starting with the next one', async () => {
     await api.posts.create();
     const client = await follow();
     const post = await api.posts.create({ title: 'Two\nlines \u2028 and more' });
@@ -58,7 +58,7 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
     expect(data.slice(-2)).toEqual([first!.data, second!.data]);
   });
 
-  it('goes on where another consumer fails, which is ended', async () => {
+  it('continues after another consumer has failed, and ends only that one', async () => {
     const log = api.app.get(EventLog, { strict: false });
     let calls = 0;
     const failures: unknown[] = [];
@@ -80,7 +80,7 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
     unfollow();
   });
 
-  it('keeps to the types that are asked for', async () => {
+  it('filters by event type', async () => {
     const client = await follow('?types=user.created,unknown');
     await api.posts.create();
     await api.users.create();
@@ -104,7 +104,7 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
     }
   });
 
-  it('misses nothing where events happen while a client catches up', async () => {
+  it('misses no event that happens while a client catches up', async () => {
     const start = (await api.get('/v1/events?limit=100')).body.data[0].id;
     const writing = { isOver: false };
     const writers = Promise.all(
@@ -132,7 +132,7 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
   });
 
   it.each(['x', 'ffffffffffff-1', 'ffffffffffff-'])(
-    'does not continue after %s, before it starts',
+    'rejects the event id %s before the stream starts',
     async (id) => {
       expect(await api.get(`/v1/events/stream?last_event_id=${id}`)).toBeError('INVALID_CURSOR');
       expect(await api.get('/v1/events/stream', { 'last-event-id': id })).toBeError('INVALID_CURSOR');
@@ -145,7 +145,7 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
     expect(reply.headers.get('content-type')).toBe('text/event-stream');
   });
 
-  it('is denied to a client that has 50, until it closes one', async () => {
+  it('rejects the 51st stream of a client, until one is closed', async () => {
     for (const client of open) client.close();
     const clients: EventClient[] = [];
     const fill = async () => {
@@ -156,12 +156,12 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
         return false;
       }
     };
-    // Those that were closed are noticed a moment later.
+    // The server notices closed connections with a delay.
     await until('50 streams are open', fill);
 
     expect(await api.get('/v1/events/stream')).toBeError('SERVICE_UNAVAILABLE');
     clients[0]!.close();
-    await until('a place is free', () =>
+    await until('a stream can be opened again', () =>
       follow().then(
         () => true,
         () => false,
@@ -170,7 +170,7 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
     for (const client of clients) client.close();
   });
 
-  it('keeps a client that reads, however much happens at once', async () => {
+  it('keeps a client that reads, even during a burst of events', async () => {
     const reader = await follow();
     const content = 'x'.repeat(5000);
     const posts = Array.from({ length: 1000 }, (_, n) => ({
@@ -208,8 +208,8 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
   });
 });
 
-describe.each(STORES)('Streams on %s', (store) => {
-  it('end when the process drains, after what has happened', async () => {
+describe.each(STORES)('streams on %s', (store) => {
+  it('end after the last event when the process drains', async () => {
     const api = await startApi(store);
     await api.app.listen(0, '127.0.0.1');
     const client = await EventClient.open(`${await api.app.getUrl()}/v1/events/stream`);
@@ -222,7 +222,7 @@ describe.each(STORES)('Streams on %s', (store) => {
     expect(client.events).toHaveLength(1);
   });
 
-  it('get no earlier events where the process could not read the log at its start', async () => {
+  it('send no earlier events if the process could not read the log at its start', async () => {
     const api = await startApi(store);
     for (let n = 0; n < 3; n++) await api.posts.create();
     await api.get('/v1/events');
@@ -243,7 +243,7 @@ describe.each(STORES)('Streams on %s', (store) => {
     await again.stop();
   });
 
-  it('show private events to their owner and staff', async () => {
+  it('send private events to their owner and staff only', async () => {
     const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
     await api.app.listen(0, '127.0.0.1');
     const url = `${await api.app.getUrl()}/v1/events/stream`;
@@ -276,8 +276,8 @@ describe.each(STORES)('Streams on %s', (store) => {
   });
 });
 
-describe('Between two replicas', () => {
-  it('events arrive at once by signals, and by polling where the connection for signals is lost', async () => {
+describe('between two replicas', () => {
+  it('events arrive by notification, and by polling while the notification connection is lost', async () => {
     const store = await createStore('PostgreSQL');
     const { proxy, url } = await TcpProxy.to(store.environment['DATABASE_URL']!);
     const config = { NODE_ENV: 'test', LOG_LEVEL: 'silent', ...store.environment };
@@ -285,22 +285,22 @@ describe('Between two replicas', () => {
     const reader = await createApp(loadConfig({ ...config, DATABASE_URL: url }));
     await reader.listen(0, '127.0.0.1');
     const log = reader.get(EventLog, { strict: false });
-    // Behind a pooler there are no signals.
+    // Behind a pooler there are no notifications.
     const byPolling = log.listens === undefined;
     const isListening = () => byPolling || (log.listens ?? false);
-    await until('signals arrive', isListening);
+    await until('notifications arrive', isListening);
     const client = await EventClient.open(`${await reader.getUrl()}/v1/events/stream`);
     const create = () => writer.get(PostsService, { strict: false }).create({ title: 'A', content: 'B' });
     await create();
     await client.untilEvents(1);
 
     await proxy.cut();
-    await until('the connection for signals is lost', () => byPolling || !log.listens);
+    await until('the notification connection is lost', () => byPolling || !log.listens);
     await create();
     await proxy.restore();
     await create();
     await client.untilEvents(3);
-    await until('signals arrive again', isListening);
+    await until('notifications arrive again', isListening);
 
     expect(client.events.map(({ data }) => data.subject)).toEqual([1, 2, 3].map((id) => `/v1/posts/${id}`));
     client.close();
@@ -311,8 +311,8 @@ describe('Between two replicas', () => {
   });
 });
 
-describe.each(STORES)('A new epoch on %s', (store) => {
-  it('gives later events other ids, and leaves the earlier ones valid', async () => {
+describe.each(STORES)('a new epoch on %s', (store) => {
+  it('gives later events other ids, and keeps earlier ids valid', async () => {
     const api = await startApi(store);
     await api.posts.create();
     await api.posts.create();
@@ -326,7 +326,7 @@ describe.each(STORES)('A new epoch on %s', (store) => {
       expect.not.stringMatching(before[0].split('-')[0]),
     ]);
     expect(Number(data[1].id.split('-')[1])).toBeGreaterThan(Number(before[1].split('-')[1]));
-    // It belongs to the epoch before, and was lost: as after a failover that had not got it.
+    // As after a failover that lost this event: the id belongs to the previous epoch.
     expect(
       await api.get(`/v1/events?cursor=${before[0].split('-')[0]}-${data[1].id.split('-')[1]}`),
     ).toBeError('EVENTS_EXPIRED');
@@ -334,12 +334,12 @@ describe.each(STORES)('A new epoch on %s', (store) => {
   });
 });
 
-describe('Where the server is another one', () => {
-  it('a new epoch begins by itself', async () => {
+describe('after a change of the database server', () => {
+  it('a new epoch starts automatically', async () => {
     const api = await startApi('PostgreSQL');
     await api.posts.create();
     const [before] = (await api.get('/v1/events')).body.data;
-    // As in a database that was restored from that of another server.
+    // As in a database that was restored on another server.
     await api.app.get(Transactions).execute("UPDATE event_log SET server = 'another'");
     await api.posts.create();
 
@@ -349,11 +349,11 @@ describe('Where the server is another one', () => {
   });
 });
 
-describe('Which server it is', () => {
+describe('the identity of the database server', () => {
   const epochs = async (api: TestApi) =>
     (await api.get('/v1/events')).body.data.map(({ id }: any) => id.split('-')[0]);
 
-  it('is asked again after an outage, so that replicas agree and no epoch begins', async () => {
+  it('is read again after an outage, so that replicas agree and no epoch starts', async () => {
     const store = await createStore('PostgreSQL');
     const { proxy, url } = await TcpProxy.to(store.environment['DATABASE_URL']!);
     const config = loadConfig({
@@ -383,7 +383,7 @@ describe('Which server it is', () => {
     await proxy.close();
   });
 
-  it('need not be known: where the database does not tell, events go on, and an epoch begins by command', async () => {
+  it('may be unreadable: events continue, and a command starts a new epoch', async () => {
     const api = await startApi('PostgreSQL');
     await api.posts.create();
     await epochs(api);
@@ -392,7 +392,7 @@ describe('Which server it is', () => {
       .execute('ALTER FUNCTION pg_catalog.pg_control_system() RENAME TO pg_control_gone');
     const again = await api.restart();
     await again.posts.create();
-    // An event belongs to the epoch in which it is numbered: reading has that done.
+    // An event gets its epoch when it is numbered, and reading numbers it.
     await epochs(again);
     const { queries } = again.app.get(Database);
     await new EventNumbering(queries, again.app.get(Transactions)).renewEpoch();
@@ -404,7 +404,7 @@ describe('Which server it is', () => {
 });
 
 (hasBrowser ? describe : describe.skip)('EventSource in a browser', () => {
-  it('continues by itself after its connection was lost, without gap or repetition', async () => {
+  it('reconnects after a lost connection, without gap or repetition', async () => {
     const api = await startApi('SQLite');
     await api.app.listen(0, '127.0.0.1');
     const { port } = new URL(await api.app.getUrl());
@@ -425,14 +425,14 @@ describe('Which server it is', () => {
     const value = (name: string) => page.evaluate((key) => (globalThis as any)[key], name);
     await until('it is open', async () => (await value('opened')) === 1);
     await api.posts.create({ title: '1' });
-    await until('the first has come', async () => (await value('seen')).length === 1);
+    await until('the first event has arrived', async () => (await value('seen')).length === 1);
     await proxy.cut();
     await api.posts.create({ title: '2' });
     await api.posts.create({ title: '3' });
     await proxy.restore();
     await until('it is open again', async () => (await value('opened')) === 2);
     await api.posts.create({ title: '4' });
-    await until('all have come', async () => (await value('seen')).length >= 4);
+    await until('all events have arrived', async () => (await value('seen')).length >= 4);
 
     expect(await value('seen')).toEqual(['1', '2', '3', '4']);
     await browser.close();

@@ -18,23 +18,23 @@ import { Queries } from '../src/database/queries.js';
 import { migrate } from '../src/database/migrate.js';
 import { until } from './support/until.js';
 
-/** What the subscribers of all applications of this file have seen. */
+/** The events that the subscribers of all applications in this file have received. */
 let handled: { app: object; title: string }[] = [];
 let inProcess: string[] = [];
 let failing: string | undefined;
 let attempts = 0;
-let busy = 0;
-let isTogether = false;
+let running = 0;
+let hasOverlapped = false;
 const healthy: string[] = [];
 
 @Injectable()
 class PostWatcher {
   @OnDurableEvent({ name: 'post-watcher', types: ['post.created'] })
   async watch(event: StoredEvent): Promise<void> {
-    busy++;
-    if (busy > 1) isTogether = true;
+    running++;
+    if (running > 1) hasOverlapped = true;
     await sleep(1);
-    busy--;
+    running--;
     const { title } = event.data as { title: string };
     if (title === failing) {
       attempts++;
@@ -69,14 +69,14 @@ afterEach(() => {
   inProcess = [];
 });
 
-describe.each(STORES)('Subscribers on %s', (store) => {
+describe.each(STORES)('subscribers on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startApi(store, {}, [WatchModule]);
   });
   afterAll(() => api.stop());
 
-  it('get each event of their types, in order', async () => {
+  it('receive each event of their types, in order', async () => {
     const expected = Array.from({ length: 30 }, (_, n) => `Title ${n}`);
     for (const title of expected) await api.posts.create({ title });
     await api.users.create();
@@ -85,13 +85,13 @@ describe.each(STORES)('Subscribers on %s', (store) => {
     expect(titles()).toEqual(expected);
   });
 
-  it('are retried until they succeed, in order, and do not hold up others', async () => {
+  it('are retried in order until they succeed, without delaying other subscribers', async () => {
     attempts = 0;
     healthy.length = 0;
     failing = 'Second';
     for (const title of ['First', 'Second', 'Third']) await api.posts.create({ title });
     await until('it has failed', () => attempts > 0);
-    await until('another one goes on', () => healthy.length === 3);
+    await until('another one continues', () => healthy.length === 3);
     expect(titles()).toEqual(['First']);
 
     failing = undefined;
@@ -99,7 +99,7 @@ describe.each(STORES)('Subscribers on %s', (store) => {
     expect(titles()).toEqual(['First', 'Second', 'Third']);
   });
 
-  it('in the process hear of a change after its commit, and never of one that was rolled back', async () => {
+  it('in the process receive a change after its commit, and nothing that was rolled back', async () => {
     const transactions = api.app.get(Transactions);
     const posts = api.app.get(PostsService, { strict: false });
     let duringTransaction = -1;
@@ -119,11 +119,11 @@ describe.each(STORES)('Subscribers on %s', (store) => {
 
     expect(duringTransaction).toBe(0);
     const types = ['created', 'published', 'deleted'];
-    await until('all were heard', () => inProcess.length >= 3);
+    await until('all have arrived', () => inProcess.length >= 3);
     expect(inProcess).toEqual(types.map((type) => `post.${type} /v1/posts/${id}`));
   });
 
-  it('get what follows where another process has handled events between the look and the claim', async () => {
+  it('skip events that another process has handled between the read and the claim', async () => {
     await api.posts.create();
     const [log, events, positions] = [
       api.app.get(EventLog, { strict: false }),
@@ -167,7 +167,7 @@ describe.each(STORES)('Subscribers on %s', (store) => {
     expect(seen).toEqual([start + 3]);
   });
 
-  it('never go back', async () => {
+  it('never move their position backwards', async () => {
     const positions = api.app.get(SubscriberPositions, { strict: false });
     await positions.add('forward', 7);
     await positions.claim('forward', 'one');
@@ -177,7 +177,7 @@ describe.each(STORES)('Subscribers on %s', (store) => {
     expect(await positions.claim('forward', 'one')).toBe(8);
   });
 
-  it('are named in a warning when events are purged that they have not handled', async () => {
+  it('are named in a warning when a purge deletes events that they have not handled', async () => {
     const own = await startApi(store, {}, [WatchModule]);
     const warn = vi.spyOn(Logger.prototype, 'warn').mockReturnValue();
     attempts = 0;
@@ -204,19 +204,19 @@ describe.each(STORES)('Subscribers on %s', (store) => {
     expect(lost.map(({ name }) => name)).not.toContain('healthy');
   });
 
-  it('can only be recorded for with a change', async () => {
+  it('reject an event that is recorded outside of a transaction', async () => {
     const event = { type: 'x', subject: '/x', data: {}, isPrivate: false, ownerId: null };
     await expect(api.app.get(EventOutbox, { strict: false }).record(event)).rejects.toThrow(
       'Transactions.run',
     );
   });
 
-  it('go on after a restart where they were', async () => {
+  it('continue at their position after a restart', async () => {
     await api.posts.create({ title: 'Before' });
     await until('it is handled', () => titles().includes('Before'));
     const { config, ...rest } = api;
     await api.app.close();
-    // Without the subscriber.
+    // This application has no subscriber.
     const without = await createApp(config);
     await without.get(PostsService, { strict: false }).create({ title: 'Meanwhile', content: 'x' });
     await without.close();
@@ -231,7 +231,7 @@ describe.each(STORES)('Subscribers on %s', (store) => {
   });
 });
 
-describe('On two replicas', () => {
+describe('on two replicas', () => {
   let store: TestStore;
   const apps: NestFastifyApplication[] = [];
   beforeAll(async () => {
@@ -244,8 +244,8 @@ describe('On two replicas', () => {
     await store.remove();
   });
 
-  it('a subscriber runs on one at a time, and the other takes over when it stops', async () => {
-    isTogether = false;
+  it('a subscriber runs on one replica at a time, and the other takes over when that one stops', async () => {
+    hasOverlapped = false;
     const create = (app: NestFastifyApplication, title: string) =>
       app.get(PostsService, { strict: false }).create({ title, content: 'x' });
     for (let n = 0; n < 20; n++) await create(apps[n % 2]!, `Title ${n}`);
@@ -257,7 +257,7 @@ describe('On two replicas', () => {
     await create(apps[0]!, 'The last');
     await until('the other takes over', () => titles().includes('The last'));
     expect(titles()).toEqual([...Array.from({ length: 20 }, (_, n) => `Title ${n}`), 'The last']);
-    expect(isTogether).toBe(false);
+    expect(hasOverlapped).toBe(false);
   });
 });
 
@@ -268,12 +268,12 @@ it.each(STORES)(
     expect(await api.get('/health/ready')).toBeError('SERVICE_UNAVAILABLE');
     await migrate(api.config);
 
-    const known = () =>
+    const registered = () =>
       api.app
         .get(Queries)
         .all<{ name: string }>(`SELECT name FROM event_subscribers WHERE name = 'webhooks'`)
         .catch(() => []);
-    await until('they have started', async () => (await known()).length === 1);
+    await until('they have started', async () => (await registered()).length === 1);
     expect(await api.get('/health/ready')).toHaveStatus(200);
     await api.stop();
   },

@@ -25,7 +25,7 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
     await api.stop();
   });
 
-  /** Collects results; resolves when the subscription is known to be open. */
+  /** Starts a subscription that collects its results; `untilOpen` waits until it is open. */
   const subscribe = async (selection: string, connectionParams: Record<string, string> = {}) => {
     const client = createClient({
       url: `${url.replace('http', 'ws')}/graphql`,
@@ -48,9 +48,9 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
   const headers = () => ({ authorization: `Bearer ${token}` });
   const createPost = async (title: string) =>
     (await api.post('/v1/posts', { title, content: 'x' }, headers())).body.data;
-  /** Creates posts until one of them arrives: when a subscription is open, nobody reports. */
+  /** Creates posts until one arrives, because graphql-ws does not report when a subscription is open. */
   const untilOpen = async (results: any[]) => {
-    await until('a result has come', async () => {
+    await until('a result has arrived', async () => {
       await createPost('Knock');
       return results.length > 0;
     });
@@ -58,12 +58,12 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
     return count;
   };
 
-  it('sends what the stream sends', async () => {
+  it('sends the same events as the stream', async () => {
     const stream = await EventClient.open(`${url}/v1/events/stream?types=post.created`);
     const { results, end } = await subscribe('(types: ["post.created"]) { id type subject time data }');
     await untilOpen(results);
     const post = await createPost('The last');
-    await until('the last one has come', () => results.at(-1).data.events.data.title === 'The last');
+    await until('the last one has arrived', () => results.at(-1).data.events.data.title === 'The last');
     const isLast = () => stream.events.at(-1)?.data.data.title === 'The last';
     await until('it is on the stream', isLast);
 
@@ -76,24 +76,24 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
     stream.close();
   });
 
-  it('shows private events to their owner alone', async () => {
-    const stranger = await subscribe(' { type }');
+  it('sends private events to their owner only', async () => {
+    const anonymous = await subscribe(' { type }');
     const owner = await subscribe(' { type }', { Authorization: `Bearer ${token}` });
-    await untilOpen(stranger.results);
+    await untilOpen(anonymous.results);
     await untilOpen(owner.results);
     await api.post('/v1/orders', {}, { ...headers(), 'idempotency-key': 'one' });
     const types = (results: any[]) => results.map(({ data }) => data.events.type);
     await until('the owner has it', () => types(owner.results).includes('order.created'));
-    const count = stranger.results.length;
+    const count = anonymous.results.length;
     await createPost('After');
-    await until('the stranger has what came later', () => stranger.results.length > count);
+    await until('a later event has arrived', () => anonymous.results.length > count);
 
-    expect(types(stranger.results)).not.toContain('order.created');
-    stranger.end();
+    expect(types(anonymous.results)).not.toContain('order.created');
+    anonymous.end();
     owner.end();
   });
 
-  it('survives clients that reset the connection while they upgrade', async () => {
+  it('survives clients that reset the connection during the upgrade', async () => {
     const { hostname, port } = new URL(url);
     const upgrade = 'HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
     const resets = Array.from({ length: 40 }, async (_, n) => {
@@ -107,7 +107,7 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
     expect((await fetch(`${url}/health`)).status).toBe(200);
   });
 
-  it('ends with an error for a client that is too slow, not as if there were no more events', async () => {
+  it('ends with an error, not as completed, for a client that is too slow', async () => {
     const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
     const messages: any[] = [];
     const send = (message: object) => socket.send(JSON.stringify(message));
@@ -123,7 +123,7 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
     socket.pause();
     const stream = await EventClient.open(`${url}/v1/events/stream`);
     const content = 'x'.repeat(900_000);
-    // More than all buffers of two sockets.
+    // More than the buffers of both sockets can hold.
     for (let n = 0; n < 30; n++) await api.post('/v1/posts', { title: 'Large', content }, headers());
     await stream.untilEvents(30);
     stream.close();
@@ -141,7 +141,7 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
     socket.close();
   });
 
-  it('is limited like queries', async () => {
+  it('applies the limits of queries', async () => {
     const { results } = await subscribe(
       ` { ${Array.from({ length: 40 }, (_, n) => `a${n}: id`).join(' ')} }`,
     );

@@ -24,7 +24,7 @@ describe.each(STORES)('GET /v1/events on %s', (store) => {
   });
   afterAll(() => api.stop());
 
-  /** The id of the newest event; empty before the first. */
+  /** Returns the id of the newest event, or an empty string if there is none. */
   const newest = async (): Promise<string> => {
     let cursor = '';
     for (;;) {
@@ -36,7 +36,7 @@ describe.each(STORES)('GET /v1/events on %s', (store) => {
   const since = async (cursor: string, types = ''): Promise<any[]> =>
     (await api.get(`/v1/events?cursor=${cursor}&types=${types}&limit=100`)).body.data;
 
-  it('has one event for each change of a post, with the post after the change', async () => {
+  it('contains one event for each change of a post, with the post after the change', async () => {
     const start = await newest();
     const post = await api.posts.create({ title: 'First "quoted"\n\u2028 ü', status: 'draft' });
     const changes = [
@@ -76,7 +76,7 @@ describe.each(STORES)('GET /v1/events on %s', (store) => {
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
   });
 
-  it('has one event for each change of a user, over REST and GraphQL, as version 2 shows users', async () => {
+  it('contains one event for each change of a user, over REST and GraphQL, as version 2 shows users', async () => {
     const start = await newest();
     const user = await api.users.create({ name: 'Ada' });
     const replaced = (await api.put(`/v2/users/${user.id}`, { name: 'Ada L.', email: 'ada@example.com' }))
@@ -103,7 +103,7 @@ describe.each(STORES)('GET /v1/events on %s', (store) => {
     ]);
   });
 
-  it('has the payload of an order to the letter, but for line breaks', async () => {
+  it('contains the payload of an order verbatim, except for line breaks', async () => {
     const start = await newest();
     const payload = '{"b": 1.0,\n "a": 12345678901234567890}';
     const order = await api.post('/v1/orders', payload, { 'idempotency-key': 'to-the-letter' });
@@ -122,20 +122,20 @@ describe.each(STORES)('GET /v1/events on %s', (store) => {
 
   it.each([
     ['an invalid post', () => api.post('/v1/posts', { title: '' })],
-    ['a post that is not there', () => api.patch('/v1/posts/999999', { status: 'published' })],
-    ['the deletion of nothing', () => api.delete('/v1/posts/999999')],
-    ['a user that is not there', () => api.patch('/v1/users/999999', { name: 'x' })],
+    ['a post that does not exist', () => api.patch('/v1/posts/999999', { status: 'published' })],
+    ['the deletion of a post that does not exist', () => api.delete('/v1/posts/999999')],
+    ['a user that does not exist', () => api.patch('/v1/users/999999', { name: 'x' })],
     ['the deletion of the author', () => api.delete('/v1/users/1')],
-    ['the deletion of no user', () => api.delete('/v1/users/999999')],
+    ['the deletion of a user that does not exist', () => api.delete('/v1/users/999999')],
     [
-      'a precondition that fails',
+      'a failed precondition',
       async () => {
         const { id } = await api.posts.create();
         await since(await newest());
         return api.patch(`/v1/posts/${id}`, { title: 'x' }, { 'if-match': '"0-x"' });
       },
     ],
-  ])('has no event of %s', async (_, send) => {
+  ])('has no event for %s', async (_, send) => {
     const before = (await since('', 'post.updated,user.updated,post.deleted,user.deleted,post.published'))
       .length;
     expect((await send()).status).toBeGreaterThanOrEqual(400);
@@ -143,7 +143,7 @@ describe.each(STORES)('GET /v1/events on %s', (store) => {
     expect(after).toHaveLength(before);
   });
 
-  it('goes on from page to page, and from the end', async () => {
+  it('continues from page to page, and from the end', async () => {
     const start = await newest();
     for (let n = 0; n < 5; n++) await api.posts.create({ title: `Page ${n}` });
     const titles: string[] = [];
@@ -166,7 +166,7 @@ describe.each(STORES)('GET /v1/events on %s', (store) => {
     expect((await since(cursor)).map(({ subject }) => subject)).toEqual([`/v1/posts/${id}`]);
   });
 
-  it('keeps to the types that are asked for; an unknown one matches nothing', async () => {
+  it('filters by event type, and an unknown type matches nothing', async () => {
     const start = await newest();
     await api.posts.create();
     await api.users.create();
@@ -187,7 +187,7 @@ describe.each(STORES)('GET /v1/events on %s', (store) => {
     },
   );
 
-  it('rejects a cursor that is ahead of the log', async () => {
+  it('rejects a cursor ahead of the log', async () => {
     await api.posts.create();
     const [epoch, position] = (await newest()).split('-');
     expect(await api.get(`/v1/events?cursor=${epoch}-${Number(position) + 1}`)).toBeError('INVALID_CURSOR');
@@ -195,7 +195,7 @@ describe.each(STORES)('GET /v1/events on %s', (store) => {
     expect(await api.get(`/v1/events?cursor=${epoch}-0${position}`)).toBeError('INVALID_CURSOR');
   });
 
-  it('sends events of large posts whole', async () => {
+  it('sends the events of large posts in full', async () => {
     const start = await newest();
     const content = 'ä'.repeat(200_000);
     const post = await api.posts.create({ content });
@@ -207,8 +207,8 @@ describe.each(STORES)('GET /v1/events on %s', (store) => {
   });
 });
 
-describe.each(STORES)('Private events on %s', (store) => {
-  it('are for their owner and staff', async () => {
+describe.each(STORES)('private events on %s', (store) => {
+  it('are visible to their owner and staff only', async () => {
     const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
     const login = async (email: string) => {
       await api.accounts.register(email);
@@ -235,8 +235,8 @@ describe.each(STORES)('Private events on %s', (store) => {
   });
 });
 
-describe.each(STORES)('Old events on %s', (store) => {
-  it('have no gap where a transaction was rolled back; an id between two events is rejected', async () => {
+describe.each(STORES)('old events on %s', (store) => {
+  it('have consecutive positions despite rollbacks, and an id between two events is rejected', async () => {
     const api = await startApi(store);
     const transactions = api.app.get(Transactions);
     for (let n = 0; n < 4; n++) {
@@ -250,16 +250,16 @@ describe.each(STORES)('Old events on %s', (store) => {
     const ids: string[] = (await api.get('/v1/events')).body.data.map(({ id }: any) => id);
     expect(ids.map((id) => Number(id.split('-')[1]))).toEqual([1, 2, 3, 4]);
 
-    // As two processes leave it on PostgreSQL that number at the same moment.
+    // A gap, as two PostgreSQL processes leave it when they number at the same moment.
     await transactions.execute('DELETE FROM events WHERE position = 3');
     expect(await api.get(`/v1/events?cursor=${ids[2]}`)).toBeError('INVALID_CURSOR');
     expect(await api.get(`/v1/events/stream?last_event_id=${ids[2]}`)).toBeError('INVALID_CURSOR');
     expect((await api.get(`/v1/events?cursor=${ids[1]}`)).body.data).toHaveLength(1);
-    // As the purge leaves it.
+    // As after a purge.
     await transactions.execute('DELETE FROM events WHERE position = 1');
     expect(await api.get(`/v1/events?cursor=${ids[0]}`)).toBeError('EVENTS_EXPIRED');
 
-    // In an earlier epoch as well; but what it has lost to a later one is gone.
+    // The same rules apply to an earlier epoch, but positions that a later epoch took over are gone.
     await api.app.get(EventNumbering, { strict: false }).renewEpoch();
     await api.posts.create();
     expect(await api.get(`/v1/events?cursor=${ids[2]}`)).toBeError('INVALID_CURSOR');
@@ -267,14 +267,14 @@ describe.each(STORES)('Old events on %s', (store) => {
     await api.stop();
   });
 
-  it('are 410 where a lost server has given out their ids, however often the service was started since', async () => {
+  it('return 410 for ids that a lost server assigned, however often the service has restarted since', async () => {
     const api = await startApi(store);
     const numbering = api.app.get(EventNumbering, { strict: false });
     const newest = async () => (await api.get('/v1/events')).body.data.at(-1).id;
     await api.posts.create();
     await newest();
     await numbering.renewEpoch();
-    // The database is one of a backup from here: it has none of the events of this epoch.
+    // From here on, the database is one restored from a backup, without the events of this epoch.
     const { epoch: lost } = (await api.app
       .get(Database)
       .queries.one<{ epoch: string }>('SELECT epoch FROM event_log'))!;
@@ -292,7 +292,7 @@ describe.each(STORES)('Old events on %s', (store) => {
     await api.stop();
   });
 
-  it('are purged after the retention, and cursors to them are 410', async () => {
+  it('are purged after the retention period, and their cursors return 410', async () => {
     const api = await startApi(store, { EVENTS_RETENTION_DAYS: '2' });
     await api.posts.create();
     await api.posts.create();
@@ -311,14 +311,14 @@ describe.each(STORES)('Old events on %s', (store) => {
     api.moveClock(4 * DAY);
     await api.app.get(Purger).purge();
     expect(await api.get(`/v1/events?cursor=${ids[2]}`)).toBeError('EVENTS_EXPIRED');
-    // Positions go on: no id comes twice.
+    // Positions continue, so that no id repeats.
     await api.posts.create();
     const [next] = (await api.get('/v1/events')).body.data;
     expect(Number(next.id.split('-')[1])).toBeGreaterThan(Number(ids[2].split('-')[1]));
     await api.stop();
   });
 
-  it('keep their ids over a restart, and ids never repeat', async () => {
+  it('keep their ids across a restart, and ids never repeat', async () => {
     let api = await startApi(store);
     await api.posts.create();
     const [before] = (await api.get('/v1/events')).body.data;
@@ -333,7 +333,7 @@ describe.each(STORES)('Old events on %s', (store) => {
 });
 
 describe.each(STORES)('npm run import on %s', (store) => {
-  it('has an event for each post that it creates or changes', async () => {
+  it('adds an event for each post that it creates or changes', async () => {
     const api = await startApi(store);
     const folder = await mkdtemp(join(tmpdir(), 'import-'));
     const runImport = (...flags: string[]) =>
@@ -371,7 +371,7 @@ describe.each(STORES)('npm run import on %s', (store) => {
 });
 
 describe.each(STORES)('npm run events on %s', (store) => {
-  it('tail prints events as they happen, and renew-epoch gives later ids another epoch', async () => {
+  it('tail prints events as they happen, and renew-epoch changes the epoch of later ids', async () => {
     const { environment, ...testStore } = await createStore(store);
     const api = await startApiOn(environment, [], () => testStore.remove());
     await api.posts.create({ title: 'Before' });

@@ -22,13 +22,13 @@ describe.each(STORES)('forged and wrong tokens on %s', (store) => {
 
   const resign = (token: string) => sign(HEADER, decode(token.split('.')[1]!), key);
 
-  it('are told from the right ones, which tests can make as well', async () => {
+  it('differ from correctly signed tokens, which tests can create too', async () => {
     expect(await api.get('/auth/me/', bearer(resign(tokens.access)))).toHaveStatus(200);
     expect(await api.post('/auth/verify/', { token: resign(tokens.refresh) })).toHaveStatus(200);
     expect(accessForgeries.length).toBeGreaterThanOrEqual(60);
   });
 
-  it('are none of them an access token', async () => {
+  it('are rejected as access tokens', async () => {
     for (const [name, token] of accessForgeries) {
       const reply = await api.get('/auth/me/', bearer(token));
       expect([name, reply.status, reply.body.error?.code]).toEqual([name, 401, 'TOKEN_NOT_VALID']);
@@ -36,7 +36,7 @@ describe.each(STORES)('forged and wrong tokens on %s', (store) => {
     }
   });
 
-  it('are none of them one for GraphQL', async () => {
+  it('are rejected by GraphQL', async () => {
     for (const [name, token] of accessForgeries) {
       const { status, body } = await api.graphql('{ users { id } }', {}, bearer(token));
       expect([name, status, body.data, body.errors?.[0].extensions.code]).toEqual([
@@ -48,14 +48,14 @@ describe.each(STORES)('forged and wrong tokens on %s', (store) => {
     }
   });
 
-  it('are none of them verified', async () => {
+  it('are rejected by the verification', async () => {
     for (const [name, token] of [...accessForgeries, ...refreshForgeries]) {
       const reply = await api.post('/auth/verify/', { token });
       expect([name, reply.status, reply.body.error?.code]).toEqual([name, 401, 'TOKEN_NOT_VALID']);
     }
   });
 
-  it('are none of them refreshed or logged out, and the right one stays good', async () => {
+  it('are rejected by refresh and logout, and the genuine token stays valid', async () => {
     for (const [name, token] of refreshForgeries) {
       for (const path of ['/auth/refresh/', '/auth/logout/']) {
         const reply = await api.post(path, { refresh: token });
@@ -65,13 +65,13 @@ describe.each(STORES)('forged and wrong tokens on %s', (store) => {
     expect(await api.post('/auth/verify/', { token: tokens.refresh })).toHaveStatus(200);
   });
 
-  it('include a refresh token as an access token, and the reverse', async () => {
+  it('include a refresh token used as an access token, and the reverse', async () => {
     expect(await api.get('/auth/me/', bearer(tokens.refresh))).toBeError('TOKEN_NOT_VALID');
     expect(await api.post('/auth/refresh/', { refresh: tokens.access })).toBeError('TOKEN_NOT_VALID');
     expect(await api.post('/auth/logout/', { refresh: tokens.access })).toBeError('TOKEN_NOT_VALID');
   });
 
-  it('include those of a login that is not there, and of another account’s', async () => {
+  it('include tokens of an unknown login or of another account', async () => {
     const bob = await api.accounts.login('bob@example.com');
     const [ada, bobs] = [decode(tokens.refresh.split('.')[1]!), decode(bob.refresh.split('.')[1]!)];
 

@@ -3,7 +3,7 @@ import { auditServer } from 'graphql-http';
 import { startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
 
-/** Queries by GET, without a header that a page of another site cannot make a browser send (CSRF prevention). */
+/** Audits of GET queries that fail without a header that a browser sends only after a preflight (CSRF prevention). */
 const WITHOUT_PREFLIGHT = ['5A70', 'D6D5', '6A70'];
 
 const PREFLIGHT = { 'apollo-require-preflight': 'true' };
@@ -27,7 +27,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
     expect(rest.every(({ status }) => status === 'notice')).toBe(true);
   });
 
-  it('passes the public audit without a notice, when queries by GET announce themselves', async () => {
+  it('passes the public audit without a notice, when GET queries have the preflight header', async () => {
     const results = await auditServer({
       url: `${await api.app.getUrl()}/graphql`,
       fetchFn: (url: string, init: RequestInit = {}) =>
@@ -37,7 +37,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
     expect(results.filter(({ status }) => status !== 'ok')).toEqual([]);
   });
 
-  it('gives each response an id and the security headers of all responses', async () => {
+  it('sends a request id and the security headers with each response', async () => {
     const { headers } = await api.graphql('{ users { id } }');
 
     expect(headers).toMatchObject({
@@ -52,7 +52,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
     ['text', 'text/plain', '{"query":"{users{id}}"}'],
     ['a multipart form', 'multipart/form-data; boundary=x', '--x--'],
     ['the operation itself', 'application/graphql', '{users{id}}'],
-  ])('never reads %s', async (_, type, payload) => {
+  ])('rejects the content type of %s', async (_, type, payload) => {
     const reply = await api.send({
       method: 'POST',
       url: '/graphql',
@@ -66,18 +66,18 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
   it.each([
     ['a batch', [{ query: '{ users { id } }' }], 'batches'],
     ['an empty batch', [], 'batches'],
-    ['no object', '"{ users { id } }"', 'object'],
-    ['no JSON', '{', 'not JSON'],
+    ['a string', '"{ users { id } }"', 'object'],
+    ['malformed JSON', '{', 'not JSON'],
     ['no body', '', 'object'],
     ['no query', {}, '"query"'],
     ['a query that is not text', { query: 5 }, '"query"'],
-    ['variables that are no object', { query: '{ users { id } }', variables: [] }, '"variables"'],
+    ['variables that are not an object', { query: '{ users { id } }', variables: [] }, '"variables"'],
     [
       'an operation name that is not text',
       { query: '{ users { id } }', operationName: 5 },
       '"operationName"',
     ],
-    ['extensions that are no object', { query: '{ users { id } }', extensions: 'x' }, '"extensions"'],
+    ['extensions that are not an object', { query: '{ users { id } }', extensions: 'x' }, '"extensions"'],
   ])('rejects %s', async (_, body, word) => {
     for (const accept of ['application/json', MODERN]) {
       const reply = await api.post('/graphql', body, { accept });
@@ -104,14 +104,14 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
   });
 
   it.each(['{ users {', '{ nope }', 'query A { users { id } } query B { users { id } }'])(
-    'says by the status, to those who can read it, that %j was not executed',
+    'returns 400 for %j, which was not executed, if the client accepts the newer media type',
     async (query) => {
       expect(await api.post('/graphql', { query })).toHaveStatus(200);
       expect(await api.post('/graphql', { query }, { accept: MODERN })).toHaveStatus(400);
     },
   );
 
-  it('responds with 200 to what was executed, whatever came of it', async () => {
+  it('responds with 200 to an executed operation, even if it fails', async () => {
     const reply = await api.graphql(
       'mutation { updateUser(id: 0, input: {}) { id } }',
       {},
@@ -122,7 +122,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
     expect(reply.body.data).toBeNull();
   });
 
-  it('executes the operation that is named', async () => {
+  it('executes the operation named by operationName', async () => {
     const query = 'query A { user(id: 1) { id } } query B { users { name } }';
 
     expect((await api.post('/graphql', { query, operationName: 'B' })).body).toEqual({
@@ -159,7 +159,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
       expect(reply.text).toBe('');
     });
 
-    it('rejects mutations, and leaves everything as it was', async () => {
+    it('rejects mutations, and changes nothing', async () => {
       const reply = await get('mutation { updateUser(id: 1, input: { name: "Other" }) { id } }');
 
       expect(reply).toHaveStatus(405);
@@ -168,7 +168,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
       expect((await api.users.get(1)).name).toBe('Author');
     });
 
-    it('rejects what a page of another site can make a browser send', async () => {
+    it('rejects a request that a browser sends without a preflight', async () => {
       const reply = await get('{ users { id } }', {});
 
       expect(reply).toHaveStatus(400);
@@ -176,7 +176,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
     });
 
     it.each(['', '&query={users{id}}', '&variables=x', '&variables=[]', '&extensions=5'])(
-      'rejects parameters that make no sense: %s',
+      'rejects invalid parameters: %s',
       async (more) => {
         const reply = await get(more === '' ? '' : '{ users { id } }', PREFLIGHT, more);
 
@@ -192,7 +192,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
       },
     );
 
-    it('knows no other method', async () => {
+    it('supports no other method', async () => {
       const reply = await api.put('/graphql', {});
 
       expect(reply).toBeError('METHOD_NOT_ALLOWED');
@@ -201,7 +201,7 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
     });
   });
 
-  it('has no subscriptions', async () => {
+  it('does not execute subscriptions', async () => {
     expect((await api.graphql('subscription { users { id } }')).body.errors).toHaveLength(1);
   });
 });

@@ -6,18 +6,18 @@ import { startApi, type TestApi } from './support/api.js';
 const many = (count: number, text: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => text(n)).join(' ');
 
-/** A user within its posts' author, `levels` deep. */
+/** A query for the author of posts of a user, nested `levels` deep. */
 const deep = (levels: number) =>
   `{ user(id: 1) { ${'posts(limit: 1) { author { '.repeat((levels - 2) / 2)} id ${'} } '.repeat((levels - 2) / 2)} } }`;
 
 const nested = (count: number) =>
   many(count, (n) => `fragment F${n} on User{...F${n + 1} ...F${n + 1}}`).slice(0, 60_000);
 
-/** A fragment of thousands of names, thousands of times. */
+/** A fragment with thousands of fields, spread thousands of times. */
 const spreadOften = () =>
   `{ users { ${'...F '.repeat(5000)} } } fragment F on User { ${many(5000, (n) => `n${n}`)} }`;
 
-describe('Limits of GraphQL', () => {
+describe('the limits of GraphQL', () => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startApi('SQLite');
@@ -84,12 +84,12 @@ describe('Limits of GraphQL', () => {
       '{ users(limit: 100) { posts { author { id } } } }',
       '20100 objects to respond with, and at most 20000',
     ],
-  ])('%s: so many are fine, more are rejected by how much', async (_, fine, rejected, message) => {
+  ])('accepts %s up to the limit, and names the number beyond it', async (_, fine, rejected, message) => {
     expect((await run(fine)).errors).toBeUndefined();
     expect(await run(rejected)).toEqual(tooComplex(`The operation has ${message} are allowed`));
   });
 
-  it('counts what the variables ask for', async () => {
+  it('counts the objects that variables request', async () => {
     const query =
       'query ($limit: Int = 5) { users(limit: $limit) { posts(limit: 100) { author { posts { id } } } } }';
 
@@ -98,12 +98,12 @@ describe('Limits of GraphQL', () => {
     expect((await run(query, { limit: 1 })).errors).toBeUndefined();
     expect(await run(query, { limit: 2 })).toEqual(rejected(20_402));
     expect(await run(query)).toEqual(rejected(51_005));
-    // What makes no sense is replaced before it is counted, as it is when it is executed.
+    // Invalid values are replaced before counting, as they are before execution.
     expect(await run(query, { limit: 101 })).toEqual(rejected(102_010));
     expect(await run(query, { limit: null })).toEqual(rejected(102_010));
   });
 
-  it('tells the cost on request', async () => {
+  it('reports the cost on request', async () => {
     const query = '{ users(limit: 3) { id posts(limit: 5) { author { id } } } }';
 
     expect((await api.graphql(query)).body).not.toHaveProperty('extensions');
@@ -112,9 +112,9 @@ describe('Limits of GraphQL', () => {
     });
   });
 
-  it('costs no time to reject what grows without end', async () => {
+  it('rejects exponential operations without computing them', async () => {
     const doubling = many(60, (n) => `fragment F${n} on User { ...F${n + 1} ...F${n + 1} }`);
-    // It passes by its shape; reckoned for each way through it, its cost would take hours.
+    // Its shape passes the limits; computing its cost for each path through it would take hours.
     const ways = many(8, (n) => {
       const [type, field] = n % 2 === 0 ? ['User', 'posts'] : ['Post', 'author'];
       return `fragment W${n} on ${type} { ${`${field} { ...W${n + 1} } `.repeat(20)} }`;
@@ -135,9 +135,9 @@ describe('Limits of GraphQL', () => {
     ['nested fragments', `{ users { ...F0 } } ${nested(2800)} fragment F2800 on User { id }`],
     ['aliases', `{ ${many(9000, (n) => `a${n}:__typename`)} }`.slice(0, 65_536)],
     ['directives', `{ users { id ${'@a '.repeat(20_000)} } }`],
-    ['one fragment spread over and over', spreadOften()],
-    ['inline fragments within each other', `{ ${'...{'.repeat(8000)} users { id } ${'}'.repeat(8000)} }`],
-    ['selections within each other', `${'{users'.repeat(5000)} { id } ${'}'.repeat(5000)}`],
+    ['repeated spreads of one fragment', spreadOften()],
+    ['nested inline fragments', `{ ${'...{'.repeat(8000)} users { id } ${'}'.repeat(8000)} }`],
+    ['nested selections', `${'{users'.repeat(5000)} { id } ${'}'.repeat(5000)}`],
   ])('takes linear time for thousands of %s, with no limit on tokens', async (_, query) => {
     const open = await startApi('SQLite', { GRAPHQL_MAX_TOKENS: '100000' });
     await open.graphql('{ users { id } }');
@@ -148,11 +148,11 @@ describe('Limits of GraphQL', () => {
 
     expect(body.data).toBeUndefined();
     expect(body.errors[0].extensions.code).toMatch(/QUERY_TOO_COMPLEX|BAD_USER_INPUT/);
-    // Linear takes some 50 ms; quadratic would take many seconds.
+    // Linear time is about 50 ms; quadratic time would be many seconds.
     expect(milliseconds).toBeLessThan(2000);
   });
 
-  it('keeps documents within 32 MiB, however they are padded', async () => {
+  it('keeps cached documents within 32 MiB, whatever their padding', async () => {
     const set = vi.spyOn(DocumentStore.prototype, 'set');
     const other = await startApi('SQLite');
     const padding = (n: number) => `{__typename}#${n}`.padEnd(64 * 1024, 'x');
@@ -161,33 +161,37 @@ describe('Limits of GraphQL', () => {
     set.mockRestore();
 
     expect(store!.size).toBeLessThan(32 * 1024 * 1024);
-    // Each counts for more than its text.
+    // An entry counts for more than the size of its text.
     expect(store!.length).toBeLessThanOrEqual(512);
     expect(store!.length).toBeGreaterThan(200);
     await other.stop();
   });
 
-  it('lets tools read the schema', async () => {
+  it('allows introspection', async () => {
     expect((await run(getIntrospectionQuery())).data).toHaveProperty('__schema.queryType.name', 'Query');
   });
 
-  it('are settings', async () => {
+  it('are configurable', async () => {
     const strict = await startApi('SQLite', { GRAPHQL_MAX_DEPTH: '1', GRAPHQL_MAX_COST: '3' });
 
     expect((await strict.graphql('{ users { id } }')).body.errors[0].message).toContain('at most 1');
     await strict.stop();
   });
 
-  describe('of what may be known of the schema', () => {
+  describe('introspection and suggestions', () => {
     const introspection = '{ __schema { queryType { name } } }';
     const typo = '{ userz { id } }';
 
     it.each([
-      ['by default', {}, true],
-      ['when switched off', { GRAPHQL_INTROSPECTION: 'off', GRAPHQL_SUGGESTIONS: 'off' }, false],
-      ['in production', { NODE_ENV: 'production', WRITE_ACCESS: 'open', JWT_SECRET: 's'.repeat(32) }, false],
+      ['are on by default', {}, true],
+      ['are off if set to off', { GRAPHQL_INTROSPECTION: 'off', GRAPHQL_SUGGESTIONS: 'off' }, false],
       [
-        'in production that asks for it',
+        'are off in production',
+        { NODE_ENV: 'production', WRITE_ACCESS: 'open', JWT_SECRET: 's'.repeat(32) },
+        false,
+      ],
+      [
+        'are on in production if set to on',
         {
           NODE_ENV: 'production',
           WRITE_ACCESS: 'open',

@@ -59,8 +59,8 @@ class FaultyResolver {
 @Module({ providers: [FaultyResolver] })
 class FaultyModule {}
 
-describe('The schema', () => {
-  it('is the one that is committed', async () => {
+describe('the schema', () => {
+  it('equals the committed one', async () => {
     const api = await startApi('SQLite');
 
     expect(describeSchema(api.app)).toBe(await readFile('schema.gql', 'utf8'));
@@ -102,7 +102,7 @@ describe('The schema', () => {
     ['CreateUserInput', { name: ': String!', email: ': String!' }],
     ['UpdateUserInput', { name: ': String', email: ': String' }],
     ['PostStatus', { draft: '', published: '' }],
-  ])('has the type %s as specified', async (name, fields) => {
+  ])('has the specified type %s', async (name, fields) => {
     const schema = buildSchema(await readFile('schema.gql', 'utf8'));
     const keyword = name.endsWith('Input') ? 'input' : name === 'PostStatus' ? 'enum' : 'type';
     const members = Object.entries(fields).map(([field, signature]) => `  ${field}${signature}`);
@@ -115,13 +115,13 @@ describe('The schema', () => {
        scalar DateTime`,
     );
 
-    // There may be more, from other modules.
+    // Other modules may add fields.
     expect(signatures(printType(schema.getType(name)!))).toEqual(
       expect.arrayContaining(signatures(printType(specified.getType(name)!))),
     );
   });
 
-  /** Fields without their descriptions, in the order of their names, and so their arguments. */
+  /** The fields without their descriptions, and with their arguments, both sorted by name. */
   function signatures(type: string): string[] {
     return type
       .replaceAll(/"""[^]*?"""/g, '')
@@ -147,7 +147,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
   const query = async (text: string, variables?: object) => (await api.graphql(text, variables)).body;
 
   describe('user', () => {
-    it('is found by its id, as text or as a number', async () => {
+    it('is found by its id, as a string or as a number', async () => {
       const user = await api.users.get(2);
       const expected = { id: '2', name: user.name, email: user.email, createdAt: user.created_at };
 
@@ -173,7 +173,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
     const ids = async (args: string) =>
       (await query(`{ users${args} { id } }`)).data.users.map(({ id }: { id: string }) => Number(id));
 
-    it('come ten to a page, in the order of their ids', async () => {
+    it('are returned in pages of ten, ordered by id', async () => {
       expect(await ids('')).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
       expect(await ids('(page: 2)')).toEqual([11, 12, 13]);
       expect(await ids('(page: 3, limit: 2)')).toEqual([5, 6]);
@@ -181,7 +181,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
     });
 
     it.each(['(page: 0)', '(page: -1)', '(page: null)', '(limit: 0)', '(limit: 101)', '(limit: null)'])(
-      'replace what makes no sense: %s',
+      'replace invalid arguments: %s',
       async (args) => {
         expect(await ids(args)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
       },
@@ -192,7 +192,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
     const CREATE =
       'mutation ($input: CreateUserInput!) { createUser(input: $input) { id name email createdAt } }';
 
-    it('makes a user whom REST knows as well', async () => {
+    it('creates a user that REST returns too', async () => {
       const { data } = await query(CREATE, { input: { name: 'Ada', email: 'ada@example.com' } });
 
       expect(await api.users.get(data.createUser.id)).toMatchObject({
@@ -202,7 +202,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
       });
     });
 
-    it('takes an empty e-mail', async () => {
+    it('accepts an empty e-mail', async () => {
       expect((await query(CREATE, { input: { name: 'Ada', email: '' } })).data.createUser.email).toBe('');
     });
 
@@ -246,7 +246,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
         { name: 'Before', email: '' },
       ],
       [{}, { name: 'Before', email: 'before@example.com' }],
-    ])('changes what is there: %j', async (input, expected) => {
+    ])('changes only the given fields: %j', async (input, expected) => {
       const before = await api.users.create({ name: 'Before', email: 'before@example.com' });
 
       const { data } = await query(UPDATE, { id: before.id, input });
@@ -266,7 +266,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
       expect(errors[0]).toMatchObject({ message: 'User not found', extensions: { code: 'NOT_FOUND' } });
     });
 
-    it('rejects bad fields, and leaves the user as it was', async () => {
+    it('rejects invalid fields, and keeps the user unchanged', async () => {
       const before = await api.users.create();
       const { errors } = await query(UPDATE, { id: before.id, input: { name: '', email: 'x' } });
 
@@ -276,7 +276,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
   });
 
   describe('posts', () => {
-    it('hang on their author, newest first, and show their author again', async () => {
+    it('are fields of their author, newest first, and have an author field', async () => {
       const { id } = await api.users.create({ name: 'Author of three' });
       await api.posts.createBy(Number(id), ['a', 'b', 'c']);
       const [newest] = (await api.get(`/v1/users/${id}/posts`)).body.data;
@@ -303,7 +303,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
       });
     });
 
-    it('are at most 100 of each user, and a limit that makes no sense is replaced', async () => {
+    it('are limited to 100 for each user, and an invalid limit is replaced', async () => {
       const { id } = await api.users.create();
       await api.posts.createBy(
         Number(id),
@@ -321,7 +321,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
       expect(await titles('(page: 2)')).toEqual([0]);
     });
 
-    it('of 100 users cost two statements', async () => {
+    it('of 100 users need two statements', async () => {
       for (let n = 0; n < 100; n++) {
         const { id } = await api.users.create();
         await api.posts.createBy(Number(id), ['first', 'second']);
@@ -340,7 +340,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
       }
     });
 
-    it('and their authors cost three', async () => {
+    it('and their authors need three', async () => {
       const statements = await statementsOf(() =>
         query('{ users(limit: 50) { posts(limit: 5) { author { id } } } }'),
       );
@@ -349,7 +349,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
     });
   });
 
-  it('loads the contents of posts in one statement, and only where they are asked for', async () => {
+  it('loads the contents of posts in one statement, and only if they are requested', async () => {
     const author = await api.users.create({ name: 'Ada' });
     await api.posts.createBy(Number(author.id), ['One', 'Two', 'Three']);
     const posts = async (fields: string) =>
@@ -360,7 +360,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
     expect((await posts('title content'))[0]).toEqual({ title: 'Three', content: 'Some content' });
   });
 
-  it('does not load more than 16 MiB of texts for one response', async () => {
+  it('does not load more than 16 MiB of contents for one response', async () => {
     const author = await api.users.create({ name: 'Verbose' });
     const content = 'é'.repeat(500_000);
     for (let n = 0; n < 18; n++) {
@@ -383,7 +383,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
     loaded.mockRestore();
   });
 
-  it('shows each mutation what the one before it has stored', async () => {
+  it('returns to each mutation the result of the previous one', async () => {
     const author = await api.users.create({ name: 'Zero' });
     await api.posts.createBy(Number(author.id), ['One post']);
     const update = (alias: string) =>
@@ -396,7 +396,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
   });
 
   describe('errors', () => {
-    it('carry the id of the response, and no stack', async () => {
+    it('contain the request id, and no stack', async () => {
       const reply = await api.graphql('mutation { updateUser(id: 999999, input: {}) { id } }');
       const [error] = reply.body.errors;
 
@@ -418,7 +418,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
       ['query A { users { id } } query B { users { id } }', 'Must provide operation name'],
       ['{ users(limit: "x") { id } }', 'Int cannot represent'],
       ['', 'Syntax Error'],
-    ])('of %j are the client’s', async (text, message) => {
+    ])('of %j have a code of client errors', async (text, message) => {
       const reply = await api.graphql(text);
 
       expect(reply).toHaveStatus(200);
@@ -428,7 +428,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
     });
 
     it.each(['broken', 'wronglyNull', 'noInt', 'noShade', 'noDates', 'noText', 'noList'])(
-      'of ours are masked, and the log alone has the cause: %s',
+      'inside the service are masked, and only the log has the cause: %s',
       async (field) => {
         const faulty = await startApi(store, {}, [FaultyModule]);
         const log = vi.spyOn(Logger.prototype, 'error').mockReturnValue();

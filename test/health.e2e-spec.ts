@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { STORES, type StoreName } from './support/stores.js';
-import { waitFor } from './support/wait-for.js';
+import { until } from './support/until.js';
 
 describe.each(STORES)('health on %s', (store) => {
   let api: TestApi;
@@ -13,20 +13,20 @@ describe.each(STORES)('health on %s', (store) => {
   });
   afterAll(() => api.stop());
 
-  it('is ok while the process serves', async () => {
+  it('is ok while the process serves requests', async () => {
     const reply = await api.get('/health');
 
     expect(reply).toHaveStatus(200);
     expect(reply.text).toBe('{"status":"ok"}');
   });
 
-  it('is ready when the database is there with its migrations', async () => {
+  it('is ready when the database is available and migrated', async () => {
     expect(await api.get('/health/ready')).toHaveStatus(200);
   });
 });
 
 describe.each(STORES)('health on %s without migrations', (store) => {
-  it('is ok, and not ready', async () => {
+  it('is ok, but not ready', async () => {
     const api = await startApi(store, { MIGRATE: 'off' });
 
     expect(await api.get('/health')).toHaveStatus(200);
@@ -35,7 +35,7 @@ describe.each(STORES)('health on %s without migrations', (store) => {
   });
 });
 
-/** Takes the room away that writes need. @returns what gives it back */
+/** Makes writes to the storage fail. @returns a function that undoes this */
 async function breakStorage({ app }: TestApi, store: StoreName): Promise<() => Promise<void>> {
   const source = app.get(DataSource);
   if (store === 'SQLite') {
@@ -48,7 +48,7 @@ async function breakStorage({ app }: TestApi, store: StoreName): Promise<() => P
   }
   const [{ name }] = await source.query('SELECT current_database() AS name');
   const set = async (mode: 'on' | 'off') => {
-    // A transaction of its own may write where the default is not to.
+    // An explicit READ WRITE transaction may write even if the default is read-only.
     await source.query(
       `BEGIN READ WRITE; ALTER DATABASE "${name}" SET default_transaction_read_only = ${mode}; COMMIT`,
     );
@@ -64,8 +64,8 @@ async function breakStorage({ app }: TestApi, store: StoreName): Promise<() => P
   return () => set('off');
 }
 
-describe.each(STORES)('a disk on %s on which nothing can be written', (store) => {
-  it('is 503 for writes, is named by /health/ready, and is found to work again', async () => {
+describe.each(STORES)('a disk that rejects writes on %s', (store) => {
+  it('makes writes return 503 and /health/ready report it, until writes succeed again', async () => {
     const api = await startApi(store);
     const post = await api.posts.create();
     await api.accounts.register('ada@example.com');
@@ -88,8 +88,8 @@ describe.each(STORES)('a disk on %s on which nothing can be written', (store) =>
     expect(await api.get('/auth/me/', bearer(access))).toHaveStatus(200);
 
     await repair();
-    await waitFor(async () => (await api.post('/v1/posts', large)).status === 201);
-    await waitFor(async () => (await api.get('/health/ready')).status === 200);
+    await until('writes succeed', async () => (await api.post('/v1/posts', large)).status === 201);
+    await until('the service is ready', async () => (await api.get('/health/ready')).status === 200);
     expect(await api.post('/auth/login/', { email: 'ada@example.com', password: PASSWORD })).toHaveStatus(
       200,
     );

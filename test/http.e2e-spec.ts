@@ -19,7 +19,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
   });
   afterAll(() => api.stop());
 
-  /** Sends bytes as they are, for requests that no client library would send, and takes all that comes back. */
+  /** Sends raw bytes, for requests that no client library would send, and returns everything received. */
   function exchange(request: string, { end = false } = {}): Promise<string> {
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => undefined);
@@ -51,7 +51,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
       ['a wrong method', 'PUT', '/v1/posts'],
       ['an unreadable body', 'POST', '/v1/posts'],
       ['a bad escape', 'GET', '/%ff'],
-    ] as const)('is a fresh UUID on %s', async (_, method, url) => {
+    ] as const)('is a new UUID on %s', async (_, method, url) => {
       const ids = new Set<string>();
       for (let n = 0; n < 3; n++) {
         const { headers } = await api.send({ method, url, ...(method === 'POST' && { payload: '{' }) });
@@ -61,7 +61,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
       expect(ids.size).toBe(3);
     });
 
-    it('never is what the client sent', async () => {
+    it('is never the id that the client sent', async () => {
       const sent = '123e4567-e89b-42d3-a456-426614174000';
 
       expect((await api.get('/health', { 'x-request-id': sent })).headers['x-request-id']).not.toBe(sent);
@@ -70,7 +70,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
 
   describe('paths', () => {
     it.each(['/health', '/health/ready', '/v1/posts', '/v1/posts/1', '/v1/posts/cursor'])(
-      '%s responds with and without a slash at its end, and to HEAD',
+      '%s responds with and without a trailing slash, and to HEAD',
       async (path) => {
         const plain = await api.get(path);
         const slash = await api.get(`${path}/`);
@@ -104,7 +104,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
       '/constructor',
       '/.env',
       '/*',
-    ])('%s is not found, whatever the method', async (url) => {
+    ])('%s is not found with any method', async (url) => {
       for (const method of ['GET', 'POST', 'DELETE', 'PUT', 'OPTIONS'] as const) {
         expect(await api.send({ method, url })).toBeError('NOT_FOUND');
       }
@@ -126,7 +126,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
       ['OPTIONS', '/v1/posts', 'GET, HEAD, POST'],
       ['TRACE', '/v1/posts', 'GET, HEAD, POST'],
       ['PROPFIND', '/v1/posts', 'GET, HEAD, POST'],
-    ] as const)('%s %s is rejected with Allow: %s, whatever the body', async (method, url, allow) => {
+    ] as const)('%s %s is rejected with Allow: %s, for any body', async (method, url, allow) => {
       for (const payload of [undefined, '{broken']) {
         const reply = await api.send({ method, url, ...(payload && { payload }) });
         expect(reply).toBeError('METHOD_NOT_ALLOWED');
@@ -135,7 +135,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
     });
   });
 
-  describe('requests that are no HTTP', () => {
+  describe('malformed or unusual requests', () => {
     it.each([
       ['garbage', 'garbage\r\n\r\n'],
       ['a bad version', 'GET /health HTTP/9.9\r\nHost: x\r\n\r\n'],
@@ -143,18 +143,18 @@ describe.each(STORES)('HTTP on %s', (store) => {
       ['two lengths', 'POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
       ['an id of 60,000 digits', `GET /v1/posts/${'9'.repeat(60_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
       ['headers of 60,000 bytes', `GET /health HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(60_000)}\r\n\r\n`],
-    ])('are rejected in the envelope: %s', async (_, request) => {
+    ])('are rejected with the error envelope: %s', async (_, request) => {
       expect(await raw(request)).toBeError('MALFORMED_REQUEST');
     });
 
     it.each([
       ['no Host', 'GET /health HTTP/1.1\r\nConnection: close\r\n\r\n'],
-      ['a proxy’s request', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'],
-    ])('are rejected in the envelope as well: %s', async (_, request) => {
+      ['a request to a proxy', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ])('are rejected with the error envelope before routing: %s', async (_, request) => {
       expect(await raw(request)).toBeError('MALFORMED_REQUEST');
     });
 
-    it('end nothing when their client resets the connection', async () => {
+    it('are harmless when the client resets the connection', async () => {
       const resets = Array.from({ length: 40 }, async () => {
         const socket = connect(port, '127.0.0.1');
         socket.on('error', () => undefined);
@@ -166,14 +166,14 @@ describe.each(STORES)('HTTP on %s', (store) => {
       expect(await raw('GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).toHaveStatus(200);
     });
 
-    it('may expect what nobody knows', async () => {
+    it('may have an unknown expectation', async () => {
       const reply = await raw('GET /health HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n');
 
       expect(reply.status).toBe(200);
       expect(reply.headers['x-request-id']).toMatch(UUID);
     });
 
-    it('OPTIONS * is for the server as a whole', async () => {
+    it('OPTIONS * returns the methods of the whole server', async () => {
       const reply = await raw('OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
 
       expect(reply).toHaveStatus(204);
@@ -193,8 +193,8 @@ describe.each(STORES)('HTTP on %s', (store) => {
         'POST /v1/posts HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
       ],
       ['HTTP/2.0 in the request line', 'GET /health HTTP/2.0\r\nHost: x\r\n\r\n'],
-    ])('%s: 400, and the connection is closed', async (_, request) => {
-      // The end comes from the server.
+    ])('return 400 and close the connection: %s', async (_, request) => {
+      // The server closes the connection.
       const reply = await raw(request, { end: false });
 
       expect(reply).toBeError('MALFORMED_REQUEST');
@@ -205,7 +205,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
       expect(await raw(`${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)).toBeError('NOT_FOUND');
     });
 
-    it('do not take the place of a response that is owed', async () => {
+    it('do not replace the response to the previous request', async () => {
       const body = '{"title":"Pipelined","content":"C"}';
       const before = await api.posts.count();
 
@@ -218,7 +218,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
       expect(await api.posts.count()).toBe(before + 1);
     });
 
-    it('do not take the place of any response that is due to requests before them', async () => {
+    it('do not replace any response to earlier requests', async () => {
       const body = '{"title":"Pipelined","content":"C"}';
       const request = `POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
       const before = await api.posts.count();
@@ -229,7 +229,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
       expect(await api.posts.count()).toBe(before + 5);
     });
 
-    it('are rejected behind the responses that are owed, when they end in the middle of a request', async () => {
+    it('are rejected after the earlier responses if they break off in the middle', async () => {
       const received = await exchange(
         'GET /v1/posts HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2) +
           'POST /v1/posts HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nno length\r\n',
@@ -239,7 +239,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
       expect(received).toMatch(/MALFORMED_REQUEST[^]*$/);
     });
 
-    it('are rejected once they have taken too long, and only once', async () => {
+    it('are rejected after a timeout, and only once', async () => {
       const server = api.app.getHttpServer();
       const { requestTimeout, headersTimeout } = server;
       Object.assign(server, { requestTimeout: 500, headersTimeout: 400 });
@@ -255,7 +255,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
       expect({ requestTimeout, headersTimeout }).toEqual({ requestTimeout: 30_000, headersTimeout: 15_000 });
     });
 
-    it('are found by an absolute address', async () => {
+    it('may have an absolute URL', async () => {
       const reply = await raw('GET http://x/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
 
       expect(reply.status).toBe(200);
@@ -263,14 +263,14 @@ describe.each(STORES)('HTTP on %s', (store) => {
   });
 
   describe('a body of more than 1 MiB', () => {
-    it('is rejected when its length says so', async () => {
+    it('is rejected by its Content-Length', async () => {
       const reply = await raw(
         'POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\nConnection: close\r\n\r\n',
       );
       expect(reply).toBeError('PAYLOAD_TOO_LARGE');
     });
 
-    it('is rejected so that a client that goes on sending gets to read why', async () => {
+    it('is rejected so that a client that keeps sending can read the response', async () => {
       for (let n = 0; n < 10; n++) {
         const reply = await fetch(`http://127.0.0.1:${port}/v1/posts`, {
           method: 'POST',
@@ -281,7 +281,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
       }
     });
 
-    it('is rejected when it comes in chunks', async () => {
+    it('is rejected in chunks', async () => {
       const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
       const reply = await raw(
         `POST /v1/posts HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(17)}0\r\n\r\n`,
@@ -290,7 +290,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
     });
   });
 
-  it('masks a fault of its own, and names it by its id', async () => {
+  it('masks an internal error, and identifies it by its request id', async () => {
     const { transactions } = api.app.get(Database);
     await transactions.run((manager) => manager.query('ALTER TABLE posts RENAME COLUMN content TO hidden'));
     try {
@@ -308,7 +308,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
     expect(reply).toBeError('UNSUPPORTED_MEDIA_TYPE');
   });
 
-  it('sends the security headers that matter for an API, and those of pages with pages', async () => {
+  it('sends the security headers of an API, and those of pages only with pages', async () => {
     const API = {
       'content-security-policy': "default-src 'none';frame-ancestors 'none'",
       'referrer-policy': 'no-referrer',
@@ -336,7 +336,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
   describe('CORS', () => {
     const origin = 'https://app.example';
 
-    it('lets any origin read the responses and their headers, without credentials', async () => {
+    it('allows any origin to read the responses and their headers, without credentials', async () => {
       for (const url of ['/v1/posts', '/v1/posts/abc', '/nowhere']) {
         const { headers } = await api.get(url, { origin });
         expect(headers['access-control-allow-origin']).toBe('*');
@@ -371,7 +371,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
 });
 
 describe('CORS with an allow-list', () => {
-  it('lets the listed origins call with credentials, and no other', async () => {
+  it('allows the listed origins to send credentials, and no others', async () => {
     const api = await startApi('SQLite', { CORS_ORIGINS: 'https://a.example, https://b.example' });
 
     const listed = await api.get('/health', { origin: 'https://b.example' });

@@ -4,7 +4,7 @@ import { Purger } from '../src/common/purge/purger.js';
 import { Queries } from '../src/database/queries.js';
 import { startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
-import { waitFor } from './support/wait-for.js';
+import { until } from './support/until.js';
 
 const DAY = 24 * 60 * 60_000;
 
@@ -23,7 +23,7 @@ describe.each(STORES)('the records of idempotent requests on %s', (store) => {
   const counted = async () =>
     (await one<{ n: number }>('SELECT CAST(sum(size) AS bigint) AS n FROM idempotency_records')).n;
 
-  it('are compressed, and sent again as they were', async () => {
+  it('are compressed, and replayed unchanged', async () => {
     const content = 'Some words, ‘quoted’ and repeated 😀. '.repeat(10_000);
 
     const first = await create(content, 'compressed');
@@ -38,7 +38,7 @@ describe.each(STORES)('the records of idempotent requests on %s', (store) => {
     expect(stored).toBeLessThan(content.length / 20);
   });
 
-  it('are counted by the database, exactly, also when they are made and purged at once', async () => {
+  it('are counted exactly by the database, also during concurrent creation and purge', async () => {
     const creations = Array.from({ length: 30 }, (_, n) => create('x'.repeat(100 * n + 1)));
     const purges = Array.from({ length: 5 }, () => api.app.get(Purger).purge());
     await Promise.all([...creations, ...purges]);
@@ -50,11 +50,11 @@ describe.each(STORES)('the records of idempotent requests on %s', (store) => {
     api.moveClock(0);
   });
 
-  it('reject new keys with 503 when they take all of their room, until records expire', async () => {
+  it('reject new keys with 503 when their space is used up, until records expire', async () => {
     const random = () => randomBytes(300_000).toString('base64');
     const first = random();
     expect(await create(first, 'first')).toHaveStatus(201);
-    await waitFor(async () => (await create(random())).status === 503);
+    await until('the space for responses is used up', async () => (await create(random())).status === 503);
 
     const rejected = await create('short');
     expect(rejected).toBeError('SERVICE_UNAVAILABLE');
@@ -65,7 +65,7 @@ describe.each(STORES)('the records of idempotent requests on %s', (store) => {
 
     api.moveClock(DAY + 1000);
     await api.app.get(Purger).purge();
-    await waitFor(async () => (await create('short')).status === 201);
+    await until('expired responses are removed', async () => (await create('short')).status === 201);
     api.moveClock(0);
   });
 });

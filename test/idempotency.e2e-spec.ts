@@ -11,7 +11,7 @@ const HOUR = 60 * 60_000;
 
 const withKey = (key: string = randomUUID()) => ({ 'idempotency-key': key });
 
-/** The same response: status, body to the byte, and every header but those of the request itself. */
+/** Expects the same status, body bytes and headers, except for the headers of the request itself. */
 function expectReplay(reply: Reply, first: Reply): void {
   expect(reply.status).toBe(first.status);
   expect(reply.text).toBe(first.text);
@@ -40,7 +40,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     ['missing', undefined],
     ['empty', ''],
     ['blank', ' \t '],
-  ])('is required of orders, and %s it is rejected before the body is', async (_, key) => {
+  ])('is required for orders, and is rejected before the body if it is %s', async (_, key) => {
     const headers: Record<string, string> = key === undefined ? {} : withKey(key);
 
     expect(await api.post('/v1/orders', '{broken', headers)).toBeError('MISSING_IDEMPOTENCY_KEY');
@@ -53,12 +53,12 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     ['two keys', 'a, b'],
     ['a letter beyond ASCII', 'schlüssel'],
     ['a control character', 'a\u007fb'],
-  ])('of %s is rejected, before the body is', async (_, key) => {
+  ])('with %s is rejected before the body', async (_, key) => {
     expect(await order('{broken', key)).toBeError('INVALID_IDEMPOTENCY_KEY');
     expect(await api.post('/v1/posts', '{broken', withKey(key))).toBeError('INVALID_IDEMPOTENCY_KEY');
   });
 
-  it('may have 255 characters, and blanks around it', async () => {
+  it('may have 255 characters, and blanks around them', async () => {
     const key = `!~${randomUUID()}`.padEnd(255, '"');
 
     const first = await order({}, key);
@@ -73,7 +73,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     ['/v1/users', { name: 'Ada', email: 'ada@example.com' }],
     ['/v2/users', { name: 'Ada', email: 'ada@example.com' }],
     ['/auth/register/', { email: 'key@example.com', name: 'Ada', password: PASSWORD }],
-  ])('has %s respond again as it did, and do nothing', async (path, body) => {
+  ])('makes %s repeat its response without running again', async (path, body) => {
     const key = withKey();
     const first = await api.post(path, body, key);
     const again = [await api.post(path, body, key), await api.post(path, body, key)];
@@ -93,7 +93,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     return (await api.app.get(Queries).one<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))!.n;
   };
 
-  it('does one thing for each path, method and key, with the slash or without', async () => {
+  it('is scoped to method, path and key, with or without the trailing slash', async () => {
     const key = withKey();
     const body = { name: 'Ada', title: 'T', content: 'C' };
     const first = await api.post('/v1/users', body, key);
@@ -107,14 +107,14 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     expect((await api.post('/v1/users', body, withKey())).text).not.toBe(first.text);
   });
 
-  it('does nothing where it is empty and not required', async () => {
+  it('is ignored if it is empty and not required', async () => {
     const [one, two] = [await api.post('/v2/users', { name: 'A' }, withKey(' ')), await api.users.create()];
 
     expect(one).toHaveStatus(201);
     expect(two.id).not.toBe(one.body.data.id);
   });
 
-  it('takes bodies for the same that differ in blanks, order and spelling alone', async () => {
+  it('treats bodies as the same if they differ only in white space, order and notation', async () => {
     const key = randomUUID();
     const first = await order('{"a":1,"b":[{"x":"é","y":1e2}],"c":-0}', key);
 
@@ -130,10 +130,10 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
   it.each([
     ['a value', '{"a":2}'],
     ['a type', '{"a":"1"}'],
-    ['a member more', '{"a":1,"b":null}'],
+    ['one more member', '{"a":1,"b":null}'],
     ['another form of a letter', '{"a":1,"e\\u0301":1}'],
-    ['no object', '[1]'],
-    ['nothing in it', ''],
+    ['an array', '[1]'],
+    ['an empty body', ''],
   ])('is rejected with another body: %s', async (_, other) => {
     const key = randomUUID();
     const first = await order('{"a":1}', key);
@@ -144,7 +144,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     expectReplay(await order('{"a":1}', key), first);
   });
 
-  it('is each caller’s own', async () => {
+  it('is scoped to the caller', async () => {
     const own = await startApi(store, { WRITE_ACCESS: 'authenticated' });
     const callers = [];
     for (const email of ['ada@example.com', 'bob@example.com']) {
@@ -165,9 +165,9 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
   });
 
   it.each([
-    ['a refusal', 'refused', 'CONFLICT'],
-    ['a fault', 'broken', 'INTERNAL_ERROR'],
-  ] as const)('forgets %s after a write, and the write with it', async (_, how, code) => {
+    ['a client error', 'refused', 'CONFLICT'],
+    ['an internal error', 'broken', 'INTERNAL_ERROR'],
+  ] as const)('keeps no record after %s, and rolls the writes back', async (_, how, code) => {
     const [before, recorded, key] = [await orders(), await records(), withKey()];
 
     expect(await api.post(`/v1/repeats/failing/${how}`, { fail: true }, key)).toBeError(code);
@@ -186,14 +186,14 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
       'VALIDATION_ERROR',
       { email: 'rejected@example.com', name: 'A', password: PASSWORD },
     ],
-  ] as const)('is still good after %s rejected %j', async (path, bad, code, good) => {
+  ] as const)('is still valid after %s rejected %j', async (path, bad, code, good) => {
     const key = withKey();
 
     expect(await api.post(path, bad, key)).toBeError(code);
     expect(await api.post(path, good, key)).toHaveStatus(201);
   });
 
-  it('belongs to a path with its parameters', async () => {
+  it('is scoped to a path including its parameters', async () => {
     const key = withKey();
     const one = await api.post('/v1/repeats/governed/1', {}, key);
     const two = await api.post('/v1/repeats/governed/2', {}, key);
@@ -222,7 +222,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     expectReplay(await api.post(`/v1/repeats/${what}`, {}, key), first);
   });
 
-  it('covers all that a handler writes, at the same time too', async () => {
+  it('covers all writes of a handler, also concurrent ones', async () => {
     const before = await orders();
     const key = withKey();
 
@@ -234,13 +234,13 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     expect(await orders()).toBe(before + 3);
   });
 
-  it('takes two statements more in the transaction, and a replay one alone', async () => {
+  it('adds two statements to the transaction, and a replay needs only one', async () => {
     const key = withKey();
     const post = (headers: Record<string, string>) => () =>
       api.post('/v1/posts', { title: 'T', content: 'C' }, headers);
 
     const plain = await statementsOf(post({}));
-    // How much room is left is asked once a second; not in the next request.
+    // The remaining space is queried once a second, so the next request does not query it.
     await post(withKey())();
     const first = await statementsOf(post(key));
     const replay = await statementsOf(post(key));
@@ -261,7 +261,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     expect(replay).toEqual([first[0]]);
   });
 
-  it('is forgotten after 24 hours, and purged', async () => {
+  it('expires after 24 hours, and is purged', async () => {
     const own = await startApi(store);
     const create = (payload: object) => own.post('/v1/orders', payload, withKey('k'));
     const purge = async () => (await own.app.get(Purger).purge()).get('idempotency_records');
@@ -282,7 +282,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     await own.stop();
   });
 
-  it('leaves nothing of a password or key in its record', async () => {
+  it('keeps no password and no key in its record', async () => {
     const key = `key-${randomUUID()}`;
     const body = { email: 'secret@example.com', name: 'Ada', password: 'a very secret word' };
     await api.post('/auth/register/', body, withKey(key));
@@ -294,7 +294,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     expect(rows).not.toContain(key);
   });
 
-  it('has nothing said of what was taken back', async () => {
+  it('removes the headers of a write that was rolled back', async () => {
     const own = await startApi(store, {}, [RepeatModule]);
 
     const reply = await own.post('/v1/repeats/unrecorded', {}, withKey());
@@ -304,7 +304,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     await own.stop();
   });
 
-  it('replays what was said after a collision, and nothing that was said before it', async () => {
+  it('replays the headers set after a collision, and none set before it', async () => {
     const [before, key] = [await orders(), withKey()];
     const first = await api.post('/v1/repeats/colliding', {}, key);
 
@@ -319,7 +319,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     expect(await orders()).toBe(before + 1);
   });
 
-  it('is kept over a restart', async () => {
+  it('survives a restart', async () => {
     let own = await startApi(store);
     const first = await own.post('/v1/orders', { a: 1 }, withKey('k'));
     own = await own.restart();
@@ -329,7 +329,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     await own.stop();
   });
 
-  it('lets browsers see that a response was given again', async () => {
+  it('exposes Idempotent-Replayed to browsers', async () => {
     const { headers } = await api.get('/v1/orders', { origin: 'https://example.com' });
 
     expect(headers['access-control-expose-headers']).toMatch(/\bIdempotent-Replayed\b/);

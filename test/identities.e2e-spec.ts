@@ -36,20 +36,20 @@ describe.each(STORES)('identities on %s', (store) => {
     (await api.get('/auth/identities/', headers)).body.data;
   const startLink = (headers: Record<string, string>, provider = 'google') =>
     api.send({ method: 'POST', url: `/auth/social/${provider}/link/`, headers });
-  /** Goes to the provider for a link that was started, and comes back. */
+  /** Goes to the provider for a started link, and returns to the callback. */
   const follow = async (started: Reply, login: string, before = async (): Promise<unknown> => undefined) => {
     const visitor = new Visitor(api);
     const callback = await visitor.logInAt(started.body.authorization_url, login);
     await before();
     const [cookie] = started.headers['set-cookie']!.split(';');
-    return visitor.ask(callback, { cookie: cookie! });
+    return visitor.get(callback, { cookie: cookie! });
   };
   const link = async (headers: Record<string, string>, login: string) =>
     follow(await startLink(headers), person(login));
   const logIn = (login: string) => new Visitor(api).logIn('google', login);
   const me = async (reply: Reply) => (await api.get('/auth/me/', bearer(reply.body.access))).body;
 
-  it('are linked to the account that is logged in, which they then log in to', async () => {
+  it('are linked to the current account, which they can then log in to', async () => {
     const { id, headers } = await register('ada@example.com');
 
     const reply = await link(headers, 'another-name');
@@ -58,18 +58,18 @@ describe.each(STORES)('identities on %s', (store) => {
     expect(reply.body.data).toMatchObject({ id: expect.any(Number), provider: 'google' });
     expect(await list(headers)).toEqual([reply.body.data]);
     expect((await me(await logIn('another-name'))).id).toBe(id);
-    // Once more changes nothing.
+    // Linking again changes nothing.
     expect((await link(headers, 'another-name')).body).toEqual(reply.body);
   });
 
-  it('are not linked while the e-mail is not verified', async () => {
+  it('are not linked to an account with an unverified e-mail address', async () => {
     const { headers } = await register('unverified@example.com', { verified: false });
 
     expect(await startLink(headers)).toBeError('FORBIDDEN');
     expect(await list(headers)).toEqual([]);
   });
 
-  it('are not linked by who is not logged in, or at a provider that is not there', async () => {
+  it('are not linked without a login, or at an unknown provider', async () => {
     const { headers } = await register('rules@example.com');
 
     expect(await startLink({})).toBeError('UNAUTHENTICATED');
@@ -79,7 +79,7 @@ describe.each(STORES)('identities on %s', (store) => {
     expect(await startLink(cookie)).toBeError('CSRF_FAILED');
   });
 
-  it('of another account stay with that', async () => {
+  it('remain with the account that they are linked to', async () => {
     const [one, two] = [await register('one@example.com'), await register('two@example.com')];
     await link(one.headers, 'shared');
 
@@ -88,20 +88,20 @@ describe.each(STORES)('identities on %s', (store) => {
     expect((await me(await logIn('shared'))).id).toBe(one.id);
   });
 
-  it('are linked in the browser that has started it only', async () => {
+  it('are linked only in the browser that started the link', async () => {
     const { headers } = await register('browser@example.com');
     const started = await startLink(headers);
     const callback = await new Visitor(api).logInAt(started.body.authorization_url, person('other-browser'));
 
-    expect(await new Visitor(api).ask(callback)).toBeError('MALFORMED_REQUEST');
-    // The cookie of a login is not good for a link, whatever is put behind it.
+    expect(await new Visitor(api).get(callback)).toBeError('MALFORMED_REQUEST');
+    // The cookie of a login is invalid for a link, whatever is appended to it.
     const [cookie] = started.headers['set-cookie']!.split(';');
     const forged = cookie!.replace(/\.[\w-]+$/, '.another-login');
-    expect(await new Visitor(api).ask(callback, { cookie: forged })).toBeError('MALFORMED_REQUEST');
+    expect(await new Visitor(api).get(callback, { cookie: forged })).toBeError('MALFORMED_REQUEST');
     expect(await list(headers)).toEqual([]);
   });
 
-  it('are not linked when the login that has started it is over by then', async () => {
+  it('are not linked if the login that started the link has ended', async () => {
     const { headers, refresh } = await register('over@example.com');
 
     const reply = await follow(await startLink(headers), person('too-late'), () =>
@@ -112,7 +112,7 @@ describe.each(STORES)('identities on %s', (store) => {
     expect(await list(headers)).toEqual([]);
   });
 
-  it('are removed by their account only', async () => {
+  it('are removed only by their account', async () => {
     const [owner, other] = [await register('owner@example.com'), await register('other@example.com')];
     const { id } = (await link(owner.headers, 'removable')).body.data;
     const remove = (headers: Record<string, string>, which: string | number = id as number) =>
@@ -128,7 +128,7 @@ describe.each(STORES)('identities on %s', (store) => {
     expect(await list(owner.headers)).toEqual([]);
   });
 
-  it('are not removed when they are the last way to log in, until there is a password', async () => {
+  it('are not removed if they are the last way to log in, unless there is a password', async () => {
     const first = await logIn(person('social'));
     const headers = bearer(first.body.access);
     const [{ id }] = await list(headers);
@@ -150,10 +150,10 @@ describe.each(STORES)('identities on %s', (store) => {
     expect(await api.delete(`/auth/identities/${left.id}/`, again)).toHaveStatus(204);
   });
 
-  describe('of a victim whose address someone else has registered first', () => {
-    it('cannot be prepared by the stranger: linking and changing is rejected, and a reset ends it all', async () => {
-      const stranger = await register('victim@example.com', { verified: false });
-      expect(await startLink(stranger.headers)).toBeError('FORBIDDEN');
+  describe('of a victim whose address an attacker has registered first', () => {
+    it("cannot be prepared by the attacker, and a reset ends the attacker's access", async () => {
+      const attacker = await register('victim@example.com', { verified: false });
+      expect(await startLink(attacker.headers)).toBeError('FORBIDDEN');
       expect(await logIn(person('victim'))).toBeError('CONFLICT');
 
       await server.next('victim@example.com');
@@ -161,16 +161,16 @@ describe.each(STORES)('identities on %s', (store) => {
       const token = tokenIn(await server.next('victim@example.com'));
       await api.post('/auth/password/reset/confirm/', { token, new_password: 'the victim’s own' });
 
-      expect(await api.post('/auth/refresh/', { refresh: stranger.refresh })).toBeError('TOKEN_NOT_VALID');
+      expect(await api.post('/auth/refresh/', { refresh: attacker.refresh })).toBeError('TOKEN_NOT_VALID');
       const login = { email: 'victim@example.com', password: PASSWORD };
       expect(await api.post('/auth/login/', login)).toBeError('UNAUTHENTICATED');
-      // The address is verified now, by us and by the provider.
-      expect((await me(await logIn('victim'))).id).toBe(stranger.id);
+      // Both this service and the provider have verified the address now.
+      expect((await me(await logIn('victim'))).id).toBe(attacker.id);
     });
 
-    it('cannot be finished by the stranger after the victim has taken the account back', async () => {
-      const stranger = await register('early@example.com');
-      const started = await startLink(stranger.headers);
+    it('cannot be completed by the attacker after the victim has reset the password', async () => {
+      const attacker = await register('early@example.com');
+      const started = await startLink(attacker.headers);
 
       const reply = await follow(started, person('strangers-own'), async () => {
         await api.post('/auth/password/reset/', { email: 'early@example.com' });
@@ -186,7 +186,7 @@ describe.each(STORES)('identities on %s', (store) => {
 });
 
 describe.each(STORES)('identities with SOCIAL_LOGIN_REDIRECT on %s', (store) => {
-  it('lead back to the front end, which gets the name of the provider and no code', async () => {
+  it('redirects to the front end with the name of the provider and without a code', async () => {
     const google = await Google.start(`${PUBLIC_URL}/auth/social/google/callback/`);
     google.people['ada'] = { email: 'ada@example.com', email_verified: true };
     const redirect = { SOCIAL_LOGIN_REDIRECT: 'https://app.example.com/account?tab=1' };
@@ -198,7 +198,7 @@ describe.each(STORES)('identities with SOCIAL_LOGIN_REDIRECT on %s', (store) => 
     const visitor = new Visitor(api);
     const callback = await visitor.logInAt(started.body.authorization_url, 'ada');
 
-    const reply = await visitor.ask(callback, { cookie: started.headers['set-cookie']!.split(';')[0]! });
+    const reply = await visitor.get(callback, { cookie: started.headers['set-cookie']!.split(';')[0]! });
 
     expect(reply).toHaveStatus(302);
     expect(reply.headers['location']).toBe('https://app.example.com/account?tab=1&linked=google');

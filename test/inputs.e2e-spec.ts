@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApi, type TestApi } from './support/api.js';
 import { ProbeModule } from './support/probe.module.js';
 
-describe('the body of a route that is not about posts', () => {
+describe('the body of a route other than posts', () => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startApi('SQLite', {}, [ProbeModule]);
@@ -44,7 +44,7 @@ describe('the body of a route that is not about posts', () => {
   });
 
   it.each(['{', '{"name":"Ada","name":"Bob"}', '\uFEFF{"name":"Ada"}', '{"__proto__":1}', 'NaN'])(
-    'is rejected when it cannot be read: %j',
+    'is rejected if it is malformed: %j',
     async (body) => {
       expect(await send(body, 'application/json')).toBeError('MALFORMED_REQUEST');
     },
@@ -56,14 +56,14 @@ describe('the body of a route that is not about posts', () => {
     ['an array', '[{"name":"Ada"}]', 'application/json'],
     ['null', 'null', 'application/json'],
     ['a string', '"Ada"', 'application/json'],
-  ])('is rejected with the missing fields when it is %s', async (_, body, type) => {
+  ])('is rejected with the missing fields if it is %s', async (_, body, type) => {
     const reply = await send(body, type);
 
     expect(reply).toBeError('VALIDATION_ERROR', ['name']);
     expect(reply.body.error.details).toEqual([{ field: 'name', message: 'name must be a string' }]);
   });
 
-  it('is rejected with a detail for each field that breaks a rule', async () => {
+  it('is rejected with a detail for each invalid field', async () => {
     const reply = await send(JSON.stringify({ name: '', phone: '0'.repeat(21) }), 'application/json');
 
     expect(reply).toBeError('VALIDATION_ERROR', ['name', 'phone']);

@@ -9,7 +9,7 @@ import { insertPosts } from '../src/posts/post-batch.js';
 import { PostLists } from '../src/posts/post-lists.js';
 import { startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
-import { waitFor } from './support/wait-for.js';
+import { until } from './support/until.js';
 
 const KIB = 1024;
 
@@ -41,7 +41,7 @@ describe.each(STORES)('large responses on %s', (store) => {
     ['/v1/posts?sort_by=created_at&sort_dir=asc&limit=5', 5],
     ['/v1/posts/cursor?limit=5', 5],
     ['/v2/users/1/posts?sort_dir=asc&limit=3', 3],
-  ])('%s is the same in parts as it is whole', async (url, count) => {
+  ])('%s is streamed with the same content as in one piece', async (url, count) => {
     const response = await fetch(origin + url);
     const { data, ...rest } = (await response.json()) as any;
 
@@ -57,18 +57,18 @@ describe.each(STORES)('large responses on %s', (store) => {
     expect(Object.keys(rest)).toEqual(Object.keys(whole).slice(1));
   });
 
-  it('keep little in memory, leave other requests alone, and wait for their clients', async () => {
+  it('use little memory, do not delay other requests, and wait for slow clients', async () => {
     const loaded = vi.spyOn(api.app.get(PostLists), 'contentsOf');
     const readers = Array.from({ length: 12 }, () => {
       const socket = connect(port, '127.0.0.1');
       socket.write('GET /v1/posts?limit=100 HTTP/1.1\r\nHost: x\r\n\r\n');
-      // Accepts what fits into the buffers, and then nothing.
+      // Accepts what fits into the buffers, and nothing more.
       return socket.pause();
     });
-    await waitFor(() => loaded.mock.calls.length >= 12);
+    await until('pages are loaded', () => loaded.mock.calls.length >= 12);
     await sleep(500);
 
-    // A few for each: what its connection has taken, and what waits.
+    // A few for each connection: those in its buffers, and those that wait.
     expect(loaded.mock.calls.length).toBeLessThan(12 * 12);
     for (const [ids] of loaded.mock.calls) expect(ids).toHaveLength(1);
     expect(await (await fetch(`${origin}/health`)).json()).toEqual({ status: 'ok' });
@@ -77,7 +77,7 @@ describe.each(STORES)('large responses on %s', (store) => {
     loaded.mockRestore();
   });
 
-  it('that nobody reads keep no large request waiting', async () => {
+  it('that are not read do not block large requests of other clients', async () => {
     const body = JSON.stringify({ title: 'Large', content: 'x'.repeat(100 * KIB) });
     const sockets = Array.from({ length: 8 }, () => {
       const socket = connect(port, '127.0.0.1');
@@ -94,7 +94,7 @@ describe.each(STORES)('large responses on %s', (store) => {
     for (const socket of sockets) socket.destroy();
   });
 
-  it('are 503 beyond what all of them may hold, until clients have read or gone', async () => {
+  it('return 503 beyond their total limit, until clients have read them or disconnected', async () => {
     const sockets: Socket[] = [];
     const hold = () => {
       const socket = connect(port, '127.0.0.1').pause();
@@ -102,8 +102,8 @@ describe.each(STORES)('large responses on %s', (store) => {
       sockets.push(socket);
     };
     for (let n = 0; n < 16; n++) hold();
-    await waitFor(async () => {
-      // Some of the sixteen may have met what the test before still held.
+    await until('the limit is reached', async () => {
+      // The previous test may still hold part of the limit for some of the sixteen.
       hold();
       const response = await fetch(`${origin}/v1/posts?limit=100`);
       await response.body?.cancel();
@@ -114,21 +114,24 @@ describe.each(STORES)('large responses on %s', (store) => {
     expect(created).toHaveStatus(201);
 
     for (const socket of sockets) socket.destroy();
-    await waitFor(async () => (await fetch(`${origin}/v1/posts?limit=3&page=19`)).status === 200);
+    await until(
+      'large responses are accepted',
+      async () => (await fetch(`${origin}/v1/posts?limit=3&page=19`)).status === 200,
+    );
   });
 
-  /** A request whose response waits after what fits into the buffers. */
+  /** A request whose response stops once the buffers are full. */
   async function requestAndWait(url: string) {
     const loaded = vi.spyOn(api.app.get(PostLists), 'contentsOf');
     const socket = connect(port, '127.0.0.1').pause();
     socket.write(`GET ${url} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-    await waitFor(() => loaded.mock.calls.length > 0);
+    await until('a page is loaded', () => loaded.mock.calls.length > 0);
     await sleep(300);
     loaded.mockRestore();
     return socket;
   }
 
-  it('leave out what is deleted meanwhile', async () => {
+  it('omit posts that are deleted in the meantime', async () => {
     const own = await api.posts.create({ title: 'Short-lived', content: 'x'.repeat(100 * KIB) });
     const socket = await requestAndWait('/v1/posts/cursor?limit=100');
     expect(await api.delete(`/v1/posts/${own.id}`)).toHaveStatus(204);
@@ -138,7 +141,7 @@ describe.each(STORES)('large responses on %s', (store) => {
     expect(received).not.toContain('Short-lived');
   });
 
-  it('break the connection off when the database fails in the middle', async () => {
+  it('close the connection when the database fails in the middle', async () => {
     const transactions = api.app.get(Transactions);
     const socket = await requestAndWait('/v1/posts/cursor?limit=100');
     await transactions.execute('ALTER TABLE posts RENAME TO posts_away');

@@ -31,7 +31,7 @@ describe.each(STORES)('failed logins on %s', (store) => {
     for (const reply of replies) expect(reply).toBeError('UNAUTHENTICATED');
   }
 
-  it('get 429 after 20 of them, the right password too, until the window has passed', async () => {
+  it('return 429 after 20, even for the right password, until the window has passed', async () => {
     await register();
     await fail(LIMIT);
 
@@ -50,7 +50,7 @@ describe.each(STORES)('failed logins on %s', (store) => {
     expect(await login(PASSWORD)).toHaveStatus(200);
   });
 
-  it('count at every place that asks for the password, in the words of the reference', async () => {
+  it('count wherever a password is checked, and the responses match the OpenAPI document', async () => {
     await register();
     const headers = bearer((await api.accounts.login(email)).access);
     const places = [
@@ -58,7 +58,7 @@ describe.each(STORES)('failed logins on %s', (store) => {
       ['POST', '/auth/email/change/', { password: 'wrong', new_email: 'other@example.com' }],
       ['DELETE', '/auth/me/', { password: 'wrong' }],
     ] as const;
-    const ask = ([method, url, body]: (typeof places)[number]) =>
+    const send = ([method, url, body]: (typeof places)[number]) =>
       api.send({
         method,
         url,
@@ -66,11 +66,11 @@ describe.each(STORES)('failed logins on %s', (store) => {
         payload: JSON.stringify(body),
       });
     for (let n = 0; n < LIMIT; n++) {
-      expect((await ask(places[n % 3]!)).body).toEqual({ error: 'The current password is incorrect' });
+      expect((await send(places[n % 3]!)).body).toEqual({ error: 'The current password is incorrect' });
     }
 
     for (const place of places) {
-      const reply = await ask(place);
+      const reply = await send(place);
       expect(reply).toBeError('RATE_LIMITED');
       const { responses } = reference.paths[place[1]][place[0].toLowerCase()];
       const examples = Object.values<any>(responses[429].content['application/json'].examples);
@@ -78,7 +78,7 @@ describe.each(STORES)('failed logins on %s', (store) => {
     }
   });
 
-  it('start again with a success, and with a new window', async () => {
+  it('are reset by a success and by a new window', async () => {
     await register();
     await fail(LIMIT - 1);
     expect(await login(PASSWORD)).toHaveStatus(200);
@@ -88,7 +88,7 @@ describe.each(STORES)('failed logins on %s', (store) => {
     expect(await login(PASSWORD)).toHaveStatus(200);
   });
 
-  it('count in whatever letter case, and for accounts that do not exist', async () => {
+  it('count in any letter case, and for accounts that do not exist', async () => {
     const unknown = `Nobody${++count}@Example.com`;
     await fail(LIMIT - 1, { as: unknown });
     await fail(1, { as: unknown.toUpperCase() });
@@ -96,7 +96,7 @@ describe.each(STORES)('failed logins on %s', (store) => {
     expect(await login('wrong', { as: ` ${unknown.toLowerCase()}` })).toBeError('RATE_LIMITED');
   });
 
-  it('from one address lock nobody out at another, nor another account', async () => {
+  it('from one address do not lock out other addresses or other accounts', async () => {
     await register();
     await fail(LIMIT);
 
@@ -106,9 +106,9 @@ describe.each(STORES)('failed logins on %s', (store) => {
     expect(await login(PASSWORD)).toHaveStatus(200);
   });
 
-  it('cannot be hidden behind addresses that the client makes up', async () => {
+  it('cannot be hidden behind forged X-Forwarded-For addresses', async () => {
     await register();
-    // The proxy adds whom it sees at the end; what stands before is the client's own invention.
+    // The proxy appends the address that it sees; the client can forge everything before that.
     for (let n = 0; n < LIMIT; n++) {
       expect(await login('wrong', { from: `198.51.100.${n}, 203.0.113.1` })).toBeError('UNAUTHENTICATED');
     }
@@ -117,7 +117,7 @@ describe.each(STORES)('failed logins on %s', (store) => {
     expect(await login(PASSWORD, { from: '203.0.113.1, 10.1.2.3' })).toBeError('RATE_LIMITED');
   });
 
-  it('at once are no more than one after the other, and survive a restart', async () => {
+  it('are limited in parallel as in sequence, and survive a restart', async () => {
     await register();
 
     const replies = await Promise.all(Array.from({ length: 30 }, () => login('wrong')));
@@ -129,12 +129,12 @@ describe.each(STORES)('failed logins on %s', (store) => {
     expect(await login(PASSWORD)).toBeError('RATE_LIMITED');
   });
 
-  it('get 429 after 300 of one address, over all accounts', async () => {
+  it('return 429 after 300 from one address, over all accounts', async () => {
     await register();
     const throttle = api.app.get(LoginThrottle, { strict: false });
     const address = '203.0.113.77';
     for (let n = 0; n < 298; n++) await throttle.count({ emailKey: `someone${n}@example.com`, address });
-    // A login that succeeds does not count.
+    // A successful login does not count.
     expect(await login(PASSWORD, { from: address })).toHaveStatus(200);
     await fail(2, { from: address });
 
@@ -156,7 +156,7 @@ describe.each(STORES)('failed logins on %s', (store) => {
     expect(await login(PASSWORD, { from: '2001:db8:1:3::1' })).toHaveStatus(200);
   });
 
-  it('are not what many right logins at once are', async () => {
+  it('do not include concurrent successful logins', async () => {
     await register();
 
     const replies = await Promise.all(Array.from({ length: 25 }, () => login(PASSWORD)));
@@ -166,7 +166,7 @@ describe.each(STORES)('failed logins on %s', (store) => {
 });
 
 describe.each(STORES)('failed logins without TRUST_PROXY on %s', (store) => {
-  it('count for the address of the connection, whatever X-Forwarded-For says', async () => {
+  it('count for the address of the connection, and ignore X-Forwarded-For', async () => {
     const api = await startApi(store);
     await api.accounts.register('ada@example.com');
     const login = (n: number) =>

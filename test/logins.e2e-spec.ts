@@ -19,7 +19,7 @@ describe.each(STORES)('the logins of an account on %s', (store) => {
     (await api.get('/auth/sessions/', headers)).body.data;
   const end = (id: string, headers: Record<string, string>) => api.delete(`/auth/sessions/${id}/`, headers);
 
-  it('are listed newest first, by cookie and by token, with where they come from', async () => {
+  it('are listed newest first, for cookies and tokens, with address and user agent', async () => {
     await api.accounts.register('ada@example.com');
     const tokens = await api.accounts.login('ada@example.com');
     api.moveClock(1000);
@@ -49,7 +49,7 @@ describe.each(STORES)('the logins of an account on %s', (store) => {
     expect((await api.get('/auth/sessions/', cookie)).headers['cache-control']).toBe('no-store');
   });
 
-  it('are ended one by one: a session at once, tokens from the next refresh on', async () => {
+  it('end one by one: a session at once, tokens from the next refresh on', async () => {
     await api.accounts.register('bob@example.com');
     const [first, second] = [
       await api.accounts.session('bob@example.com'),
@@ -67,7 +67,7 @@ describe.each(STORES)('the logins of an account on %s', (store) => {
     expect(await list(second.cookie)).toHaveLength(1);
   });
 
-  it('may be ended by the very login', async () => {
+  it('can end themselves', async () => {
     await api.accounts.register('self@example.com');
     const session = await api.accounts.session('self@example.com');
 
@@ -75,7 +75,7 @@ describe.each(STORES)('the logins of an account on %s', (store) => {
     expect(await api.get('/auth/sessions/', session.cookie)).toBeError('UNAUTHENTICATED');
   });
 
-  it('are nobody else’s to see or to end', async () => {
+  it('are hidden from other accounts, which cannot end them', async () => {
     await api.accounts.register('eve@example.com');
     await api.accounts.register('victim@example.com');
     const eve = await api.accounts.session('eve@example.com');
@@ -93,7 +93,7 @@ describe.each(STORES)('the logins of an account on %s', (store) => {
     expect(await list(victim.cookie)).toHaveLength(1);
   });
 
-  it('are not there any more when they have ended or expired', async () => {
+  it('are not listed after they have ended or expired', async () => {
     await api.accounts.register('late@example.com');
     const old = await api.accounts.login('late@example.com');
     const out = await api.accounts.session('late@example.com');

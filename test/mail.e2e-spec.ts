@@ -17,11 +17,11 @@ const HOUR = 3600_000;
 const waiting = async (api: TestApi) =>
   (await api.app.get(Queries).one<{ n: number }>('SELECT count(*) AS n FROM mails'))!.n;
 
-/** Until a mail has been tried, and failed: its next attempt is not due. */
-async function untilTried(api: TestApi): Promise<void> {
+/** Waits until every mail was attempted once and failed; its next attempt is not due. */
+async function untilAttempted(api: TestApi): Promise<void> {
   const sql = 'SELECT count(*) AS n FROM mails WHERE attempts = 0';
   await until(
-    'every mail was tried',
+    'every mail was attempted',
     async () => (await api.app.get(Queries).one<{ n: number }>(sql))!.n === 0,
   );
 }
@@ -42,7 +42,7 @@ describe.each(STORES)('mails on %s', (store) => {
     await server.stop();
   });
 
-  it('go over TLS, after a login, with both parts and the headers of an automatic mail', async () => {
+  it('are sent over TLS, after a login, with both parts and the headers of an automatic mail', async () => {
     const before = Date.now() - 1000;
     await api.accounts.register('ada@example.com');
     const { mail, raw, envelope, encrypted } = await server.next('ada@example.com');
@@ -62,7 +62,7 @@ describe.each(STORES)('mails on %s', (store) => {
   it.each([
     ['quotes and commas', `"o'hara,x"@example.com`],
     ['another script', 'дарья@пример.рф'],
-  ])('keep their headers whole with %s in an address, and line breaks in a name', async (_, email) => {
+  ])('have intact headers with %s in the address, and line breaks in the name', async (_, email) => {
     await api.accounts.register(email, { name: 'A\r\nBcc: eve@example.com' });
     const arrived = await server.next(email);
 
@@ -73,15 +73,15 @@ describe.each(STORES)('mails on %s', (store) => {
   });
 
   it.each(['rejects', 'hangs', 'breaks off'] as const)(
-    'arrive when the server has recovered that %s, and no request waits for it',
+    'arrive after the recovery of a server that %s, and no request waits for them',
     async (behaviour) => {
       const email = `${behaviour.replace(' ', '-')}@example.com`;
       server.behaviour = behaviour;
       await api.accounts.register(email);
-      await until('the server was asked', () => server.attempts.includes(email));
-      if (behaviour !== 'hangs') await untilTried(api);
+      await until('the server was contacted', () => server.attempts.includes(email));
+      if (behaviour !== 'hangs') await untilAttempted(api);
       server.behaviour = 'accepts';
-      // Past the backoff; a mail that hangs is another process's when its lease is over.
+      // Past the backoff; another process may take over a mail that hangs when its lease has expired.
       api.moveClock(HOUR);
       await api.app.get(MailSender).sendDue();
 
@@ -91,14 +91,17 @@ describe.each(STORES)('mails on %s', (store) => {
     },
   );
 
-  it('hold at most four connections to a server that hangs, however many wait', async () => {
+  it('use at most four connections to a server that hangs, however many mails wait', async () => {
     const hanging = await MailServer.start();
     const own = await startApi(store, hanging.settings);
     hanging.behaviour = 'hangs';
     const emails = Array.from({ length: 8 }, (_, n) => `many${n}@example.com`);
     for (const email of emails) {
       await own.accounts.register(email);
-      await until('it was tried', () => hanging.attempts.length >= Math.min(4, emails.indexOf(email) + 1));
+      await until(
+        'it was attempted',
+        () => hanging.attempts.length >= Math.min(4, emails.indexOf(email) + 1),
+      );
     }
     own.moveClock(1000);
     await own.app.get(MailSender).sendDue();
@@ -113,11 +116,11 @@ describe.each(STORES)('mails on %s', (store) => {
     await hanging.stop();
   });
 
-  it('arrive once after the server was away for an hour, with a token that works', async () => {
+  it('arrive once after an outage of an hour, with a valid token', async () => {
     const { port } = server;
     await server.stop();
     await api.accounts.register('away@example.com');
-    await untilTried(api);
+    await untilAttempted(api);
     for (let minute = 10; minute < 60; minute += 10) {
       api.moveClock(minute * 60_000);
       await api.app.get(MailSender).sendDue();
@@ -133,16 +136,16 @@ describe.each(STORES)('mails on %s', (store) => {
     expect(await api.post('/auth/email/verify/', { token })).toHaveStatus(200);
   });
 
-  it('are given up after a day', async () => {
+  it('are dropped after a day', async () => {
     server.behaviour = 'rejects';
     await api.accounts.register('never@example.com');
-    await untilTried(api);
+    await untilAttempted(api);
     api.moveClock(23 * HOUR);
     await api.app.get(MailSender).sendDue();
     expect(await waiting(api)).toBe(1);
     api.moveClock(24 * HOUR + 60_000);
-    // An attempt of the timer may be under way.
-    await until('it is given up', async () => {
+    // The timer may have started an attempt.
+    await until('the mail is dropped', async () => {
       await api.app.get(MailSender).sendDue();
       return (await waiting(api)) === 0;
     });
@@ -166,7 +169,7 @@ describe.each(STORES)('mails on %s', (store) => {
   it('are recorded without a token', async () => {
     server.behaviour = 'rejects';
     await api.accounts.register('secret@example.com');
-    await untilTried(api);
+    await untilAttempted(api);
 
     const [row] = await api.app.get(Queries).all<{ data: string }>('SELECT * FROM mails');
     expect(Object.keys(JSON.parse(row!.data)).toSorted()).toEqual([
@@ -180,7 +183,7 @@ describe.each(STORES)('mails on %s', (store) => {
     await api.app.get(MailSender).sendDue();
   });
 
-  it('are sent once for each registration under an Idempotency-Key', async () => {
+  it('are sent once for all registrations with one Idempotency-Key', async () => {
     const key = { 'idempotency-key': 'registration' };
     const body = { email: 'key@example.com', name: 'Ada', password: PASSWORD };
 
@@ -208,7 +211,7 @@ it('on PostgreSQL, two replicas send each mail once', async () => {
 });
 
 describe('without SMTP_URL', () => {
-  it('in development, each mail is a file, and the log names it', async () => {
+  it('in development, each mail is written to a file that the log names', async () => {
     const { environment, ...testStore } = await createStore('SQLite');
     const service = await Service.start(environment);
     const body = JSON.stringify({ email: 'ada@example.com', name: 'Ada', password: PASSWORD });
@@ -232,7 +235,7 @@ describe('without SMTP_URL', () => {
     await testStore.remove();
   });
 
-  it('in production, what needs mail is 503, registration works, and the start warns', async () => {
+  it('in production, requests that need mail return 503, registration works, and the start logs a warning', async () => {
     const settings = { NODE_ENV: 'production', JWT_SECRET: 'x'.repeat(32), WRITE_ACCESS: 'open' };
     const api = await startApi('SQLite', settings);
     await api.accounts.register('ada@example.com');
@@ -255,22 +258,22 @@ describe('without SMTP_URL', () => {
   });
 });
 
-describe('the mail server’s settings', () => {
-  it('without STARTTLS, a password is not sent to another machine', async () => {
+describe('the mail server connection', () => {
+  it('sends no password to another machine without STARTTLS', async () => {
     const server = await MailServer.start();
     const api = await startApi('SQLite', {
       ...server.settings,
       SMTP_URL: server.settings['SMTP_URL']!.replace('?requireTLS=true', '?ignoreTLS=true'),
     });
     await api.accounts.register('plain@example.com');
-    await untilTried(api);
+    await untilAttempted(api);
 
     expect(server.attempts).toEqual([]);
     await api.stop();
     await server.stop();
   });
 
-  it('a process that stops does not wait long for a mail server that hangs, and the mail is not lost', async () => {
+  it('does not delay the stop of a process while the server hangs, and no mail is lost', async () => {
     const server = await MailServer.start();
     const { environment, ...testStore } = await createStore('SQLite');
     const settings = { ...environment, ...server.settings, PORT: String(await freePort()) };
@@ -281,7 +284,7 @@ describe('the mail server’s settings', () => {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ email: 'stop@example.com', name: 'Ada', password: PASSWORD }),
     });
-    await until('the server was asked', () => server.attempts.length > 0);
+    await until('the server was contacted', () => server.attempts.length > 0);
     expect((await service.end()).code).toBe(0);
 
     server.behaviour = 'accepts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CopyOfProject } from './support/copy-of-project.js';
 
-/** What it makes is tested by `npm run test:system`, which runs the gate with it. */
+/** `npm run test:system` tests the generated module, with all checks. */
 describe('npm run make:module', () => {
   let copy: CopyOfProject;
   beforeAll(() => {
@@ -16,28 +16,28 @@ describe('npm run make:module', () => {
 
   it.each([
     ['nothing', [], 'Usage'],
-    ['a module that there is', ['posts'], 'taken: there is src/posts'],
-    ['a type that there is', ['people', '--singular', 'user'], 'the schema has a type User'],
-    ['a table that there is', ['idempotency-records'], 'there is a table idempotency_records'],
+    ['an existing module', ['posts'], 'taken: there is src/posts'],
+    ['an existing type', ['people', '--singular', 'user'], 'the schema has a type User'],
+    ['an existing table', ['idempotency-records'], 'there is a table idempotency_records'],
     ['capital letters', ['Comments'], 'cannot be a name'],
     ['a path', ['../comments'], 'cannot be a name'],
     ['a singular', ['comment'], 'does not look like a plural'],
     ['a word of the language', ['enums'], 'means something else'],
     ['an unknown flag', ['comments', '--force'], 'Unknown option'],
     ['a parent without an owner', ['comments', '--parent', 'posts'], '--parent and --owner go together'],
-    ['an owner that is none', ['comments', '--parent', 'posts', '--owner', 'user'], 'has to be "account"'],
+    ['an invalid owner', ['comments', '--parent', 'posts', '--owner', 'user'], 'has to be "account"'],
     [
-      'a parent that is not there',
+      'a parent that does not exist',
       ['comments', '--parent', 'cats', '--owner', 'account'],
       'there is no src/cats',
     ],
     ['a parent without a list', ['lines', '--parent', 'orders', '--owner', 'account'], 'has to be one file'],
     [
-      'a rule for deletion that is none',
+      'an invalid rule for deletion',
       ['comments', '--parent', 'posts', '--owner', 'account', '--on-delete', 'x'],
       'has to be "cascade" or "restrict"',
     ],
-  ])('rejects %s, and makes nothing', async (_, parameters, message) => {
+  ])('rejects %s, and generates nothing', async (_, parameters, message) => {
     const before = readdirSync(join(copy.folder, 'src'));
 
     const { code, output } = await makeModule(...parameters);
@@ -48,7 +48,7 @@ describe('npm run make:module', () => {
     expect(readdirSync(join(copy.folder, 'src'))).toEqual(before);
   });
 
-  it('has help', async () => {
+  it('prints its help', async () => {
     expect(await makeModule('--help')).toMatchObject({
       code: 0,
       output: expect.stringContaining('--on-delete'),

@@ -11,7 +11,7 @@ describe.each(STORES)('me over GraphQL on %s', (store) => {
   });
   afterAll(() => api.stop());
 
-  it('is the calling account', async () => {
+  it('returns the calling account', async () => {
     const account = await api.accounts.register('ada@example.com', { phone: '123' });
     const { access } = await api.accounts.login('ada@example.com');
 
@@ -33,12 +33,12 @@ describe.each(STORES)('me over GraphQL on %s', (store) => {
     });
   });
 
-  it('is null without credentials, and an error with bad ones', async () => {
+  it('is null without credentials, and an error with invalid ones', async () => {
     expect((await api.graphql(ME)).body).toEqual({ data: { me: null } });
     expect((await api.graphql(ME, undefined, bearer('x'))).status).toBe(401);
   });
 
-  it('is the account of a session, with its CSRF token', async () => {
+  it('returns the account of a session, with its CSRF token', async () => {
     await api.accounts.register('session@example.com');
     const { headers } = await api.accounts.session('session@example.com');
 

@@ -17,7 +17,7 @@ import { respond, Receiver } from './support/receiver.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
-/** The samples of a response in the text format of Prometheus: name with labels, and value. */
+/** Returns the samples of a scrape in the Prometheus text format, by name with labels. */
 async function scrape(api: TestApi): Promise<Map<string, number>> {
   const response = await fetch(api.app.get(MetricsServer).url!);
   expect(response.status).toBe(200);
@@ -48,8 +48,8 @@ class SlowController {
   read() {
     return this.queries.search(
       this.queries.dialect.name === 'sqlite'
-        ? 'WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE within_deadline()) SELECT max(n) FROM n'
-        : 'SELECT pg_sleep(60)',
+        ? 'WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n LIMIT 4e6) SELECT max(n) FROM n'
+        : 'SELECT pg_sleep(2)',
     );
   }
 
@@ -68,7 +68,7 @@ describe.each(STORES)('metrics on %s', (store) => {
   let url: string;
   beforeAll(async () => {
     api = await startApi(store, { METRICS_PORT: '0', GRAPHQL_SUBSCRIPTIONS: 'on' }, [MeasuredModule]);
-    // A request that is injected has no connection whose end could be seen.
+    // An injected request has no connection whose close could end a stream.
     await api.app.listen(0, '127.0.0.1');
     url = await api.app.getUrl();
   });
@@ -79,7 +79,7 @@ describe.each(STORES)('metrics on %s', (store) => {
       `http_server_request_duration_seconds_count{http_request_method="${method}",http_route="${route}",http_response_status_code="${status}"}`,
     ) ?? 0;
 
-  it('are on a port of their own, and not on the public one', async () => {
+  it('are served on a separate port only', async () => {
     expect(await api.get('/metrics')).toBeError('NOT_FOUND');
     const own = api.app.get(MetricsServer).url!;
     expect((await fetch(new URL('/', own))).status).toBe(404);
@@ -87,13 +87,13 @@ describe.each(STORES)('metrics on %s', (store) => {
     expect((await fetch(own, { method: 'HEAD' })).status).toBe(200);
   });
 
-  it('count requests by method, route and status, whatever clients send', async () => {
-    const ask = (path: string, init?: RequestInit) => fetch(url + path, init).then((reply) => reply.text());
-    await ask('/v1/posts', { method: 'POST', body: '{"title": "T", "content": "C"}' });
-    await ask('/v1/posts/1');
-    await ask('/v1/posts/999?q=x');
-    for (let n = 0; n < 20; n++) await ask(`/nowhere/${randomUUID()}`);
-    await ask('/v1/posts', { method: 'PROPFIND' });
+  it('count requests by method, route and status, with bounded labels for arbitrary input', async () => {
+    const send = (path: string, init?: RequestInit) => fetch(url + path, init).then((reply) => reply.text());
+    await send('/v1/posts', { method: 'POST', body: '{"title": "T", "content": "C"}' });
+    await send('/v1/posts/1');
+    await send('/v1/posts/999?q=x');
+    for (let n = 0; n < 20; n++) await send(`/nowhere/${randomUUID()}`);
+    await send('/v1/posts', { method: 'PROPFIND' });
 
     await until('all are counted', async () => (await requests('_OTHER', '', '405')) === 1);
     expect(await requests('POST', '/v1/posts', '201')).toBe(1);
@@ -103,7 +103,7 @@ describe.each(STORES)('metrics on %s', (store) => {
     expect([...(await scrape(api)).keys()].filter((name) => /nowhere|PROPFIND/.test(name))).toEqual([]);
   });
 
-  it('count GraphQL operations by type, and those that are not executed', async () => {
+  it('count GraphQL operations by type, including those that are not executed', async () => {
     await api.graphql('query Ours { users { id } }');
     await api.graphql('mutation { updateUser(id: "999", input: { name: "X" }) { id } }');
     await api.graphql('{ broken');
@@ -119,7 +119,7 @@ describe.each(STORES)('metrics on %s', (store) => {
     expect([...samples.keys()].filter((name) => name.includes('Ours'))).toEqual([]);
   });
 
-  it('tell of the process: event loop, heap, garbage collection', async () => {
+  it('describe the process: event loop, heap, garbage collection', async () => {
     const samples = await scrape(api);
 
     for (const name of [
@@ -130,12 +130,12 @@ describe.each(STORES)('metrics on %s', (store) => {
     ]) {
       expect(samples.get(name)).toBeGreaterThan(0);
     }
-    // It has samples once something was collected.
+    // The metric has samples only after the first collection.
     const response = await fetch(api.app.get(MetricsServer).url!);
     expect(await response.text()).toContain('# TYPE nodejs_gc_duration_seconds histogram');
   });
 
-  it('count replays of idempotent requests, and the size of what is kept for them', async () => {
+  it('count idempotent replays, and report the size of the stored records', async () => {
     const order = () => api.post('/v1/orders', { item: 'Tea' }, { 'idempotency-key': 'metrics' });
     const before = (await scrape(api)).get('idempotency_replays_total') ?? 0;
     await order();
@@ -148,7 +148,7 @@ describe.each(STORES)('metrics on %s', (store) => {
     expect(samples.get('idempotency_records_max_bytes')).toBe(1024 ** 3);
   });
 
-  it('count logins that are throttled', async () => {
+  it('count throttled logins', async () => {
     const logIn = () => api.post('/auth/login/', { email: 'nobody@example.com', password: 'wrong' });
     for (let n = 0; n < 20; n++) await logIn();
     expect(await logIn()).toBeError('RATE_LIMITED');
@@ -156,7 +156,7 @@ describe.each(STORES)('metrics on %s', (store) => {
     expect((await scrape(api)).get('login_throttled_total{limit="pair"}')).toBe(1);
   });
 
-  it('show the mails that wait, and for how long', async () => {
+  it('report the number and age of queued mails', async () => {
     const waiting = `INSERT INTO mails (id, kind, owner, data, attempts, next_attempt_at, created_at)
       VALUES (:id, 'unknown', 'x', '{}', 0, :later, :recorded)`;
     await api.app.get(Transactions).execute(waiting, {
@@ -171,7 +171,7 @@ describe.each(STORES)('metrics on %s', (store) => {
     expect(samples.get('mail_outbox_oldest_age_seconds')).toBeLessThan(3600);
   });
 
-  it('show the deliveries that wait, for how long, and what came of attempts', async () => {
+  it('report the number and age of pending deliveries, and the results of attempts', async () => {
     const receiver = await Receiver.start();
     await api.accounts.register('staff@example.com');
     await api.accounts.admin().setStaff('staff@example.com', true);
@@ -208,7 +208,7 @@ describe.each(STORES)('metrics on %s', (store) => {
     expect(samples.get('webhook_deliveries_oldest_age_seconds')).toBe(0);
   });
 
-  it('show how far a subscriber is behind, by the events that it wants, and how often it has failed', async () => {
+  it('report the lag of a subscriber by the events of its types, and its failed attempts', async () => {
     const sample = async (name: string) =>
       (await scrape(api)).get(`event_subscriber_${name}{subscriber="watcher"}`);
     await api.posts.create();
@@ -227,7 +227,7 @@ describe.each(STORES)('metrics on %s', (store) => {
     expect([...(await scrape(api)).keys()].filter((name) => name.includes('subscriber="'))).toHaveLength(4);
   });
 
-  it('show open streams and subscriptions, and whether signals of other replicas arrive', async () => {
+  it('report open streams and subscriptions, and the notification connection to other replicas', async () => {
     const consumers = async (kind: string) => (await scrape(api)).get(`event_consumers{kind="${kind}"}`);
     const stream = await EventClient.open(`${url}/v1/events/stream`);
     const client = createClient({ url: `${url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket });
@@ -245,12 +245,15 @@ describe.each(STORES)('metrics on %s', (store) => {
       return (await consumers('subscription')) === 0 && (await consumers('stream')) === 0;
     });
 
-    // There is nobody to hear of on SQLite.
+    // SQLite has no other replicas to listen to.
     const expected = store === 'SQLite' ? undefined : 1;
-    await until('it listens', async () => (await scrape(api)).get('event_listener_connected') === expected);
+    await until(
+      'the connection is open',
+      async () => (await scrape(api)).get('event_listener_connected') === expected,
+    );
   });
 
-  it('show for how long an event has waited for its position', async () => {
+  it('report how long an event has waited for its position', async () => {
     const age = async () => (await scrape(api)).get('event_log_unnumbered_age_seconds');
     expect(await age()).toBe(0);
     if (store === 'SQLite') return;
@@ -273,13 +276,13 @@ describe.each(STORES)('metrics on %s', (store) => {
     await until('it has its position', async () => (await age()) === 0);
   });
 
-  it('show the slow reads that wait', async () => {
+  it('report the slow reads that wait', async () => {
     const search = async (name: string, state = '') =>
       (await scrape(api)).get(`db_client_connections${name}{pool_name="search"${state}}`)!;
     const max = await search('_max');
     const reads = Array.from({ length: max + 2 }, () => api.get('/slow'));
 
-    await until('all are taken, and two wait', async () => {
+    await until('all connections are in use, and two reads wait', async () => {
       return (await search('', ',state="used"')) === max && (await search('_pending_requests')) === 2;
     });
     await Promise.all(reads);
@@ -287,7 +290,7 @@ describe.each(STORES)('metrics on %s', (store) => {
     expect(await search('', ',state="used"')).toBe(0);
   });
 
-  it('show the large bodies that are handled, and those that wait', async () => {
+  it('report the large bodies in progress and those that wait', async () => {
     const bodies = async (state: string) => (await scrape(api)).get(`http_server_large_bodies_${state}`)!;
     const body = JSON.stringify({ text: 'x'.repeat(70_000) });
     const replies = Array.from({ length: 5 }, async () => {
@@ -313,7 +316,7 @@ describe.each(STORES)('metrics on %s', (store) => {
     expect(await bodies('waiting')).toBe(0);
   });
 
-  it('read few entries of an index, however long a queue is', async () => {
+  it('read few index entries, whatever the length of a queue', async () => {
     const plan = async (sql: string) =>
       JSON.stringify(
         await api.app
@@ -347,7 +350,7 @@ describe.each(STORES)('metrics on %s', (store) => {
     await transactions.execute('DELETE FROM webhooks WHERE id = :id', { id });
   });
 
-  it('show who waits for a connection, or for a turn to write', async () => {
+  it('report waiting for a connection or a write turn', async () => {
     const pool = store === 'SQLite' ? 'writer' : 'main';
     const sample = async (name: string, state = '') =>
       (await scrape(api)).get(`db_client_connections${name}{pool_name="${pool}"${state}}`);
@@ -357,8 +360,8 @@ describe.each(STORES)('metrics on %s', (store) => {
     const held = Array.from({ length: max }, () => transactions.run(() => release.promise));
     const waiting = Array.from({ length: 3 }, () => transactions.run(async () => undefined));
 
-    await until('all are taken', async () => (await sample('', ',state="used"')) === max);
-    // The service itself may wait with them.
+    await until('all connections are in use', async () => (await sample('', ',state="used"')) === max);
+    // Queries of the service itself may wait, too.
     await until('three wait', async () => (await sample('_pending_requests'))! >= 3);
     release.resolve();
     await Promise.all([...held, ...waiting]);
@@ -368,7 +371,7 @@ describe.each(STORES)('metrics on %s', (store) => {
     );
   });
 
-  it('are served while the database lacks a table, without what cannot be known', async () => {
+  it('are served without the values that a missing table prevents', async () => {
     const other = await startApi(store, { METRICS_PORT: '0' });
     expect((await scrape(other)).get('service_ready')).toBe(1);
     await other.app.get(Transactions).execute('ALTER TABLE mails RENAME TO gone');
@@ -380,7 +383,7 @@ describe.each(STORES)('metrics on %s', (store) => {
     await other.stop();
   });
 
-  it('are off by default, and then nothing listens', async () => {
+  it('are off by default, and no port is open', async () => {
     const other = await startApi(store);
 
     expect(other.app.get(MetricsServer).url).toBeUndefined();

@@ -10,14 +10,14 @@ import { migrations } from '../src/database/migrations/index.js';
 import { whyBlocking } from './support/blocking-statements.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
 
-/** The last migration that may block: no table was large when it was written. */
+/** The last migration that may block: when it was written, no table was large. */
 const LAST = 1763700000084;
 
 type Migration = (typeof migrations)[number];
 
 const timestampOf = ({ name }: Migration) => Number(/\d+$/.exec(name)![0]);
 
-/** Runs migrations on PostgreSQL. @returns why those after `LAST` would block */
+/** Runs migrations on PostgreSQL. @returns the reasons why those after `LAST` would block */
 async function blockingStatements(all: readonly Migration[]): Promise<string[]> {
   const { environment, ...testStore } = await createStore('PostgreSQL', { empty: true });
   const source = await commandDataSource(loadConfig(environment)).initialize();
@@ -85,7 +85,7 @@ describe('migrations', () => {
       'ALTER TABLE posts ADD CONSTRAINT x CHECK (id > 0) NOT VALID; ALTER TABLE posts VALIDATE CONSTRAINT x',
       'transaction = false',
     ],
-  ])('are refused with %s', async (sql, advice) => {
+  ])('are rejected with %s', async (sql, advice) => {
     const [fault, ...more] = await blockingStatements([...migrations, later(sql)]);
 
     expect(more).toEqual([]);
@@ -98,11 +98,11 @@ describe('migrations', () => {
     `ALTER TABLE posts ADD x text NOT NULL DEFAULT 'a', ADD y timestamptz DEFAULT now()`,
     'ALTER TABLE posts ADD CONSTRAINT x FOREIGN KEY (author_id) REFERENCES users (id) NOT VALID',
     'ALTER TABLE posts DROP COLUMN source',
-  ])('may have %s', async (sql) => {
+  ])('may use %s', async (sql) => {
     expect(await blockingStatements([...migrations, later(sql)])).toEqual([]);
   });
 
-  it('may have SET NOT NULL after a constraint that was validated without a transaction', async () => {
+  it('may use SET NOT NULL after a constraint validated outside of a transaction', async () => {
     const steps = [
       later('ALTER TABLE mails ADD CONSTRAINT x CHECK (created_at IS NOT NULL) NOT VALID'),
       later('ALTER TABLE mails VALIDATE CONSTRAINT x', { transaction: false }),
@@ -113,7 +113,7 @@ describe('migrations', () => {
   });
 });
 
-/** Two of them have the same title. */
+/** Two inserts violate a unique index on the title. */
 const INSERT = `
   INSERT INTO posts (title, content, title_folded, content_folded, author_id, status, created_at, updated_at)
   SELECT 'same', '', '', '', id, 'draft', created_at, created_at FROM users`;
@@ -130,7 +130,7 @@ class Index9900000000000 implements MigrationInterface {
   }
 }
 
-/** The isolation that makes a transaction keep the snapshot of its first statement until its end. */
+/** Makes each transaction keep the snapshot of its first statement until its end. */
 async function keepSnapshots(config: Pick<Config, 'store'>): Promise<void> {
   const source = await commandDataSource(config).initialize();
   await source.query(
@@ -139,14 +139,14 @@ async function keepSnapshots(config: Pick<Config, 'store'>): Promise<void> {
   await source.destroy();
 }
 
-describe.each(STORES)('an index that is created beside writers, on %s', (store) => {
+describe.each(STORES)('an index created concurrently on %s', (store) => {
   let testStore: TestStore;
   afterEach(async () => {
     if (migrations.at(-1) === Index9900000000000) migrations.pop();
     await testStore.remove();
   });
 
-  it('is there after an attempt that failed, and once for processes that start together', async () => {
+  it('exists after a failed attempt, and is created once by processes that start together', async () => {
     testStore = await createStore(store, { empty: true });
     const config = loadConfig(testStore.environment);
     if (config.store.kind === 'postgres') await keepSnapshots(config);
@@ -167,7 +167,7 @@ describe.each(STORES)('an index that is created beside writers, on %s', (store) 
     await source.destroy();
   });
 
-  it('is created in an empty database together with its table, and can be taken back', async () => {
+  it('is created in an empty database together with its table, and can be reverted', async () => {
     testStore = await createStore(store, { empty: true });
     const config = loadConfig(testStore.environment);
     migrations.push(Index9900000000000);

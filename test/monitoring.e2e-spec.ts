@@ -16,7 +16,7 @@ const alerts: Alert[] = parse(read('rules.yml')).groups.flatMap(({ rules }: { ru
 const dashboard = JSON.parse(read('dashboard.json'));
 const panels: { title: string; targets?: { expr: string }[] }[] = dashboard.panels;
 
-/** Words of PromQL, and labels, that look like names of metrics. */
+/** The words of a PromQL expression that are metric names, without labels and functions. */
 const metricsIn = (expression: string): string[] =>
   expression
     .replaceAll(/\{[^}]*\}|\[[^\]]*\]|\b(?:by|on|group_left) \([^)]*\)/g, ' ')
@@ -38,7 +38,7 @@ describe('deploy/monitoring', () => {
   afterAll(() => api.stop());
 
   it.each(alerts.map(({ alert, expr }) => [alert, expr]))(
-    'has an alert %s on metrics that there are',
+    'has an alert %s on existing metrics',
     (_, expr) => {
       expect(metricsIn(expr)).not.toEqual([]);
       for (const name of metricsIn(expr)) expect(known).toContain(name);
@@ -46,14 +46,14 @@ describe('deploy/monitoring', () => {
   );
 
   it.each(panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const)))(
-    'has a panel "%s" on metrics that there are: %s',
+    'has a panel "%s" on existing metrics: %s',
     (_, expr) => {
       expect(metricsIn(expr)).not.toEqual([]);
       for (const name of metricsIn(expr)) expect(known).toContain(name);
     },
   );
 
-  it('leaves streams out of every latency, as they last until they are closed', () => {
+  it('excludes streams from every latency, because they last until they are closed', () => {
     const expressions = [
       ...alerts.map(({ expr }) => expr),
       ...panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
@@ -72,7 +72,7 @@ describe('deploy/monitoring', () => {
     expect(tested.toSorted()).toEqual(alerts.map(({ alert }) => alert).toSorted());
   });
 
-  it('says of every alert what to do', () => {
+  it('links every alert to its instructions', () => {
     const guide = readFileSync('docs/operations.md', 'utf8');
 
     for (const { alert, annotations } of alerts) {

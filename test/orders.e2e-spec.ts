@@ -44,7 +44,7 @@ describe.each(STORES)('orders on %s', (store) => {
     ['any Unicode', '{"é e\u0301 😀 \u2028":"\u{10FFFF}"}'],
     ['1,000 levels', `${'{"a":'.repeat(1000)}1${'}'.repeat(1000)}`],
     ['64 KiB', `{"a":"${'x'.repeat(64 * 1024 - 8)}"}`],
-  ])('keep their payload to the letter: %s', async (_, payload) => {
+  ])('keep their payload verbatim: %s', async (_, payload) => {
     const created = await order(payload);
 
     expect(created).toHaveStatus(201);
@@ -54,9 +54,9 @@ describe.each(STORES)('orders on %s', (store) => {
   });
 
   it.each([
-    ['of no type', {}],
-    ['of text', { 'content-type': 'text/plain' }],
-    ['of a form', { 'content-type': 'application/x-www-form-urlencoded' }],
+    ['without a content type', {}],
+    ['of type text', { 'content-type': 'text/plain' }],
+    ['of a form type', { 'content-type': 'application/x-www-form-urlencoded' }],
   ])('are read as JSON from a body %s', async (_, headers) => {
     const reply = await api.send({
       method: 'POST',
@@ -68,7 +68,7 @@ describe.each(STORES)('orders on %s', (store) => {
     expect(reply.body.data.payload).toEqual({ a: 1 });
   });
 
-  it.each([{ 'content-type': 'application/json' }, {}])('need no body: %j', async (headers) => {
+  it.each([{ 'content-type': 'application/json' }, {}])('do not require a body: %j', async (headers) => {
     const key = { 'idempotency-key': randomUUID() };
     const first = await api.send({ method: 'POST', url: '/v1/orders', headers: { ...key, ...headers } });
     const second = await order('{}', key);
@@ -83,7 +83,7 @@ describe.each(STORES)('orders on %s', (store) => {
     ['text', '"a"'],
     ['a number', '1'],
     ['blanks', ' \n'],
-    ['no JSON', '{a:1}'],
+    ['malformed JSON', '{a:1}'],
     ['a member named twice', '{"a":1,"a":2}'],
     ['__proto__', '{"__proto__":1}'],
     ['1,001 levels', `${'{"a":'.repeat(1001)}1${'}'.repeat(1001)}`],
@@ -91,18 +91,18 @@ describe.each(STORES)('orders on %s', (store) => {
     ['NUL in a name', '{"a":{"\\u0000":1}}'],
     ['a lone surrogate', '{"a":{"b":"\\ud800"}}'],
     ['a lone surrogate in a name', '{"\\udc00":1}'],
-    ['no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
-  ])('reject %s, before the database', async (_, body) => {
+    ['invalid UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+  ])('reject %s before any write', async (_, body) => {
     const before = await count();
     const key = { 'idempotency-key': randomUUID() };
 
     expect(await order(body, key)).toBeError('VALIDATION_ERROR');
     expect(await count()).toBe(before);
-    // A rejection does not use the key up.
+    // A rejected request does not use up the key.
     expect(await order({}, key)).toHaveStatus(201);
   });
 
-  it('reject more than 64 KiB, as the only path', async () => {
+  it('reject more than 64 KiB, unlike other paths', async () => {
     const large = { a: 'x'.repeat(64 * 1024 - 7) };
 
     expect(await order(large)).toBeError('PAYLOAD_TOO_LARGE');
@@ -120,14 +120,14 @@ describe.each(STORES)('orders on %s', (store) => {
     expect(await api.get(`/v1/orders/${id}`)).toBeError(code);
   });
 
-  it.each(['PUT', 'PATCH', 'DELETE'] as const)('do not respond to %s', async (method) => {
+  it.each(['PUT', 'PATCH', 'DELETE'] as const)('do not support %s', async (method) => {
     const reply = await api.send({ method, url: '/v1/orders/1' });
 
     expect(reply).toBeError('METHOD_NOT_ALLOWED');
     expect(reply.headers.allow).toBe('GET, HEAD');
   });
 
-  it('are listed by page, newest first', async () => {
+  it('are listed in pages, newest first', async () => {
     const own = await startApi(store);
     for (let n = 1; n <= 5; n++) await own.post('/v1/orders', { n }, { 'idempotency-key': `k${n}` });
 
@@ -151,7 +151,7 @@ describe.each(STORES)('orders on %s', (store) => {
       }
       callers[name] = bearer((await own.accounts.login(`${name}@example.com`)).access);
     }
-    const [owner, stranger] = access === 'staff' ? ['staff', 'ada'] : ['ada', 'bob'];
+    const [owner, nonOwner] = access === 'staff' ? ['staff', 'ada'] : ['ada', 'bob'];
     const key = { 'idempotency-key': 'k' };
 
     expect(await own.post('/v1/orders', '[]', key)).toBeError('UNAUTHENTICATED');
@@ -163,13 +163,13 @@ describe.each(STORES)('orders on %s', (store) => {
       expect(await own.get(path, bearer('garbage'))).toBeError('TOKEN_NOT_VALID');
       for (const reader of [owner, 'other']) expect(await own.get(path, callers[reader])).toHaveStatus(200);
     }
-    expect(await own.get('/v1/orders/1', callers[stranger])).toBeError('NOT_FOUND');
-    const none = await own.get('/v1/orders', callers[stranger]);
+    expect(await own.get('/v1/orders/1', callers[nonOwner])).toBeError('NOT_FOUND');
+    const none = await own.get('/v1/orders', callers[nonOwner]);
     expect(none.body).toMatchObject({ data: [], meta: { total: 0 } });
     await own.stop();
   });
 
-  it('can be created by staff alone with WRITE_ACCESS=staff', async () => {
+  it('can be created only by staff with WRITE_ACCESS=staff', async () => {
     const own = await startApi(store, { WRITE_ACCESS: 'staff' });
     await own.accounts.register('ada@example.com');
     const ada = bearer((await own.accounts.login('ada@example.com')).access);
@@ -179,7 +179,7 @@ describe.each(STORES)('orders on %s', (store) => {
     await own.stop();
   });
 
-  it('in open mode belong to nobody, and are readable by everyone', async () => {
+  it('have no owner with WRITE_ACCESS=open, and are readable without credentials', async () => {
     const { id } = (await order({})).body.data;
 
     expect(await api.get(`/v1/orders/${id}`, bearer('garbage'))).toHaveStatus(200);

@@ -8,16 +8,16 @@ import { createStore } from './support/stores.js';
 import { TcpProxy } from './support/tcp-proxy.js';
 import { until } from './support/until.js';
 
-describe('a PostgreSQL that is lost', () => {
+describe('an outage of PostgreSQL', () => {
   it.each([
     ['cut', (proxy: TcpProxy) => proxy.cut()],
     ['silent', async (proxy: TcpProxy) => proxy.silence()],
-  ])('(%s) causes 503 within five seconds, and is used again', async (_, lose) => {
+  ])('(%s) causes 503 within five seconds, and the service recovers', async (_, lose) => {
     const store = await createStore('PostgreSQL');
     const { proxy, url } = await TcpProxy.to(store.environment['DATABASE_URL']!);
     const service = await Service.start({ ...store.environment, DATABASE_URL: url });
     await service.post();
-    // Longer than a server may be silent: idle connections have to notice it as well.
+    // Longer than a connection may be silent, so that idle connections also have to detect the outage.
     await sleep(3000);
 
     await lose(proxy);
@@ -51,7 +51,7 @@ describe('a PostgreSQL that is lost', () => {
     await store.remove();
   });
 
-  it('while the service starts is waited for', async () => {
+  it('delays the start of the service until the database is available', async () => {
     const store = await createStore('PostgreSQL');
     const { proxy, url } = await TcpProxy.to(store.environment['DATABASE_URL']!);
     await proxy.cut();
@@ -66,7 +66,7 @@ describe('a PostgreSQL that is lost', () => {
     await store.remove();
   });
 
-  it('is left for another server of DATABASE_URL, without a restart', async () => {
+  it('switches to another server of DATABASE_URL without a restart', async () => {
     const store = await createStore('PostgreSQL');
     const address = store.environment['DATABASE_URL']!;
     const [first, second] = [await TcpProxy.to(address), await TcpProxy.to(address)];
@@ -89,12 +89,12 @@ describe('a PostgreSQL that is lost', () => {
     await store.remove();
   });
 
-  it('is left when its name leads to another server', async () => {
+  it('switches when the DNS name resolves to another server', async () => {
     const store = await createStore('PostgreSQL');
     const url = `${store.environment['DATABASE_URL']}?target_session_attrs=read-write`;
     const api = await startApiOn({ ...store.environment, DATABASE_URL: url }, [], () => store.remove());
     const { watch } = api.app.get(DataSource) as PostgresDataSource;
-    // An open connection to a primary that was demoted: new ones accept writes.
+    // As an open connection to a demoted primary, while new connections accept writes.
     await watch.query('SET default_transaction_read_only = on');
 
     await until('the connection is replaced', async () => {

@@ -4,7 +4,7 @@ import { startApi, type TestApi } from './support/api.js';
 import { hasBrowser, launchBrowser } from './support/browser.js';
 import { until } from './support/until.js';
 
-describe('The playground', () => {
+describe('the playground', () => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startApi('SQLite');
@@ -13,7 +13,7 @@ describe('The playground', () => {
   });
   afterAll(() => api.stop());
 
-  it('is for browsers alone, under a policy that lets nothing in', async () => {
+  it('is served to browsers only, with a strict content security policy', async () => {
     const page = await api.get('/graphql', { accept: 'text/html,*/*;q=0.8' });
 
     expect(page.headers).toMatchObject({
@@ -32,7 +32,7 @@ describe('The playground', () => {
     '/graphql/playground/',
     '/graphql/playground/none.js',
     '/graphql/playground/%2e%2e/x',
-  ])('has nothing at %s', async (path) => {
+  ])('serves nothing at %s', async (path) => {
     expect(await api.get(path)).toBeError('NOT_FOUND');
   });
 
@@ -58,13 +58,13 @@ describe('The playground', () => {
   (hasBrowser ? describe : describe.skip)('in a browser', () => {
     let browser: Browser;
     let page: Page;
-    const troubles: string[] = [];
+    const pageErrors: string[] = [];
     const hosts = new Set<string>();
     beforeAll(async () => {
       browser = await launchBrowser();
       page = await browser.newPage({ viewport: { width: 1300, height: 800 } });
-      page.on('console', (message) => message.type() === 'error' && troubles.push(message.text()));
-      page.on('pageerror', (error) => troubles.push(error.message));
+      page.on('console', (message) => message.type() === 'error' && pageErrors.push(message.text()));
+      page.on('pageerror', (error) => pageErrors.push(error.message));
       page.on(
         'request',
         (request) => !request.url().startsWith('data:') && hosts.add(new URL(request.url()).host),
@@ -81,7 +81,7 @@ describe('The playground', () => {
       return (await received).json();
     };
 
-    it('runs the first example by a click, and shows what comes', async () => {
+    it('runs the first example with a click, and shows the response', async () => {
       await page.click('.graphiql-execute-button');
 
       const response = await page.waitForSelector('.result-window >> text=Ada Lovelace');
@@ -93,9 +93,9 @@ describe('The playground', () => {
       ['User', 'user'],
       ['CreateUser', 'createUser'],
       ['UpdateUser', 'updateUser'],
-    ])('runs the example %s as it is', async (tab, field) => {
+    ])('runs the example %s unchanged', async (tab, field) => {
       await page.click(`.graphiql-tab-button:text-is("${tab}")`);
-      // GraphiQL takes a moment to see which operations there are.
+      // GraphiQL needs a moment to detect the operations.
       await page.waitForTimeout(500);
       const { data, errors } = await run();
 
@@ -103,10 +103,10 @@ describe('The playground', () => {
       expect(data[field].id).toEqual(expect.any(String));
     });
 
-    it('shows the events of a subscription that is typed in', async () => {
+    it('shows the events of a subscription typed into the editor', async () => {
       await page.click('.graphiql-tab-add');
       await page.click('.graphiql-query-editor .CodeMirror');
-      // In the place of the text of a new tab. The editor closes brackets by itself.
+      // Replaces the text of a new tab. The editor closes brackets automatically.
       await page.keyboard.press('Control+A');
       await page.keyboard.type('subscription { events { id type');
       await page.waitForTimeout(500);
@@ -122,7 +122,7 @@ describe('The playground', () => {
       await page.click('.graphiql-tab-close >> nth=-1');
     });
 
-    it('has examples for every root field, and for an account', async () => {
+    it('has examples for each root field, and for an account', async () => {
       const { body } = await api.graphql(
         '{ schema: __schema { queryType { fields { name } } mutationType { fields { name } } } }',
       );
@@ -139,7 +139,7 @@ describe('The playground', () => {
       expect(reply.body.data.me.email).toBe('ada@example.com');
     });
 
-    it('shows the first comment whole, and editor and response below each other on a small screen', async () => {
+    it('shows the first comment in full, and stacks editor and response on a small screen', async () => {
       const small = await browser.newPage({ viewport: { width: 400, height: 800 }, colorScheme: 'dark' });
       await small.goto(page.url());
       const comment = small.locator('.graphiql-query-editor .cm-comment').first();
@@ -158,7 +158,7 @@ describe('The playground', () => {
       await small.close();
     });
 
-    it('explains the schema, and edits headers', async () => {
+    it('shows the schema, and edits headers', async () => {
       await page.click('[aria-label="Show Documentation Explorer"]');
       await page.click('.graphiql-doc-explorer-content a:text-is("Query")');
       await page.waitForSelector('.graphiql-doc-explorer-content a:text-is("users")');
@@ -166,7 +166,7 @@ describe('The playground', () => {
       expect(await page.isVisible('text=Headers')).toBe(true);
     });
 
-    it('remembers the tabs', async () => {
+    it('restores the tabs after a reload', async () => {
       await page.click('.graphiql-tab-add');
       await page.waitForTimeout(1000);
       await page.reload();
@@ -175,11 +175,11 @@ describe('The playground', () => {
       expect(await page.locator('.graphiql-tab-button').count()).toBe(6);
     });
 
-    it('asks nobody else, and has nothing to complain of', () => {
+    it('sends requests to no other host, and logs no errors', () => {
       const { host } = new URL(page.url());
 
       expect([...hosts]).toEqual([host]);
-      expect(troubles).toEqual([]);
+      expect(pageErrors).toEqual([]);
     });
   });
 });

@@ -22,7 +22,7 @@ describe.each(STORES)('GET /v1/posts on %s', (store) => {
   });
   afterAll(() => api.stop());
 
-  it('gives the newest first, twenty to a page, with the total', async () => {
+  it('returns the newest first, 20 per page, with the total', async () => {
     const reply = await api.get('/v1/posts');
 
     expect(reply).toHaveStatus(200);
@@ -41,7 +41,7 @@ describe.each(STORES)('GET /v1/posts on %s', (store) => {
     ['page=002&limit=010', { page: 2, limit: 10, has_next: true }, 10],
     ['page=1&page=2', { page: 1, limit: 20, has_next: true }, 20],
     ['limit=5&limit=7', { page: 1, limit: 5, has_next: true }, 5],
-  ])('?%s', async (search, meta, length) => {
+  ])('returns the page of ?%s', async (search, meta, length) => {
     const page = await list(search);
 
     expect(page.meta).toEqual({ total: 45, ...meta });
@@ -66,18 +66,18 @@ describe.each(STORES)('GET /v1/posts on %s', (store) => {
   });
 
   it.each(['', '0', '-1', '101', '1000', 'abc', '5.0', '9'.repeat(400), '\0'])(
-    'replaces the limit %j by 20, and does not clamp it',
+    'replaces the limit %j by 20 instead of clamping it',
     async (limit) => {
       expect((await list(query({ limit }))).meta.limit).toBe(20);
     },
   );
 
-  it('knows page[] as another, unknown key', async () => {
+  it('treats page[] as an unknown parameter', async () => {
     expect((await list('page[]=3&page%5B%5D=4')).meta.page).toBe(1);
   });
 
   it.each(['9007199254740993', '9223372036854775807', '922337203685477581'])(
-    'gives an empty page %s, with the number as it was asked for',
+    'returns an empty page %s, with the requested number',
     async (page) => {
       const reply = await api.get(`/v1/posts?page=${page}`);
 
@@ -85,7 +85,7 @@ describe.each(STORES)('GET /v1/posts on %s', (store) => {
     },
   );
 
-  it('walks all posts once over its pages', async () => {
+  it('returns each post exactly once over all pages', async () => {
     const seen: number[] = [];
     for (let page = 1; page <= 7; page++) seen.push(...(await ids(`page=${page}&limit=7`)));
 
@@ -93,19 +93,19 @@ describe.each(STORES)('GET /v1/posts on %s', (store) => {
   });
 
   describe('filters', () => {
-    it('by status, and counts what matches', async () => {
+    it('select by status, and the total counts the matches', async () => {
       const page = await list('status=published&limit=4');
 
       expect(page.meta).toEqual({ total: 15, page: 1, limit: 4, has_next: true });
       expect(page.data.map(({ status }: Post) => status)).toEqual(Array(4).fill('published'));
     });
 
-    it('by nothing when a filter is empty', async () => {
+    it('have no effect when empty', async () => {
       expect((await list('status=&q=')).meta.total).toBe(45);
     });
 
     it.each(['archived', 'DRAFT', ' draft', 'draft ', '\0', 'draft\0'])(
-      'to nothing by a status that no post has: %j',
+      'match nothing for an unknown status: %j',
       async (status) => {
         expect(await list(query({ status }))).toEqual({
           data: [],
@@ -114,7 +114,7 @@ describe.each(STORES)('GET /v1/posts on %s', (store) => {
       },
     );
 
-    it('by status and text together', async () => {
+    it('combine status and text', async () => {
       expect(await ids('status=published&q=number%203')).toEqual([39, 36, 33, 30, 3]);
     });
   });
@@ -133,7 +133,7 @@ describe.each(STORES)('GET /v1/posts on %s', (store) => {
       ['sort_by=content;DROP TABLE posts', [45, 44, 43]],
       ['sort_by=views', [45, 44, 43]],
       ['sort_by=views&sort_dir=asc', [1, 2, 3]],
-    ])('?%s', async (search, expected) => {
+    ])('orders by ?%s', async (search, expected) => {
       expect(await ids(`${search}&limit=3`)).toEqual(expected);
     });
   });
@@ -149,7 +149,7 @@ describe.each(STORES)('GET /v1/posts on %s', (store) => {
       );
     };
 
-    it('names the first, next and last page of the first one', async () => {
+    it('links to the first, next and last page', async () => {
       expect(await links('')).toEqual({
         first: '/v1/posts?page=1',
         next: '/v1/posts?page=2',
@@ -165,14 +165,14 @@ describe.each(STORES)('GET /v1/posts on %s', (store) => {
       });
     });
 
-    it('repeats the other parameters as they were sent, and so stays small', async () => {
+    it('repeats the other parameters without encoding them again, which keeps it short', async () => {
       const sent = `q=${'!()~*'.repeat(100)}&page=2&limit=10`;
       const { headers } = await api.get(`/v1/posts?${sent}`);
 
       expect(headers['link']).toContain(`</v1/posts?${sent.replace('page=2', 'page=1')}>; rel="first"`);
     });
 
-    it('cannot be broken by what an address may hold', async () => {
+    it('escapes special characters of the address', async () => {
       const reply = await api.send({ method: 'GET', url: '/v1/posts?limit=1&x=">\x80,<y' });
 
       expect(reply.headers['link']).toMatch(
@@ -180,11 +180,11 @@ describe.each(STORES)('GET /v1/posts on %s', (store) => {
       );
     });
 
-    it('leads back from past the end', async () => {
+    it('links back to the last page from beyond the end', async () => {
       expect(await links('?page=9223372036854775807')).toMatchObject({ prev: '/v1/posts?page=3' });
     });
 
-    it('can be followed to the end', async () => {
+    it('leads through all pages to the end', async () => {
       const seen: number[] = [];
       let next: string | undefined = '/v1/posts?limit=10&sort_dir=asc';
       while (next) {
@@ -195,7 +195,7 @@ describe.each(STORES)('GET /v1/posts on %s', (store) => {
       expect(seen).toEqual(posts.map(({ id }) => id));
     });
 
-    it('is left out when the request’s own address is over 2 KiB', async () => {
+    it('is omitted if the address of the request exceeds 2 KiB', async () => {
       const reply = await api.get(`/v1/posts?x=${'y'.repeat(2048)}`);
 
       expect(reply).toHaveStatus(200);
@@ -204,7 +204,7 @@ describe.each(STORES)('GET /v1/posts on %s', (store) => {
   });
 
   describe.each(['/v1/posts/cursor?', '/v1/posts?cursor=&'])('by cursor at %s', (path) => {
-    it('gives posts by ascending id, and where to go on', async () => {
+    it('returns posts by ascending id, with the next cursor', async () => {
       const reply = await api.get(`${path}limit=2`);
 
       expect(reply).toHaveStatus(200);
@@ -212,7 +212,7 @@ describe.each(STORES)('GET /v1/posts on %s', (store) => {
       expect(reply.headers['link']).toContain('cursor=Mg%3D%3D');
     });
 
-    it('has no next_cursor on the last page', async () => {
+    it('omits next_cursor on the last page', async () => {
       const { body, headers } = await api.get(`${path}limit=45`);
 
       expect(Object.keys(body)).toEqual(['data', 'has_next']);
@@ -231,13 +231,13 @@ describe.each(STORES)('GET /v1/posts on %s', (store) => {
       expect(body.has_next).toBe(false);
     });
 
-    it('is empty for a status that no post has', async () => {
+    it('is empty for an unknown status', async () => {
       expect((await api.get(`${path}status=archived`)).body).toEqual({ data: [], has_next: false });
     });
   });
 
   describe('cursors', () => {
-    it('walk all posts once, and Link says the same as next_cursor', async () => {
+    it('return each post exactly once, and Link contains next_cursor', async () => {
       const seen: number[] = [];
       let url: string | undefined = '/v1/posts/cursor?limit=8';
       while (url) {
@@ -251,7 +251,7 @@ describe.each(STORES)('GET /v1/posts on %s', (store) => {
       expect(seen).toEqual(posts.map(({ id }) => id));
     });
 
-    it('go on behind a post that is deleted', async () => {
+    it('continue after a deleted post', async () => {
       const [a, b, c] = [await api.posts.create(), await api.posts.create(), await api.posts.create()];
       await api.delete(`/v1/posts/${b.id}`);
 
@@ -261,13 +261,13 @@ describe.each(STORES)('GET /v1/posts on %s', (store) => {
       for (const { id } of [a, c]) await api.delete(`/v1/posts/${id}`);
     });
 
-    it.each(['0', '9007199254740993', '9223372036854775807'])('may stand for the id %s', async (id) => {
+    it.each(['0', '9007199254740993', '9223372036854775807'])('accept the id %s', async (id) => {
       expect(await api.get(`/v1/posts/cursor?cursor=${encodeURIComponent(btoa(id))}`)).toHaveStatus(200);
     });
 
     it.each([
-      ['no base64', '!!!'],
-      ['a number that is not encoded', '12'],
+      ['invalid base64', '!!!'],
+      ['an unencoded number', '12'],
       ['text', btoa('abc')],
       ['a negative number', btoa('-1')],
       ['a signed number', btoa('+1')],
@@ -279,11 +279,11 @@ describe.each(STORES)('GET /v1/posts on %s', (store) => {
       ['base64 with too much padding', 'Mg==='],
       ['other trailing bits', 'Mh=='],
       ['the URL-safe alphabet', 'Mg-_'],
-      ['a line feed within', 'M\ng=='],
+      ['a line feed inside', 'M\ng=='],
       ['blanks around', ' Mg=='],
       ['NUL', '\0'],
       ['a blank', ' '],
-      ['a very long one', 'Mg=='.repeat(500)],
+      ['a very long cursor', 'Mg=='.repeat(500)],
     ])('are rejected: %s', async (_, cursor) => {
       for (const path of ['/v1/posts', '/v1/posts/cursor']) {
         expect(await api.get(`${path}?${query({ cursor })}`)).toBeError('INVALID_CURSOR');
@@ -293,7 +293,7 @@ describe.each(STORES)('GET /v1/posts on %s', (store) => {
 });
 
 describe.each(STORES)('the order of titles on %s', (store) => {
-  it('is by code point, ties by id, both ways', async () => {
+  it('is by code point, then by id, in both directions', async () => {
     const api = await startApi(store);
     const titles = ['b', 'B', 'a', 'ä', 'Z', '_', '10', '9', '￿', '😀', 'é', 'a', '', 'ﬀ'].filter(Boolean);
     for (const title of titles) await api.posts.create({ title });

@@ -12,7 +12,7 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
   afterAll(() => api.stop());
 
   describe('POST', () => {
-    it('creates a draft by the constant author, and says where it is', async () => {
+    it('creates a draft by the default author, and returns its Location', async () => {
       const before = await api.posts.count();
       const reply = await api.post('/v1/posts', { title: 'First', content: 'Hello' });
 
@@ -39,7 +39,7 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
       ['', 'draft'],
       ['draft', 'draft'],
       ['published', 'published'],
-    ])('takes the status %j as %s', async (status, stored) => {
+    ])('stores the status %j as %s', async (status, stored) => {
       const reply = await api.post('/v1/posts', { title: 'T', content: 'C', status });
 
       expect(reply).toHaveStatus(201);
@@ -51,7 +51,7 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
       ['200 characters', 'a'.repeat(200)],
       ['200 emoji, which are 400 UTF-16 units', '😀'.repeat(200)],
       ['markup and quotes', `<b>"it's"</b> \\ % _ ; --`],
-    ])('takes a title of %s as it is', async (_, title) => {
+    ])('stores a title of %s unchanged', async (_, title) => {
       const reply = await api.post('/v1/posts', { title, content: title });
 
       expect(reply).toHaveStatus(201);
@@ -79,12 +79,12 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
       ['content that is a boolean', { title: 'T', content: true }, /content/],
       ['content with NUL', { title: 'T', content: '\0' }, /content/],
       ['content with a lone surrogate', { title: 'T', content: '\uDC00' }, /content/],
-      ['a status nobody knows', { title: 'T', content: 'C', status: 'archived' }, /status/],
+      ['an unknown status', { title: 'T', content: 'C', status: 'archived' }, /status/],
       ['a status in capitals', { title: 'T', content: 'C', status: 'DRAFT' }, /status/],
       ['a status that is a number', { title: 'T', content: 'C', status: 0 }, /status/],
       ['a status that is an array', { title: 'T', content: 'C', status: ['draft'] }, /status/],
       ['a status that is false', { title: 'T', content: 'C', status: false }, /status/],
-    ])('rejects %s, naming the field in the message alone, and stores nothing', async (_, body, message) => {
+    ])('rejects %s, names the field only in the message, and stores nothing', async (_, body, message) => {
       const before = await api.posts.count();
 
       const reply = await api.post('/v1/posts', body);
@@ -95,13 +95,13 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
       expect(await api.posts.count()).toBe(before);
     });
 
-    it('names every field that is wrong', async () => {
+    it('names every invalid field', async () => {
       const { body } = await api.post('/v1/posts', { status: 'x' });
 
       expect(body.error.message).toMatch(/title.*content.*status/);
     });
 
-    it('ignores fields that are not the client’s to set', async () => {
+    it('ignores fields that clients cannot set', async () => {
       const { data } = (
         await api.post('/v1/posts', {
           title: 'T',
@@ -130,7 +130,7 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
       ]);
     });
 
-    it('never gives an id a second time, and burns none on a rejection', async () => {
+    it('never reuses an id, and uses none for a rejected request', async () => {
       const first = await api.posts.create();
       await api.delete(`/v1/posts/${first.id}`);
       await api.post('/v1/posts', { title: '' });
@@ -140,7 +140,7 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
   });
 
   describe('GET {id}', () => {
-    it('finds the id behind a sign and any number of zeros', async () => {
+    it('accepts an id with a sign and leading zeros', async () => {
       const { id } = await api.posts.create();
 
       for (const written of [`${id}`, `+${id}`, `%2B${id}`, `00${id}`, `${'0'.repeat(500)}${id}`]) {
@@ -166,7 +166,7 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
       expect(await api.posts.get(before.id)).toEqual(reply.body.data);
     });
 
-    it('publishes, and takes back', async () => {
+    it('publishes and unpublishes', async () => {
       const { id } = await api.posts.create();
 
       expect((await api.patch(`/v1/posts/${id}`, { status: 'published' })).body.data.status).toBe(
@@ -179,8 +179,8 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
     it.each([
       ['an empty object', {}],
       ['nulls', { title: null, content: null, status: null }],
-      ['fields nobody knows', { id: 5, author_id: 9, views: 3, created_at: 'x' }],
-    ])('takes %s as no change but the time', async (_, change) => {
+      ['unknown fields', { id: 5, author_id: 9, views: 3, created_at: 'x' }],
+    ])('changes only updated_at for %s', async (_, change) => {
       const before = await api.posts.create();
 
       const reply = await api.patch(`/v1/posts/${before.id}`, change);
@@ -189,7 +189,7 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
       expect(reply.body.data).toEqual({ ...before, updated_at: expect.laterThan(before.updated_at) });
     });
 
-    it('takes content that is empty', async () => {
+    it('accepts empty content', async () => {
       const { id } = await api.posts.create();
 
       expect((await api.patch(`/v1/posts/${id}`, { content: '' })).body.data.content).toBe('');
@@ -202,8 +202,8 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
       ['content that is not text', { content: ['C'] }],
       ['content with NUL', { content: '\0' }],
       ['an empty status', { status: '' }],
-      ['a status nobody knows', { status: 'archived' }],
-      ['one bad field beside a good one', { title: 'Good', status: 'bad' }],
+      ['an unknown status', { status: 'archived' }],
+      ['an invalid field beside a valid one', { title: 'Good', status: 'bad' }],
     ])('rejects %s, and leaves the post as it was', async (_, change) => {
       const before = await api.posts.create();
 
@@ -214,7 +214,7 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
       expect(await api.posts.get(before.id)).toEqual(before);
     });
 
-    it('looks at the id, then at the body, then whether the post exists', async () => {
+    it('checks the id, then the body, then the existence of the post', async () => {
       expect(await api.patch('/v1/posts/abc', { title: 5 })).toBeError('INVALID_ID');
       expect(await api.patch('/v1/posts/abc', '{broken')).toBeError('INVALID_ID');
       expect(await api.patch('/v1/posts/999999999', { title: 5 })).toBeError('VALIDATION_ERROR');
@@ -271,7 +271,7 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
       '-9223372036854775809',
       '9'.repeat(500),
       'a'.repeat(2000),
-    ])('that is no 64-bit integer (%s) is rejected', async (id) => {
+    ])('rejects %s, which is not a 64-bit integer', async (id) => {
       expect(await send(id)).toBeError('INVALID_ID');
     });
 
@@ -283,12 +283,12 @@ describe.each(STORES)('/v1/posts on %s', (store) => {
       '9223372036854775807',
       '-9223372036854775808',
       '+9223372036854775807',
-    ])('that is valid and absent (%s) is not found', async (id) => {
+    ])('returns 404 for %s, which is valid and unknown', async (id) => {
       expect(await send(id)).toBeError('NOT_FOUND');
     });
   });
 
-  it('reserves the word cursor for reading', async () => {
+  it('reserves the word cursor for reads', async () => {
     expect(await api.get('/v1/posts/cursor')).toHaveStatus(200);
     expect(await api.send({ method: 'HEAD', url: '/v1/posts/cursor' })).toHaveStatus(200);
     expect(await api.patch('/v1/posts/cursor', {})).toBeError('INVALID_ID');

@@ -15,7 +15,7 @@ describe.each(STORES)('problem details (RFC 9457) on %s', (store) => {
   const JSON_BODY = { 'content-type': 'application/json' };
   const ERRORS: [code: string, send: (headers: Record<string, string>) => Promise<Reply>][] = [
     ['NOT_FOUND', (headers) => api.get('/v1/posts/999999999', headers)],
-    // What Fastify or our hooks reject before any handler.
+    // Errors of Fastify and of the hooks, before any handler.
     ['NOT_FOUND', (headers) => api.get('/nowhere', headers)],
     ['METHOD_NOT_ALLOWED', (headers) => api.delete('/v1/posts', headers)],
     ['INVALID_ID', (headers) => api.get('/v1/posts/%ff', headers)],
@@ -32,7 +32,7 @@ describe.each(STORES)('problem details (RFC 9457) on %s', (store) => {
     ['PRECONDITION_FAILED', (headers) => api.patch('/v2/users/1', {}, { ...headers, 'if-match': '"x"' })],
   ];
 
-  it.each(ERRORS)('say the same as the envelope does: %s', async (code, send) => {
+  it.each(ERRORS)('contain the same as the envelope: %s', async (code, send) => {
     const [envelope, problem] = [await send({}), await send(PROBLEM)];
     const { message, details } = envelope.body.error;
 
@@ -70,14 +70,14 @@ describe.each(STORES)('problem details (RFC 9457) on %s', (store) => {
     ['application/problem+xml', false],
     ['xapplication/problem+json', false],
     ['', false],
-  ])('are for those who ask for them: %j is %j', async (accept, isProblem) => {
+  ])('depend on the Accept header: %j selects them: %j', async (accept, isProblem) => {
     const { headers, body } = await api.get('/v1/posts/x', { accept });
 
     expect(headers['content-type']!.startsWith('application/problem+json')).toBe(isProblem);
     expect('error' in body).toBe(!isProblem);
   });
 
-  it('change nothing else: successes, and the one error that is specified otherwise', async () => {
+  it('do not change successes, nor the one error with another format', async () => {
     expect((await api.get('/v1/posts', PROBLEM)).headers['content-type']).toMatch(/^application\/json/);
     await api.accounts.register('ada@example.com');
     const { access } = await api.accounts.login('ada@example.com');
@@ -90,7 +90,7 @@ describe.each(STORES)('problem details (RFC 9457) on %s', (store) => {
   });
 });
 
-it('problem details mask what is our fault', async () => {
+it('problem details mask internal errors', async () => {
   const api = await startApi('SQLite');
   await api.accounts.drop();
   const reply = await api.post('/auth/login/', { email: 'a@example.com', password: PASSWORD }, PROBLEM);
@@ -100,7 +100,7 @@ it('problem details mask what is our fault', async () => {
   expect(reply.text).not.toMatch(/accounts|SELECT/);
 });
 
-it('problem details lead to a page that explains each code', async () => {
+it('problem details link to a page that explains each code', async () => {
   const api = await startApi('SQLite');
   const { text } = await api.get('/guides/errors', { accept: 'text/html' });
   await api.stop();

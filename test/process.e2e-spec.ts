@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { runCommand } from './support/command.js';
 import { Service } from './support/service.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
-import { waitFor } from './support/wait-for.js';
+import { until } from './support/until.js';
 
 const run = promisify(execFile);
 
@@ -22,6 +22,17 @@ describe.each(STORES)('the process on %s', (store) => {
 
   const start = (settings: Record<string, string> = {}) =>
     Service.start({ ...testStore.environment, ...settings });
+
+  /** Whether the process does not accept new connections. */
+  const isRefused = ({ url }: Service) =>
+    new Promise<boolean>((resolve) => {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1');
+      socket.once('connect', () => {
+        socket.destroy();
+        resolve(false);
+      });
+      socket.once('error', () => resolve(true));
+    });
 
   /** A request whose body stays unfinished until `finish` is called. */
   async function slowPost({ url }: Service) {
@@ -57,7 +68,7 @@ describe.each(STORES)('the process on %s', (store) => {
       expect((await service.fetch(`/v1/posts/${id}`)).status).toBe(200);
 
       // A connection that was kept is served once more.
-      await waitFor(() =>
+      await until('the process stops listening', () =>
         service.fetch('/health').then(
           () => false,
           (error: Error) => error.message === 'fetch failed',
@@ -77,10 +88,10 @@ describe.each(STORES)('the process on %s', (store) => {
     const received: string[] = [];
     open.on('data', (chunk) => received.push(String(chunk)));
     open.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\nGET /health HTTP/1.1\r\nHost: x\r\n');
-    await sleep(200);
+    await until('the first response arrives', () => received.length > 0);
 
     const end = service.end();
-    await sleep(200);
+    await until('the process stops listening', () => isRefused(service));
     open.write('\r\n');
     await end;
 

@@ -7,7 +7,7 @@ import { Transactions } from '../src/database/transactions.js';
 import { startApi, TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
 
-/** More than go into one transaction. */
+/** More rows than one transaction deletes. */
 const EXPIRED = 1200;
 
 async function addFailures(api: TestApi, name: string, count: number, expiresAt: Date): Promise<void> {
@@ -21,7 +21,7 @@ const failures = (api: TestApi) =>
   api.app.get(Queries).all<{ id: string }>('SELECT id FROM login_failures ORDER BY id');
 
 describe.each(STORES)('a purge on %s', (store) => {
-  it('deletes what has expired, however much, and leaves the rest', async () => {
+  it('deletes all expired rows, and no others', async () => {
     const api = await startApi(store);
     await addFailures(api, 'old', EXPIRED, new Date(Date.now() - 1000));
     await addFailures(api, 'new', 2, new Date(Date.now() + 60_000));
@@ -33,7 +33,7 @@ describe.each(STORES)('a purge on %s', (store) => {
     await api.stop();
   });
 
-  it('writes a batch at a time, so that others write in between', async () => {
+  it('deletes in batches, so that other writes run in between', async () => {
     const api = await startApi(store);
     await addFailures(api, 'old', EXPIRED, new Date(Date.now() - 1000));
 
@@ -50,7 +50,7 @@ describe.each(STORES)('a purge on %s', (store) => {
 });
 
 describe('a purge on PostgreSQL', () => {
-  it('by several replicas at once deletes each row once', async () => {
+  it('deletes each row once when several replicas purge at the same time', async () => {
     const api = await startApi('PostgreSQL');
     const replica = new TestApi(await createApp(api.config), api.config, async () => undefined);
     await addFailures(api, 'old', EXPIRED, new Date(Date.now() - 1000));
@@ -66,7 +66,7 @@ describe('a purge on PostgreSQL', () => {
 });
 
 describe.each(STORES)('the schedule of purges on %s', (store) => {
-  it('starts one when its time has come', async () => {
+  it('starts a purge when its timer fires', async () => {
     const api = await startApi(store);
     await addFailures(api, 'old', 3, new Date(Date.now() - 1000));
     const purger = new Purger(api.app.get(Transactions), api.app.get(Clock));
@@ -75,12 +75,12 @@ describe.each(STORES)('the schedule of purges on %s', (store) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       purger.onApplicationBootstrap();
-      // The next timer is the purger's; the database's own go on in real time.
+      // The next timer is that of the purger; those of the database keep running in real time.
       vi.advanceTimersToNextTimer();
     } finally {
       vi.useRealTimers();
     }
-    // Waits for what is under way.
+    // Waits for the purge to finish.
     await purger.onApplicationShutdown();
 
     expect(await failures(api)).toEqual([]);

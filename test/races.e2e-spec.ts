@@ -9,14 +9,14 @@ const byText = (a: string, b: string) => (a < b ? -1 : 1);
 const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, n) => make(n)));
 
-describe.each(STORES)('races on %s', (store) => {
+describe.each(STORES)('concurrent requests on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startApi(store);
   });
   afterAll(() => api.stop());
 
-  it('200 creates at once, a fifth of them invalid, give ids from 1 without gap or repeat', async () => {
+  it('200 creates, a fifth of them invalid, get ids from 1 without gaps or repetitions', async () => {
     const replies = await times(200, (n) =>
       api.post('/v1/posts', { title: n % 5 === 0 ? '' : `Post ${n}`, content: 'C' }),
     );
@@ -29,7 +29,7 @@ describe.each(STORES)('races on %s', (store) => {
     expect(await api.posts.count()).toBe(160);
   });
 
-  it('PATCHes of one post at once keep updated_at strictly increasing, and lose no field', async () => {
+  it('PATCHes of one post keep updated_at strictly increasing, and lose no field', async () => {
     const { id } = await api.posts.create();
 
     const replies = await times(100, (n) => api.patch(`/v1/posts/${id}`, { title: `Title ${n}` }));
@@ -40,7 +40,7 @@ describe.each(STORES)('races on %s', (store) => {
     expect(await api.posts.get(id)).toEqual(last);
   });
 
-  it('updated_at moves forward even when the clock has gone back', async () => {
+  it('updated_at increases even when the clock goes back', async () => {
     const before = await api.posts.create();
     vi.useFakeTimers({ now: 0, toFake: ['Date'] });
     try {
@@ -53,7 +53,7 @@ describe.each(STORES)('races on %s', (store) => {
     }
   });
 
-  it('a write that is acknowledged while another request’s transaction fails is kept', async () => {
+  it('an acknowledged write survives the rollback of a concurrent transaction', async () => {
     const transactions = api.app.get(Transactions);
     const before = await api.posts.count();
 
@@ -82,7 +82,7 @@ describe.each(STORES)('races on %s', (store) => {
     expect(views).toBeLessThan(1_000_000);
   });
 
-  it('units of work that collide all happen', async () => {
+  it('units of work that deadlock all succeed', async () => {
     const transactions = api.app.get(Transactions);
     const [a, b] = [await api.posts.create(), await api.posts.create()];
     const bump = (id: number) => async (manager: Parameters<Parameters<Transactions['run']>[0]>[0]) => {
@@ -91,7 +91,7 @@ describe.each(STORES)('races on %s', (store) => {
       await manager.increment(PostViews, { postId: id === a.id ? b.id : a.id }, 'views', 1);
     };
 
-    // In opposite orders, which on PostgreSQL is a deadlock.
+    // The opposite order causes a deadlock on PostgreSQL.
     await times(2, (n) => transactions.run(bump(n % 2 === 0 ? a.id : b.id)));
 
     const rows = await transactions.run((manager) =>
@@ -100,7 +100,7 @@ describe.each(STORES)('races on %s', (store) => {
     expect(rows).toEqual([{ views: 2 }, { views: 2 }]);
   });
 
-  it('DELETEs of one post at once: one finds it', async () => {
+  it('one of several DELETEs of a post succeeds', async () => {
     const { id } = await api.posts.create();
 
     const replies = await times(20, () => api.delete(`/v1/posts/${id}`));

@@ -3,7 +3,7 @@ import { RedisConnection } from '../src/common/rate-limit/redis-connection.js';
 import { startApi, type TestApi } from './support/api.js';
 import { reference } from './support/reference.js';
 import { hasRedis, RedisServer } from './support/redis.js';
-import { waitFor } from './support/wait-for.js';
+import { until } from './support/until.js';
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
 const ask = (api: TestApi, address: string, url = '/v1/posts') => api.get(url, from(address));
@@ -15,7 +15,7 @@ describe('RATE_LIMIT', () => {
   });
   afterAll(() => api.stop());
 
-  it('rejects what is beyond the limit until the window has passed, and says what is left', async () => {
+  it('rejects requests beyond the limit until the window has passed, and reports the remaining ones', async () => {
     const address = '203.0.113.1';
     for (const left of [2, 1, 0]) {
       const reply = await ask(api, address);
@@ -29,15 +29,15 @@ describe('RATE_LIMIT', () => {
     expect(rejected.headers['retry-after']).toMatch(/^[12]$/);
     expect(rejected.headers['ratelimit']).toMatch(/^"default";r=0;t=[12]$/);
     expect(await ask(api, '203.0.113.2')).toHaveStatus(200);
-    await waitFor(async () => (await ask(api, address)).status === 200);
+    await until('a new window begins', async () => (await ask(api, address)).status === 200);
   });
 
   it.each([
-    ['a path that no route serves', (address: string) => ask(api, address, '/nowhere')],
+    ['an unknown path', (address: string) => ask(api, address, '/nowhere')],
     ['a wrong method', (address: string) => api.put('/v1/posts', {}, from(address))],
-    ['a body that cannot be read', (address: string) => api.post('/v1/users', '{', from(address))],
+    ['an unreadable body', (address: string) => api.post('/v1/users', '{', from(address))],
     ['GraphQL', (address: string) => api.post('/graphql', { query: '{ __typename }' }, from(address))],
-    ['the reference', (address: string) => ask(api, address, '/openapi.json')],
+    ['the OpenAPI document', (address: string) => ask(api, address, '/openapi.json')],
   ])('counts %s', async (name, request) => {
     const address = `198.51.100.${name.length}`;
     for (let n = 0; n < 3; n++) expect(await request(address)).not.toHaveStatus(429);
@@ -45,7 +45,7 @@ describe('RATE_LIMIT', () => {
     expect(await request(address)).toBeError('RATE_LIMITED');
   });
 
-  it('counts an IPv6 address by its /64, and an IPv4 client of a socket that takes both as that', async () => {
+  it('counts an IPv6 address by its /64, and an IPv4-mapped address as IPv4', async () => {
     for (const n of [1, 2, 3]) expect(await ask(api, `2001:db8:7:7::${n}`)).toHaveStatus(200);
     expect(await ask(api, '2001:db8:7:7:ffff::1')).toBeError('RATE_LIMITED');
     expect(await ask(api, '2001:db8:7:8::1')).toHaveStatus(200);
@@ -55,7 +55,7 @@ describe('RATE_LIMIT', () => {
     expect(await ask(api, '192.0.2.9')).toBeError('RATE_LIMITED');
   });
 
-  it('leaves the health checks alone', async () => {
+  it('does not limit the health checks', async () => {
     for (let n = 0; n < 5; n++) {
       for (const path of ['/health', '/health/ready']) {
         const reply = await ask(api, '203.0.113.8', path);
@@ -68,7 +68,7 @@ describe('RATE_LIMIT', () => {
     expect((await ask(api, '203.0.113.8', '/healthy')).headers['ratelimit']).toMatch('r=2');
   });
 
-  it('lets preflights pass, so that a browser may read the rejection, and counts other OPTIONS', async () => {
+  it('exempts preflights, so that a browser can read the rejection, and counts other OPTIONS', async () => {
     const headers = { ...from('203.0.113.9'), origin: 'https://app.example' };
     const options = (more: Record<string, string> = {}) =>
       api.send({ method: 'OPTIONS', url: '/v1/posts', headers: { ...headers, ...more } });
@@ -83,7 +83,7 @@ describe('RATE_LIMIT', () => {
     expect(rejected.headers['access-control-allow-origin']).toBe('*');
   });
 
-  it('is rejected in the words of the reference', async () => {
+  it('returns the documented error', async () => {
     const own = await startApi('SQLite', { RATE_LIMIT: '100/60' });
     for (let n = 0; n < 100; n++) await own.get('/v1/posts');
     const { responses } = reference.paths['/v1/posts'].get;
@@ -102,12 +102,12 @@ describe('RATE_LIMIT', () => {
 });
 
 (hasRedis ? describe : describe.skip)('RATE_LIMIT with Redis', () => {
-  it('is one limit for all replicas, and one for each process while Redis is away', async () => {
+  it('is shared by all replicas, and separate for each process while Redis is unavailable', async () => {
     const redis = await RedisServer.start();
     const settings = { RATE_LIMIT: '6/60', TRUST_PROXY: '127.0.0.1', REDIS_URL: redis.url };
     const replicas = [await startApi('SQLite', settings), await startApi('SQLite', settings)] as const;
     let clients = 0;
-    /** How many of ten requests to each replica, of a client of its own, are accepted. */
+    /** Number of accepted requests, of ten to each replica by a new client. */
     const accepted = async () => {
       const address = `203.0.113.${++clients}`;
       const replies = [];
@@ -115,26 +115,26 @@ describe('RATE_LIMIT', () => {
       return replies.filter(({ status }) => status === 200).length;
     };
 
-    await waitFor(async () => (await accepted()) === 6);
+    await until('the replicas share one limit', async () => (await accepted()) === 6);
     redis.freeze();
     expect(await accepted()).toBe(12);
     redis.thaw();
-    await waitFor(async () => (await accepted()) === 6);
+    await until('the replicas share one limit', async () => (await accepted()) === 6);
     await redis.stop();
-    await waitFor(async () => (await accepted()) === 12);
+    await until('each replica has a limit', async () => (await accepted()) === 12);
     await redis.start();
-    await waitFor(async () => (await accepted()) === 6);
+    await until('the replicas share one limit', async () => (await accepted()) === 6);
 
     for (const replica of replicas) await replica.stop();
     await redis.stop();
   });
 
-  it('says once that Redis does not respond, leaves it alone for a while, and says when it is back', async () => {
+  it('logs once that Redis is unavailable, stops using it for a while, and logs its return', async () => {
     const redis = await RedisServer.start();
     const log: string[] = [];
     const logger = { log: (text: string) => log.push(text), warn: (text: string) => log.push(text) };
     const connection = new RedisConnection(redis.url, logger);
-    /** How many of the requests asked Redis, and how many got its response. */
+    /** Returns the number of requests that used Redis, and the number that got its response. */
     const request = async (count: number) => {
       let asked = 0;
       const command = () => {
@@ -146,14 +146,14 @@ describe('RATE_LIMIT', () => {
       );
       return [asked, replies.filter((reply) => reply === 'PONG').length];
     };
-    await waitFor(async () => (await request(1))[1] === 1);
+    await until('Redis responds', async () => (await request(1))[1] === 1);
 
     redis.freeze();
     expect(await request(3)).toEqual([3, 0]);
     expect(await request(3)).toEqual([0, 0]);
     redis.thaw();
     expect(await request(3)).toEqual([0, 0]);
-    await waitFor(async () => (await request(3))[0] === 1);
+    await until('a command is sent to Redis', async () => (await request(3))[0] === 1);
     expect(await request(3)).toEqual([3, 3]);
     expect(log).toEqual([
       'Redis is away: this process limits requests by itself (Command timed out)',

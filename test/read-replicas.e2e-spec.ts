@@ -62,7 +62,7 @@ describe.skipIf(standbyBinaries === undefined)('a read replica', () => {
   let api: TestApi;
 
   const isUsed = () => api.app.get(Database).replicas()[0]!.isUsed;
-  /** Whatever is written after it is not on the standby. */
+  /** Stops the replay, so that later writes do not reach the standby. */
   const pause = async () => {
     await until('the standby is used', isUsed);
     await standby.query('SELECT pg_wal_replay_pause()');
@@ -83,7 +83,7 @@ describe.skipIf(standbyBinaries === undefined)('a read replica', () => {
     await primary.stop();
   });
 
-  it('is read by requests without a token, and by others once it has what they have written', async () => {
+  it('serves requests without a token, and others once it has replayed their writes', async () => {
     await pause();
     const { headers, body } = await api.post('/v1/posts', { title: 'New', content: 'New' });
     const path = `/v1/posts/${body.data.id}`;
@@ -100,11 +100,11 @@ describe.skipIf(standbyBinaries === undefined)('a read replica', () => {
     expect((await api.get('/v1/posts?q=new', { [TOKEN]: token })).body.data).toHaveLength(1);
 
     await resume();
-    await until('the standby has the post', async () => (await statusOf(path)) === 200);
+    await until('the standby has replayed the post', async () => (await statusOf(path)) === 200);
     expect(await statusOf(path, { [TOKEN]: token })).toBe(200);
   });
 
-  it('is read by queries of GraphQL, and not by mutations', async () => {
+  it('serves queries of GraphQL, but not mutations', async () => {
     await pause();
     const made = await api.graphql(
       'mutation { createUser(input: { name: "Ada", email: "" }) { id posts { id } } }',
@@ -119,7 +119,7 @@ describe.skipIf(standbyBinaries === undefined)('a read replica', () => {
     await resume();
   });
 
-  it('is not read by a request that may write, nor for what decides', async () => {
+  it('does not serve requests that may write, nor reads that decide', async () => {
     await pause();
     const { id } = await api.posts.create({ title: 'First' });
     const first = await api.patch(`/v1/posts/${id}`, { title: 'Second' });
@@ -138,9 +138,12 @@ describe.skipIf(standbyBinaries === undefined)('a read replica', () => {
     await resume();
   });
 
-  it('is read by repositories where a module asks for it, and not after a write of the request', async () => {
+  it('serves repositories inside onReplica(), but not after a write of the request', async () => {
     const count = async (path: string) => (await api.get(`/probe/${path}`)).body.count;
-    await until('all is there', async () => (await count('replica')) === (await count('primary')));
+    await until(
+      'the standby is up to date',
+      async () => (await count('replica')) === (await count('primary')),
+    );
     await pause();
     const before = await count('primary');
     await api.users.create();
@@ -155,7 +158,7 @@ describe.skipIf(standbyBinaries === undefined)('a read replica', () => {
     await resume();
   });
 
-  it('gives browsers the token as a cookie that scripts do not see', async () => {
+  it('sends browsers the token in an HttpOnly cookie', async () => {
     const login = await api.post('/auth/session/', { email: 'ada@example.com', password: PASSWORD });
     const cookies = [login.headers['set-cookie']].flat().join('\n');
 
@@ -168,14 +171,14 @@ describe.skipIf(standbyBinaries === undefined)('a read replica', () => {
   });
 
   it.each(['', '1', 'FFFF', '0/16B374D8', '000000000000000g', '00000000000000000'])(
-    'rejects the token %j, and ignores such a cookie',
+    'rejects the token %j, and ignores it in a cookie',
     async (token) => {
       expect(await api.get('/v1/posts/1', { [TOKEN]: token })).toBeError('MALFORMED_REQUEST');
       expect(await statusOf('/v1/posts/1', { cookie: `consistency=${token}` })).toBe(200);
     },
   );
 
-  it('shows in the metrics, by its address and without its password', async () => {
+  it('is shown in the metrics by host, without its password', async () => {
     await until('the standby is used', isUsed);
     const text = await (await fetch(api.app.get(MetricsServer).url!)).text();
     const { host } = new URL(standby.url);
@@ -185,12 +188,12 @@ describe.skipIf(standbyBinaries === undefined)('a read replica', () => {
     expect(text).toContain(`db_client_connections_max{pool_name="replica ${host}"} 10`);
   });
 
-  it('leaves a write without a token where nothing has happened', async () => {
+  it('causes no token for a request that writes nothing', async () => {
     expect((await api.post('/v1/posts', { title: 5 })).headers).not.toHaveProperty(TOKEN);
     expect((await api.get('/v1/posts/1')).headers).not.toHaveProperty(TOKEN);
   });
 
-  it('that was never there, or is no standby, is left out', async () => {
+  it('is not used if it is unreachable or not a standby', async () => {
     const urls = ['postgres://nobody:wrong@127.0.0.1:1/none', primary.url].join();
     const other = await start({ DATABASE_URL: primary.url, DATABASE_REPLICA_URLS: urls, MIGRATE: 'off' });
     const { body, headers } = await other.post('/v1/posts', { title: 'New', content: 'New' });

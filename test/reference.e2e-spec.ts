@@ -15,9 +15,9 @@ import { hasBrowser, launchBrowser } from './support/browser.js';
 import { type Operation, operations, reference } from './support/reference.js';
 import { existingPath, send, validBody } from './support/requests.js';
 import { STORES } from './support/stores.js';
-import { waitFor } from './support/wait-for.js';
+import { until } from './support/until.js';
 
-describe('The reference', () => {
+describe('the OpenAPI document', () => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startApi('SQLite');
@@ -25,24 +25,24 @@ describe('The reference', () => {
   });
   afterAll(() => api.stop());
 
-  it('is the one that is committed, and served', async () => {
+  it('equals the committed one, and is served', async () => {
     expect(JSON.parse(JSON.stringify(await buildDocument(api.app)))).toEqual(reference);
     expect((await api.get('/openapi.json')).body).toEqual(reference);
   });
 
-  it('is there as OpenAPI 3.0 as well', async () => {
+  it('is also served as OpenAPI 3.0', async () => {
     const { body } = await api.get('/openapi-3.0.json');
     const file = join(await mkdtemp(join(tmpdir(), 'openapi-')), 'openapi.json');
     await writeFile(file, JSON.stringify(body));
 
-    // Rejects with all that does not fit the version.
+    // Fails on anything that the version does not allow.
     await promisify(execFile)('node_modules/.bin/redocly', ['lint', '--config=redocly.yaml', file]);
     expect(body.openapi).toBe('3.0.3');
     expect(Object.keys(body.paths)).toEqual(Object.keys(reference.paths));
     expect(body.components.schemas.CreatePostInput.properties.status).toMatchObject({ nullable: true });
   });
 
-  it('has every handler, with a summary', () => {
+  it('contains every handler, with a summary', () => {
     const ids = new Set<string>(
       operations.map(({ operation }) => operation.operationId.replace(/_v\d+$/, '')),
     );
@@ -51,18 +51,18 @@ describe('The reference', () => {
     for (const { operation } of operations) expect(operation.summary).toMatch(/^[A-Z]/);
   });
 
-  it('has an explanation for every code on the page of errors', () => {
+  it('has an explanation of every code on the page of errors', () => {
     const page = readFileSync('docs/errors.md', 'utf8');
 
     for (const [code, { status }] of Object.entries(ERRORS)) {
-      // When it comes, and what to do.
+      // A row explains when the error occurs, and what to do.
       expect(page).toMatch(new RegExp(`^\\| \`${code}\` +\\| ${status} +\\| [A-Z].+ \\| [A-Z].+ \\|$`, 'm'));
     }
   });
 
   (hasBrowser ? describe : describe.skip)('in a browser', () => {
     let browser: Browser;
-    /** Of several tests: Swagger UI takes seconds of processor time to show all operations. */
+    /** Shared by several tests, because Swagger UI needs seconds of processor time to show all operations. */
     let page: Page;
     beforeAll(async () => {
       browser = await launchBrowser();
@@ -70,11 +70,11 @@ describe('The reference', () => {
     });
     afterAll(() => browser?.close());
 
-    it('is a page that asks nobody else, and tries an operation out', async () => {
-      const troubles: string[] = [];
+    it('is shown on a page that sends requests to no other host, and tries out an operation', async () => {
+      const errors: string[] = [];
       const hosts = new Set<string>();
-      page.on('console', (message) => message.type() === 'error' && troubles.push(message.text()));
-      page.on('pageerror', (error) => troubles.push(error.message));
+      page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+      page.on('pageerror', (error) => errors.push(error.message));
       page.on(
         'request',
         (request) => !request.url().startsWith('data:') && hosts.add(new URL(request.url()).host),
@@ -88,21 +88,21 @@ describe('The reference', () => {
       expect(await page.innerText('.curl-command')).toContain(`curl -X 'GET'`);
       expect(await page.isVisible('.authorize')).toBe(true);
       expect([...hosts]).toEqual([new URL(page.url()).host]);
-      expect(troubles).toEqual([]);
+      expect(errors).toEqual([]);
     });
 
     it('is searched by words of tags, paths and summaries', async () => {
       await page.fill('.operation-filter-input', 'post DELETES');
       const paths = () => page.locator('.opblock-summary-path').allInnerTexts();
-      await waitFor(async () => !(await paths()).includes('/v1/orders'));
+      await until('the operation is hidden', async () => !(await paths()).includes('/v1/orders'));
 
       const found = await paths();
-      // Swagger UI breaks long paths by an invisible character.
+      // Swagger UI inserts an invisible character to wrap long paths.
       expect(found.map((path) => path.replaceAll('\u200b', ''))).toContain('/v1/posts/{id}');
       expect(found.length).toBeLessThan(operations.length / 4);
     });
 
-    it('logs in, keeps the token across reloads, and forgets it with the logout', async () => {
+    it('logs in, keeps the token across reloads, and deletes it at logout', async () => {
       const email = 'reader@example.com';
       await api.accounts.register(email);
       const status = (code: number) =>
@@ -128,11 +128,11 @@ describe('The reference', () => {
       await page.waitForSelector('#login-state:text("Logged out")');
       await execute();
       await status(401);
-      // A reload finds no token either.
+      // The token must not survive a reload either.
       expect(await stored()).not.toContain('eyJ');
     });
 
-    it('is dark for those who like it dark, also when they change that, and fits a small screen', async () => {
+    it('follows the color scheme, also when it changes, and fits a small screen', async () => {
       const small = await browser.newPage({ viewport: { width: 400, height: 800 }, colorScheme: 'dark' });
       const red = async (of: Page) =>
         Number(/\d+/.exec(await of.evaluate<string>('getComputedStyle(document.body).backgroundColor'))![0]);
@@ -145,12 +145,12 @@ describe('The reference', () => {
       expect(await small.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(400);
 
       await small.emulateMedia({ colorScheme: 'light' });
-      await waitFor(async () => (await red(small)) >= 128);
+      await until('the page is light', async () => (await red(small)) >= 128);
       expect(await small.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(400);
     });
   });
 
-  it('has no example body that says nothing', () => {
+  it('has a meaningful example for each text field of a body', () => {
     for (const { operation } of operations) {
       const { $ref = '' } = operation.requestBody?.content['application/json'].schema ?? {};
       const { properties = {} } = reference.components.schemas[$ref.split('/').at(-1)] ?? {};
@@ -163,21 +163,23 @@ describe('The reference', () => {
   });
 });
 
-/** How to be rejected by any operation that can be. What depends on what is stored is up to the tests of it. */
-type Provocation = (
+/**
+ * Sends a request that causes an error code on any operation. Errors that depend on stored data have their own tests.
+ */
+type ErrorTrigger = (
   api: TestApi,
   operation: Operation,
-  /** Puts ids that exist into a path of the reference. */
+  /** Replaces the parameters of a path with existing ids. */
   existing: (path: string) => Promise<string>,
 ) => Promise<Reply | Reply[]>;
 
-const PROVOCATIONS: Partial<Record<ErrorCode, Provocation>> = {
+const ERROR_TRIGGERS: Partial<Record<ErrorCode, ErrorTrigger>> = {
   INVALID_ID: (api, { method, path }) => send(api, method, path.replaceAll(/\{\w+\}/g, 'abc'), {}),
   NOT_FOUND: async (api, { method, path, operation }, existing) => {
     const segments = path.split('/');
     const parameters = segments.keys().filter((n) => segments[n]!.startsWith('{'));
     const body = operation.requestBody && validBody(operation);
-    // One of the ids at a time is absent.
+    // Exactly one id at a time does not exist.
     return Promise.all(
       parameters.map(async (n) => {
         const absent = (await existing(path)).split('/').with(n, '999999999').join('/');
@@ -204,7 +206,7 @@ const PROVOCATIONS: Partial<Record<ErrorCode, Provocation>> = {
     const { message } = examplesOf(operation, 'UNSUPPORTED_MEDIA_TYPE')[0].error;
     return send(api, operation.method, one(operation.path), 'x', {
       'content-type': 'text/plain',
-      // Some paths read any type, and none reads what is compressed.
+      // Some paths read any content type, but none reads a compressed body.
       ...(message.includes('compressed') && { 'content-encoding': 'gzip' }),
     });
   },
@@ -222,16 +224,16 @@ const PROVOCATIONS: Partial<Record<ErrorCode, Provocation>> = {
   VALIDATION_ERROR: (api, { method, path }) => send(api, method, one(path), []),
 };
 
-type Provocations = Partial<Record<ErrorCode, (api: TestApi, operation: Operation) => Promise<Reply>>>;
+type ErrorTriggers = Partial<Record<ErrorCode, (api: TestApi, operation: Operation) => Promise<Reply>>>;
 
-/** As nobody, and with a token that is none. */
-const ANONYMOUS: Provocations = {
+/** Sent without credentials, and with an invalid token. */
+const ANONYMOUS: ErrorTriggers = {
   UNAUTHENTICATED: (api, { method, path }) => send(api, method, one(path), {}),
   TOKEN_NOT_VALID: (api, { method, path }) => send(api, method, one(path), {}, bearer('x')),
 };
 
-/** By a session cookie alone. */
-const BY_COOKIE = (cookie: () => string): Provocations => ({
+/** Sent with a session cookie only. */
+const BY_COOKIE = (cookie: () => string): ErrorTriggers => ({
   CSRF_FAILED: (api, { method, path }) => send(api, method, one(path), {}, { cookie: cookie() }),
 });
 
@@ -239,7 +241,7 @@ const STAFF_ONLY = 'A staff account is required';
 
 const one = (path: string) => path.replaceAll(/\{\w+\}/g, '1');
 
-/** The bodies of a code: of `NOT_FOUND`, the examples `NOT_FOUND`, `NOT_FOUND_2` and so on. */
+/** The example bodies of a code: for `NOT_FOUND`, the examples `NOT_FOUND`, `NOT_FOUND_2` and so on. */
 function examplesOf({ operation }: Operation, code: ErrorCode): any[] {
   const examples = operation.responses[ERRORS[code].status]?.content?.['application/json']?.examples ?? {};
   return Object.entries<any>(examples)
@@ -247,7 +249,7 @@ function examplesOf({ operation }: Operation, code: ErrorCode): any[] {
     .map(([, { value }]) => value);
 }
 
-describe.each(STORES)('The examples of rejections on %s', (store) => {
+describe.each(STORES)('the examples of errors on %s', (store) => {
   let api: TestApi;
   let closed: TestApi;
   let user: Record<string, string>;
@@ -271,55 +273,64 @@ describe.each(STORES)('The examples of rejections on %s', (store) => {
     await closed.stop();
   });
 
-  /** Whoever is let through. */
+  /** Returns the credentials of an account that the operation allows. */
   const callerOf = (operation: Operation, code: ErrorCode) => {
     const isForStaff = examplesOf(operation, 'FORBIDDEN').some(({ error }) => error.message === STAFF_ONLY);
     return isForStaff && code !== 'FORBIDDEN' ? staff : user;
   };
 
-  const cases = (provocations: typeof PROVOCATIONS | Provocations) =>
-    (Object.keys(provocations) as ErrorCode[]).flatMap((code) =>
+  const cases = (triggers: typeof ERROR_TRIGGERS | ErrorTriggers) =>
+    (Object.keys(triggers) as ErrorCode[]).flatMap((code) =>
       operations
-        // Providers of social login have tests of their own.
+        // The providers of social login have their own tests.
         .filter(
           (operation) => examplesOf(operation, code).length > 0 && !operation.path.includes('{provider}'),
         )
         .map((operation) => [code, operation.method, operation.path, operation] as const),
     );
 
-  it.each(cases(PROVOCATIONS))('%s is true of %s %s', async (code, _method, _path, operation) => {
-    const { security } = operation.operation;
-    const authorize = security.length > 0 && security.every((way: object) => Object.keys(way).length > 0);
-    const caller = Object.create(api, {
-      send: {
-        value: (options: any) =>
-          api.send({
-            ...options,
-            headers: { ...(authorize && callerOf(operation, code)), ...options.headers },
-          }),
-      },
-    }) as TestApi;
-    const existing = (path: string) => existingPath(api, path, user);
-    const replies = [await PROVOCATIONS[code]!(caller, operation, existing)].flat();
+  it.each(cases(ERROR_TRIGGERS))(
+    'an example of %s is returned by %s %s',
+    async (code, _method, _path, operation) => {
+      const { security } = operation.operation;
+      const authorize = security.length > 0 && security.every((way: object) => Object.keys(way).length > 0);
+      const caller = Object.create(api, {
+        send: {
+          value: (options: any) =>
+            api.send({
+              ...options,
+              headers: { ...(authorize && callerOf(operation, code)), ...options.headers },
+            }),
+        },
+      }) as TestApi;
+      const existing = (path: string) => existingPath(api, path, user);
+      const replies = [await ERROR_TRIGGERS[code]!(caller, operation, existing)].flat();
 
-    expect(replies.length).toBeGreaterThan(0);
-    for (const { body } of replies) expect(examplesOf(operation, code)).toContainEqual(body);
-  });
+      expect(replies.length).toBeGreaterThan(0);
+      for (const { body } of replies) expect(examplesOf(operation, code)).toContainEqual(body);
+    },
+  );
 
   const byCookie = BY_COOKIE(() => cookie);
-  it.each(cases(byCookie))('%s is true of %s %s', async (code, _method, _path, operation) => {
-    const { body } = await byCookie[code]!(closed, operation);
+  it.each(cases(byCookie))(
+    'an example of %s is returned by %s %s with a session cookie',
+    async (code, _method, _path, operation) => {
+      const { body } = await byCookie[code]!(closed, operation);
 
-    expect(examplesOf(operation, code)).toContainEqual(body);
-  });
+      expect(examplesOf(operation, code)).toContainEqual(body);
+    },
+  );
 
   it.each(
     cases(ANONYMOUS).filter(
       ([, , path, { operation }]) => !path.startsWith('/auth/') || operation.security.length > 0,
     ),
-  )('%s is true of %s %s', async (code, _method, _path, operation) => {
-    const { body } = await ANONYMOUS[code]!(closed, operation);
+  )(
+    'an example of %s is returned by %s %s without valid credentials',
+    async (code, _method, _path, operation) => {
+      const { body } = await ANONYMOUS[code]!(closed, operation);
 
-    expect(examplesOf(operation, code)).toContainEqual(body);
-  });
+      expect(examplesOf(operation, code)).toContainEqual(body);
+    },
+  );
 });

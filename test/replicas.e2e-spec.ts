@@ -3,7 +3,7 @@ import { Service } from './support/service.js';
 import { createStore } from './support/stores.js';
 
 describe('a second service', () => {
-  it('on the same embedded database is rejected in one line', async () => {
+  it('does not start on the same embedded database, and prints one line', async () => {
     const store = await createStore('SQLite');
     const first = await Service.start(store.environment);
 
@@ -19,7 +19,7 @@ describe('a second service', () => {
     await store.remove();
   });
 
-  it('on the same PostgreSQL serves the same data, however many start at once', async () => {
+  it('serves the same data on the same PostgreSQL, also when many start at once', async () => {
     const store = await createStore('PostgreSQL');
     const services = await Promise.all(Array.from({ length: 4 }, () => Service.start(store.environment)));
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => github.stop());
 
-describe.each(STORES)('JWT_SECRET is rotated on %s', (store) => {
+describe.each(STORES)('a rotation of JWT_SECRET on %s', (store) => {
   let api: TestApi;
 
   const start = async () => {
@@ -27,7 +27,7 @@ describe.each(STORES)('JWT_SECRET is rotated on %s', (store) => {
     await api.accounts.register('ada@example.com');
   };
 
-  it('and nobody is logged out: tokens, sessions and CSRF tokens go on', async () => {
+  it('keeps tokens, sessions and CSRF tokens valid', async () => {
     await start();
     const tokens = await api.accounts.login('ada@example.com');
     const session = await api.accounts.session('ada@example.com');
@@ -49,9 +49,9 @@ describe.each(STORES)('JWT_SECRET is rotated on %s', (store) => {
     await api.stop();
   });
 
-  it('and a replica that does not have the new one yet never sees what it signs', async () => {
+  it('never gives a replica a token signed with a secret that it lacks', async () => {
     await start();
-    // The first step of a rotation: every replica learns the next secret before one signs with it.
+    // In the first step, every replica gets the next secret before any of them signs with it.
     api = await api.restart({ jwtSecret: OLD, jwtSecretPrevious: NEW });
     const { access } = await api.accounts.login('ada@example.com');
 
@@ -60,7 +60,7 @@ describe.each(STORES)('JWT_SECRET is rotated on %s', (store) => {
     await api.stop();
   });
 
-  it('and a request with an Idempotency-Key is still recognised, and its body, too', async () => {
+  it('recognizes a repeated Idempotency-Key and its body', async () => {
     await start();
     const { access } = await api.accounts.login('ada@example.com');
     const headers = { ...bearer(access), 'idempotency-key': 'one' };
@@ -74,7 +74,7 @@ describe.each(STORES)('JWT_SECRET is rotated on %s', (store) => {
     await api.stop();
   });
 
-  it('and a social login that is under way comes to its end', async () => {
+  it('does not interrupt a social login', async () => {
     await start();
     const emails = [{ email: 'octo@example.com', primary: true, verified: true }];
     github.person = { id: 1, login: 'octo', name: null, emails };
@@ -83,13 +83,13 @@ describe.each(STORES)('JWT_SECRET is rotated on %s', (store) => {
     const back = await visitor.logInAt(await visitor.start('github'), '1');
     api = await api.restart(rotated);
 
-    const reply = await visitor.ask(back);
+    const reply = await visitor.get(back);
     expect(reply).toHaveStatus(200);
     expect(await api.get('/auth/me/', bearer(reply.body.access))).toHaveStatus(200);
     await api.stop();
   });
 
-  it('and a secret that is neither of the two is rejected', async () => {
+  it('rejects a secret that is neither of the two', async () => {
     await start();
     const { access } = await api.accounts.login('ada@example.com');
     api = await api.restart({ jwtSecret: NEW, jwtSecretPrevious: 'x'.repeat(32) });

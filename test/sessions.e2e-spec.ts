@@ -6,7 +6,7 @@ import { Purger } from '../src/common/purge/purger.js';
 import { Queries } from '../src/database/queries.js';
 import { bearer, PASSWORD, type Session, sessionOf, startApi, TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
-import { waitFor } from './support/wait-for.js';
+import { until } from './support/until.js';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -31,7 +31,7 @@ describe.each(STORES)('sessions on %s', (store) => {
   afterEach(() => api.moveClock(0));
   afterAll(() => api.stop());
 
-  /** An account of its own, logged in. */
+  /** Registers a new account, and logs it in. */
   async function logIn(): Promise<Session> {
     email = `account${++count}@example.com`;
     await api.accounts.register(email);
@@ -45,7 +45,7 @@ describe.each(STORES)('sessions on %s', (store) => {
     api.app.get(Queries).one<Row>('SELECT * FROM logins WHERE id = :id', { id: idOf(of) });
 
   describe('POST /auth/session/', () => {
-    it('responds with the account and a CSRF token, and the credential is in the cookie alone', async () => {
+    it('returns the account and a CSRF token, with the credential only in the cookie', async () => {
       await logIn();
       const reply = await api.post('/auth/session/', { email: email.toUpperCase(), password: PASSWORD });
 
@@ -61,7 +61,7 @@ describe.each(STORES)('sessions on %s', (store) => {
       expect((await show(sessionOf(reply).cookie)).body).toEqual(reply.body);
     });
 
-    it('stores nothing that could be sent in its place', async () => {
+    it('stores only a hash, which is not accepted in place of the secret', async () => {
       await logIn();
       const row = await rowOf(session);
       const [, secret] = session.cookie.cookie.split('.');
@@ -71,7 +71,7 @@ describe.each(STORES)('sessions on %s', (store) => {
       expect(await show({ cookie: `session=${row!.id}.${row!.secret_hash}` })).toBeError('UNAUTHENTICATED');
     });
 
-    it('opens one under a new id, and ends the one that the browser had', async () => {
+    it('creates a session with a new id, and ends the previous one of the browser', async () => {
       const before = await logIn();
 
       const reply = await api.post('/auth/session/', { email, password: PASSWORD }, before.cookie);
@@ -83,7 +83,7 @@ describe.each(STORES)('sessions on %s', (store) => {
       expect(await show(after.cookie)).toHaveStatus(200);
     });
 
-    it('takes no id from the client, whatever it brings', async () => {
+    it('ignores any session id from the client', async () => {
       const chosen = `session=${'0'.repeat(8)}-0000-4000-8000-${'0'.repeat(12)}.${'x'.repeat(43)}`;
       await logIn();
 
@@ -95,7 +95,7 @@ describe.each(STORES)('sessions on %s', (store) => {
       }
     });
 
-    it('leaves the session of the browser alone when the login fails', async () => {
+    it('keeps the session of the browser when the login fails', async () => {
       await logIn();
 
       const reply = await api.post('/auth/session/', { email, password: 'wrong' }, session.cookie);
@@ -105,7 +105,7 @@ describe.each(STORES)('sessions on %s', (store) => {
       expect(await show(session.cookie)).toHaveStatus(200);
     });
 
-    it('rejects the same as a login for tokens, in the same words', async () => {
+    it('returns the same errors as a login for tokens', async () => {
       await logIn();
       const attempts = [
         { email, password: 'wrong password' },
@@ -123,7 +123,7 @@ describe.each(STORES)('sessions on %s', (store) => {
       expect(await api.post('/auth/session/', { email, password: PASSWORD })).toBeError('UNAUTHENTICATED');
     });
 
-    it('counts failures together with those for tokens', async () => {
+    it('counts failures together with those of logins for tokens', async () => {
       await logIn();
       const fail = (path: string) => api.post(path, { email, password: 'wrong' });
       await Promise.all(Array.from({ length: 10 }, () => fail('/auth/login/')));
@@ -134,7 +134,7 @@ describe.each(STORES)('sessions on %s', (store) => {
       }
     });
 
-    it('reads no form, so that no other site can log its visitors in', async () => {
+    it('rejects forms, so that another site cannot log its visitors in', async () => {
       await logIn();
       const form = { 'content-type': 'text/plain' };
 
@@ -145,7 +145,7 @@ describe.each(STORES)('sessions on %s', (store) => {
   });
 
   describe('GET /auth/session/', () => {
-    it('is for who has the cookie, and for nobody else', async () => {
+    it('requires the exact cookie', async () => {
       await logIn();
       const [, id, secret] = /=(.+)\.(.+)/.exec(session.cookie.cookie)!;
       const { access } = await api.accounts.login(email);
@@ -185,7 +185,7 @@ describe.each(STORES)('sessions on %s', (store) => {
       expect(await show(other.cookie)).toHaveStatus(200);
     });
 
-    it('is rejected for one that has ended already, and to tokens', async () => {
+    it('rejects a session that has ended, and tokens', async () => {
       await logIn();
       const { access } = await api.accounts.login(email);
       await logOut(session.headers);
@@ -195,7 +195,7 @@ describe.each(STORES)('sessions on %s', (store) => {
       expect(await api.get('/auth/me/', bearer(access))).toHaveStatus(200);
     });
 
-    it('of several at once, one ends it', async () => {
+    it('accepts one of several concurrent requests', async () => {
       await logIn();
 
       const replies = await Promise.all(Array.from({ length: 8 }, () => logOut(session.headers)));
@@ -207,7 +207,7 @@ describe.each(STORES)('sessions on %s', (store) => {
   });
 
   describe('a session', () => {
-    it('stands for the account as it is now', async () => {
+    it('returns the current state of the account', async () => {
       await logIn();
       await api.accounts.admin().setStaff(email, true);
 
@@ -215,7 +215,7 @@ describe.each(STORES)('sessions on %s', (store) => {
       expect((await api.get('/auth/me/', session.cookie)).body.is_staff).toBe(true);
     });
 
-    it('ends 14 days after its last use, to the second, and goes on for as long as it is used', async () => {
+    it('expires exactly 14 days after its last use', async () => {
       await logIn();
       const login = Date.parse((await rowOf(session))!.last_used_at) - Date.now();
 
@@ -223,7 +223,10 @@ describe.each(STORES)('sessions on %s', (store) => {
         api.moveClock(login + days * DAY);
         const before = (await rowOf(session))!.last_used_at;
         expect(await show(session.cookie)).toHaveStatus(200);
-        await waitFor(async () => (await rowOf(session))!.last_used_at > before);
+        await until(
+          'the use of the session is recorded',
+          async () => (await rowOf(session))!.last_used_at > before,
+        );
       }
       const { expires_at, last_used_at } = (await rowOf(session))!;
       expect(Date.parse(expires_at) - Date.parse(last_used_at)).toBe(14 * DAY);
@@ -234,7 +237,7 @@ describe.each(STORES)('sessions on %s', (store) => {
       expect(await show(session.cookie)).toBeError('UNAUTHENTICATED');
     });
 
-    it('is written to at most once a minute', async () => {
+    it('is updated at most once a minute', async () => {
       await logIn();
       const first = (await rowOf(session))!;
       const opened = Date.parse(first.last_used_at) - Date.now();
@@ -244,14 +247,17 @@ describe.each(STORES)('sessions on %s', (store) => {
       expect(await rowOf(session)).toEqual(first);
       api.moveClock(opened + MINUTE + 5000);
       await show({ ...session.cookie, 'user-agent': 'Later' });
-      await waitFor(async () => (await rowOf(session))!.agent === 'Later');
+      await until(
+        'the agent of the session is recorded',
+        async () => (await rowOf(session))!.agent === 'Later',
+      );
       expect(await rowOf(session)).toMatchObject({
         last_used_at: expect.laterThan(first.last_used_at),
         expires_at: expect.laterThan(first.expires_at),
       });
     });
 
-    it('is usable for reading while nothing can be written', async () => {
+    it('can be read while the database is locked for writes', async () => {
       await logIn();
       const { last_used_at } = (await rowOf(session))!;
       const runner = api.app.get(DataSource).createQueryRunner();
@@ -263,10 +269,13 @@ describe.each(STORES)('sessions on %s', (store) => {
 
       await runner.rollbackTransaction();
       await runner.release();
-      await waitFor(async () => (await rowOf(session))!.last_used_at > last_used_at);
+      await until(
+        'the use of the session is recorded',
+        async () => (await rowOf(session))!.last_used_at > last_used_at,
+      );
     });
 
-    it('is purged when it has expired, and not before', async () => {
+    it('is purged after it has expired, and not before', async () => {
       await logIn();
       api.moveClock(13 * DAY);
       await api.app.get(Purger).purge();
@@ -277,7 +286,7 @@ describe.each(STORES)('sessions on %s', (store) => {
       expect(await rowOf(session)).toBeUndefined();
     });
 
-    it('ends with the account, also when that is switched on again', async () => {
+    it('ends with the deactivation of the account, for good', async () => {
       await logIn();
       const admin = api.accounts.admin();
 
@@ -287,7 +296,7 @@ describe.each(STORES)('sessions on %s', (store) => {
       expect(await show(session.cookie)).toBeError('UNAUTHENTICATED');
     });
 
-    it('ends when the password is changed by another login, and stays when by itself', async () => {
+    it('ends after a change of password by another login, but not by itself', async () => {
       await logIn();
       const other = await api.accounts.session(email);
       const tokens = await api.accounts.login(email);
@@ -304,7 +313,7 @@ describe.each(STORES)('sessions on %s', (store) => {
       expect(await show(session.cookie)).toBeError('UNAUTHENTICATED');
     });
 
-    it('does not come about when the password changes while it is being opened', async () => {
+    it('is not opened with the old password during a change of password', async () => {
       await logIn();
       const change = (n: number) =>
         api.post(
@@ -326,7 +335,7 @@ describe.each(STORES)('sessions on %s', (store) => {
       }
     });
 
-    it('outlives the process', async () => {
+    it('survives a restart', async () => {
       const first = await startApi(store);
       await first.accounts.register('stays@example.com');
       const { headers } = await first.accounts.session('stays@example.com');
@@ -351,7 +360,7 @@ describe.each(STORES)('sessions on %s', (store) => {
 });
 
 describe('sessions on two replicas', () => {
-  it('are the same on both', async () => {
+  it('are shared', async () => {
     const api = await startApi('PostgreSQL', { JWT_SECRET: 'j'.repeat(32) });
     const replica = new TestApi(await createApp(api.config), api.config, async () => undefined);
     await api.accounts.register('ada@example.com');
@@ -366,7 +375,7 @@ describe('sessions on two replicas', () => {
 });
 
 describe('the cookie in production', () => {
-  it('takes HTTPS, and no neighbouring host can set it', async () => {
+  it('requires HTTPS, and cannot be set by another host of the domain', async () => {
     const api = await startApi('SQLite', {
       NODE_ENV: 'production',
       WRITE_ACCESS: 'open',

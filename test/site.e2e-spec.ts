@@ -10,14 +10,14 @@ import { createStore, STORES } from './support/stores.js';
 const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
-describe.each(STORES)('the front door on %s', (store) => {
+describe.each(STORES)('the start page on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startApi(store);
   });
   afterAll(() => api.stop());
 
-  it('says what this is, to browsers as a page and to others as JSON, with links for tools (RFC 8631)', async () => {
+  it('describes the service as a page for browsers and otherwise as JSON, with links for tools (RFC 8631)', async () => {
     const [page, json] = [await api.get('/', HTML), await api.get('/')];
 
     expect(page).toHaveStatus(200);
@@ -39,7 +39,7 @@ describe.each(STORES)('the front door on %s', (store) => {
     expect(await api.post('/', {})).toBeError('METHOD_NOT_ALLOWED');
   });
 
-  it('says when something keeps the service from serving', async () => {
+  it('shows when the service is not ready', async () => {
     const { source } = api.app.get(Database);
     await source.query('ALTER TABLE migrations RENAME TO gone');
     try {
@@ -59,7 +59,7 @@ describe('the pages', () => {
   });
   afterAll(() => api.stop());
 
-  it('have an icon where browsers look for it', async () => {
+  it('have an icon at the default path', async () => {
     const { headers, text } = await api.get('/favicon.ico');
     expect(headers['content-type']).toBe('image/svg+xml');
     expect(text).toContain('<svg');
@@ -71,7 +71,7 @@ describe('the pages', () => {
     expect(text.match(/aria-current="page"/g)).toHaveLength(1);
   });
 
-  it('do not link to a playground that is off', async () => {
+  it('do not link to the playground if it is off', async () => {
     const other = await startApi('SQLite', { GRAPHQL_PLAYGROUND: 'off' });
     const [page, docs, json] = [await other.get('/', HTML), await other.get('/docs'), await other.get('/')];
     await other.stop();
@@ -79,7 +79,7 @@ describe('the pages', () => {
     for (const { text } of [page, docs, json]) expect(text).not.toContain('"/graphql"');
   });
 
-  it('are guides whose links lead somewhere', async () => {
+  it('include guides without broken links', async () => {
     const seen = new Set<string>();
     const broken: string[] = [];
     const visit = async (path: string): Promise<void> => {
@@ -101,15 +101,15 @@ describe('the pages', () => {
     expect(seen.size).toBeGreaterThan(40);
   });
 
-  it('explain every code at the address that problem details name', async () => {
+  it('explain every code at the URL in problem details', async () => {
     const { text } = await api.get('/guides/errors');
     for (const code of Object.keys(ERRORS)) expect(text).toContain(`id="${code.toLowerCase()}"`);
   });
 
   (hasBrowser ? describe : describe.skip)('in a browser', () => {
-    it('are light or dark, fit a small screen, and have nothing to complain of', async () => {
+    it('follow the color scheme, fit a small screen, and log no errors', async () => {
       const browser = await launchBrowser();
-      const troubles: string[] = [];
+      const errors: string[] = [];
       try {
         for (const path of ['/', '/guides', '/guides/errors#invalid_id', '/guides/http']) {
           for (const [colorScheme, isDark] of [
@@ -117,7 +117,7 @@ describe('the pages', () => {
             ['dark', true],
           ] as const) {
             const page = await browser.newPage({ viewport: { width: 400, height: 800 }, colorScheme });
-            page.on('console', (message) => message.type() === 'error' && troubles.push(message.text()));
+            page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
             await page.goto((await api.app.getUrl()) + path);
             const [red] = /\d+/.exec(
               await page.evaluate<string>('getComputedStyle(document.body).backgroundColor'),
@@ -130,12 +130,12 @@ describe('the pages', () => {
       } finally {
         await browser.close();
       }
-      expect(troubles).toEqual([]);
+      expect(errors).toEqual([]);
     });
   });
 });
 
-it('the start prints the address, and those of the reference and the playground', async () => {
+it('the start logs the addresses of the service, the OpenAPI page and the playground', async () => {
   const store = await createStore('SQLite');
   const service = await Service.start(store.environment);
   await service.fetch('/health');

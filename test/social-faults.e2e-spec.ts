@@ -31,7 +31,7 @@ afterAll(() => Promise.all([google.stop(), github.stop()]));
 
 const settings = () => ({ ...google.settings, ...github.settings, PUBLIC_URL });
 
-/** The same address with other parameters; `undefined` takes one away. */
+/** Changes the parameters of an address; `undefined` removes one. */
 function withParameters(address: string, changes: Record<string, string | undefined>): string {
   const url = new URL(address);
   for (const [name, value] of Object.entries(changes)) {
@@ -41,7 +41,7 @@ function withParameters(address: string, changes: Record<string, string | undefi
   return url.href;
 }
 
-describe.each(STORES)('social login on %s makes nothing of', (store) => {
+describe.each(STORES)('a failed social login on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startApi(store, settings());
@@ -53,7 +53,7 @@ describe.each(STORES)('social login on %s makes nothing of', (store) => {
   });
   afterAll(() => api.stop());
 
-  /** Someone who is about to come back from Google. */
+  /** A visitor who has logged in at Google, and the callback that comes next. */
   async function arriving(): Promise<[Visitor, string]> {
     const visitor = new Visitor(api);
     return [visitor, await visitor.logInAt(await visitor.start('google'), 'ada')];
@@ -62,108 +62,111 @@ describe.each(STORES)('social login on %s makes nothing of', (store) => {
   it.each([
     ['no state', { state: undefined }],
     ['an empty state', { state: '' }],
-    ['a made-up state', { state: 'x'.repeat(43) }],
+    ['an invented state', { state: 'x'.repeat(43) }],
     ['a denial with no state', { state: undefined, code: undefined, error: 'access_denied' }],
-  ])('a callback with %s', async (_, changes) => {
+  ])('rejects a callback with %s', async (_, changes) => {
     const [visitor, callback] = await arriving();
 
-    const reply = await visitor.ask(withParameters(callback, changes));
+    const reply = await visitor.get(withParameters(callback, changes));
 
     expect(reply).toBeError('MALFORMED_REQUEST');
     expect(reply.headers['set-cookie']).toMatch(/^social-login=; Max-Age=0;/);
   });
 
-  it('a callback in another browser, with or without a login of its own', async () => {
+  it('rejects a callback in another browser, with or without a login there', async () => {
     const [, callback] = await arriving();
     const other = new Visitor(api);
-    expect(await other.ask(callback)).toBeError('MALFORMED_REQUEST');
+    expect(await other.get(callback)).toBeError('MALFORMED_REQUEST');
     await other.start('google');
-    expect(await other.ask(callback)).toBeError('MALFORMED_REQUEST');
+    expect(await other.get(callback)).toBeError('MALFORMED_REQUEST');
   });
 
-  it('a callback of another provider', async () => {
+  it('rejects a callback for another provider', async () => {
     const [visitor, callback] = await arriving();
 
-    expect(await visitor.ask(callback.replace('google', 'github'))).toBeError('MALFORMED_REQUEST');
+    expect(await visitor.get(callback.replace('google', 'github'))).toBeError('MALFORMED_REQUEST');
   });
 
-  it('a callback that comes too late, or whose cookie says that it does not', async () => {
+  it('rejects a late callback, and a forged expiry in the cookie', async () => {
     const [visitor, callback] = await arriving();
     const cookie = visitor.cookies(PUBLIC_URL);
     const later = cookie.replace(/\d+$/, (expires) => String(Number(expires) + 3600));
     api.moveClock(600_000);
 
-    expect(await visitor.ask(callback, { cookie: later })).toBeError('MALFORMED_REQUEST');
-    expect(await visitor.ask(callback, { cookie })).toBeError('MALFORMED_REQUEST');
+    expect(await visitor.get(callback, { cookie: later })).toBeError('MALFORMED_REQUEST');
+    expect(await visitor.get(callback, { cookie })).toBeError('MALFORMED_REQUEST');
     for (const odd of ['social-login=', 'social-login=x', 'social-login=.9999999999', 'social-login=%00']) {
-      expect(await visitor.ask(callback, { cookie: odd })).toBeError('MALFORMED_REQUEST');
+      expect(await visitor.get(callback, { cookie: odd })).toBeError('MALFORMED_REQUEST');
     }
   });
 
-  it('a code that Google does not know', async () => {
+  it('rejects a code that Google did not issue', async () => {
     const [visitor, callback] = await arriving();
 
-    expect(await visitor.ask(withParameters(callback, { code: 'x'.repeat(43) }))).toBeError(
+    expect(await visitor.get(withParameters(callback, { code: 'x'.repeat(43) }))).toBeError(
       'UNAUTHENTICATED',
     );
   });
 
-  it('no code', async () => {
+  it('rejects a missing code', async () => {
     const [visitor, callback] = await arriving();
 
-    expect(await visitor.ask(withParameters(callback, { code: undefined }))).toBeError('UNAUTHENTICATED');
+    expect(await visitor.get(withParameters(callback, { code: undefined }))).toBeError('UNAUTHENTICATED');
   });
 
-  it('a code of another login, which PKCE binds to that', async () => {
+  it('rejects the code of another login by PKCE', async () => {
     const [, stolen] = await arriving();
     const [visitor, callback] = await arriving();
     const code = new URL(stolen).searchParams.get('code')!;
 
-    expect(await visitor.ask(withParameters(callback, { code }))).toBeError('UNAUTHENTICATED');
+    expect(await visitor.get(withParameters(callback, { code }))).toBeError('UNAUTHENTICATED');
   });
 
-  it('a response in the name of another issuer (RFC 9207)', async () => {
+  it('rejects a response with another issuer (RFC 9207)', async () => {
     const [visitor, callback] = await arriving();
 
-    const reply = await visitor.ask(withParameters(callback, { iss: 'https://evil.example' }));
+    const reply = await visitor.get(withParameters(callback, { iss: 'https://evil.example' }));
     expect(reply).toBeError('UNAUTHENTICATED');
   });
 
-  it('someone who changed their mind', async () => {
+  it('rejects a login that the person has declined', async () => {
     const visitor = new Visitor(api);
     const state = new URL(await visitor.start('google')).searchParams.get('state')!;
     const denial = new URLSearchParams({ error: 'access_denied', state, iss: google.issuer }).toString();
 
-    expect(await visitor.ask(`${CALLBACK}?${denial}`)).toBeError('UNAUTHENTICATED');
+    expect(await visitor.get(`${CALLBACK}?${denial}`)).toBeError('UNAUTHENTICATED');
   });
 
   it.each<[string, Tampering]>([
-    ['of another nonce', (claims) => ({ ...claims, nonce: 'x'.repeat(43) })],
+    ['with another nonce', (claims) => ({ ...claims, nonce: 'x'.repeat(43) })],
     ['without a nonce', (claims) => ({ ...claims, nonce: undefined })],
     ['of another issuer', (claims) => ({ ...claims, iss: 'https://evil.example' })],
     ['for another audience', (claims) => ({ ...claims, aud: 'another-client' })],
-    ['for another as well, on its behalf', (claims) => ({ ...claims, aud: [claims['aud'], 'x'], azp: 'x' })],
+    [
+      'for two audiences, authorized for the other',
+      (claims) => ({ ...claims, aud: [claims['aud'], 'x'], azp: 'x' }),
+    ],
     ['that has expired', (claims) => ({ ...claims, exp: Math.floor(Date.now() / 1000) - 60 })],
     ['that does not expire', (claims) => ({ ...claims, exp: undefined })],
-    ['of nobody', (claims) => ({ ...claims, sub: undefined })],
-    ['of an empty name', (claims) => ({ ...claims, sub: '' })],
-    ['of a name too long', (claims) => ({ ...claims, sub: 'x'.repeat(256) })],
-    ['of a name with NUL', (claims) => ({ ...claims, sub: 'a\0' })],
-  ])('an ID token %s', async (_, tampering) => {
+    ['without a subject', (claims) => ({ ...claims, sub: undefined })],
+    ['with an empty subject', (claims) => ({ ...claims, sub: '' })],
+    ['with a subject that is too long', (claims) => ({ ...claims, sub: 'x'.repeat(256) })],
+    ['with NUL in the subject', (claims) => ({ ...claims, sub: 'a\0' })],
+  ])('rejects an ID token %s', async (_, tampering) => {
     const [visitor, callback] = await arriving();
     google.tampering = tampering;
 
-    expect(await visitor.ask(callback)).toBeError('UNAUTHENTICATED');
+    expect(await visitor.get(callback)).toBeError('UNAUTHENTICATED');
   });
 
-  it('an ID token that another key has signed', async () => {
+  it('rejects an ID token signed with another key', async () => {
     const [visitor, callback] = await arriving();
     google.forging = true;
 
-    expect(await visitor.ask(callback)).toBeError('UNAUTHENTICATED');
+    expect(await visitor.get(callback)).toBeError('UNAUTHENTICATED');
   });
 
-  it('an API of GitHub that does not respond as it should', async () => {
+  it('responds with 503 to unexpected responses of the GitHub API', async () => {
     github.status = 500;
     expect(await new Visitor(api).logIn('github')).toBeError('SERVICE_UNAVAILABLE');
     github.status = 401;
@@ -177,27 +180,27 @@ describe.each(STORES)('social login on %s makes nothing of', (store) => {
 });
 
 describe.each(STORES)('a callback on %s', (store) => {
-  it('is good once, in the same browser as well, and whatever that keeps', async () => {
+  it('is accepted once, even with its cookie', async () => {
     const api = await startApi(store, settings());
     for (const provider of ['google', 'github']) {
       const visitor = new Visitor(api);
       const callback = await visitor.logInAt(await visitor.start(provider), 'ada');
       const cookie = visitor.cookies(PUBLIC_URL);
-      expect(await visitor.ask(callback)).toHaveStatus(200);
+      expect(await visitor.get(callback)).toHaveStatus(200);
 
-      expect(await visitor.ask(callback)).toBeError('MALFORMED_REQUEST');
-      expect(await visitor.ask(callback, { cookie })).toBeError('UNAUTHENTICATED');
+      expect(await visitor.get(callback)).toBeError('MALFORMED_REQUEST');
+      expect(await visitor.get(callback, { cookie })).toBeError('UNAUTHENTICATED');
     }
     await api.stop();
   });
 
-  it('of many at once with one code lets one in', async () => {
+  it('is accepted once of several concurrent requests with one code', async () => {
     const api = await startApi(store, settings());
     const visitor = new Visitor(api);
     const callback = await visitor.logInAt(await visitor.start('github'), '');
     const cookie = visitor.cookies(PUBLIC_URL);
 
-    const replies = await Promise.all(Array.from({ length: 5 }, () => visitor.ask(callback, { cookie })));
+    const replies = await Promise.all(Array.from({ length: 5 }, () => visitor.get(callback, { cookie })));
 
     const statuses = replies.map(({ status }) => status).toSorted((a, b) => a - b);
     expect(statuses).toEqual([200, 401, 401, 401, 401]);
@@ -207,7 +210,7 @@ describe.each(STORES)('a callback on %s', (store) => {
 
 describe('a provider', () => {
   it.each(['twitter', 'Google', 'constructor', '__proto__', '%00', '%ff', 'x'.repeat(300)])(
-    'that nobody knows is not found: %s',
+    'is not found if it is unknown: %s',
     async (name) => {
       const api = await startApi('SQLite', settings());
 
@@ -217,7 +220,7 @@ describe('a provider', () => {
     },
   );
 
-  it('that is not configured is not there for now', async () => {
+  it('is unavailable if it is not configured', async () => {
     const api = await startApi('SQLite', google.settings);
 
     expect((await api.get('/auth/social/')).body.data.map(({ name }: any) => name)).toEqual(['google']);
@@ -228,7 +231,7 @@ describe('a provider', () => {
     await api.stop();
   });
 
-  it('that is down keeps nothing else from working, and is asked again when it is back', async () => {
+  it('affects nothing else while it is down, and works again when it is back', async () => {
     const port = await freePort();
     const issuer = `http://localhost:${port}`;
     const api = await startApi('SQLite', { ...settings(), GOOGLE_ISSUER: issuer });
@@ -240,36 +243,36 @@ describe('a provider', () => {
     const visitor = new Visitor(api);
     const callback = await visitor.logInAt(await visitor.start('google'), 'ada');
     await late.stop();
-    expect(await visitor.ask(callback)).toBeError('SERVICE_UNAVAILABLE');
+    expect(await visitor.get(callback)).toBeError('SERVICE_UNAVAILABLE');
     await api.stop();
   });
 
-  it('that does not respond is given up after some seconds, at the start and at the end', async () => {
+  it('times out if it does not respond, at the start and at the callback', async () => {
     const api = await startApi('SQLite', settings());
     const visitor = new Visitor(api);
     const callback = await visitor.logInAt(await visitor.start('google'), 'ada');
     const fresh = await startApi('SQLite', settings());
     google.hanging = true;
 
-    const [end, beginning] = await Promise.all([visitor.ask(callback), fresh.get('/auth/social/google/')]);
+    const [end, beginning] = await Promise.all([visitor.get(callback), fresh.get('/auth/social/google/')]);
 
     expect(end).toBeError('SERVICE_UNAVAILABLE');
     expect(beginning).toBeError('SERVICE_UNAVAILABLE');
     await Promise.all([api.stop(), fresh.stop()]);
   });
 
-  it('that is slow again and again is given up as if it did not respond once', async () => {
+  it('times out if several slow responses exceed the deadline together', async () => {
     const api = await startApi('SQLite', settings());
     const visitor = new Visitor(api);
     const callback = await visitor.logInAt(await visitor.start('google'), 'ada');
-    // Its tokens and then its keys: each in time, both together too late.
+    // Requests for tokens and for keys: each is fast enough, but both together are too slow.
     google.delay = 3000;
 
-    expect(await visitor.ask(callback)).toBeError('SERVICE_UNAVAILABLE');
+    expect(await visitor.get(callback)).toBeError('SERVICE_UNAVAILABLE');
     await api.stop();
   }, 20_000);
 
-  it('that is another than the settings say is not believed', async () => {
+  it('is rejected if its issuer differs from the setting', async () => {
     const api = await startApi('SQLite', {
       ...settings(),
       GOOGLE_ISSUER: google.issuer.replace('localhost', '127.0.0.1'),
@@ -279,7 +282,7 @@ describe('a provider', () => {
     await api.stop();
   });
 
-  it('that takes our secret for wrong cannot be used', async () => {
+  it('cannot be used if it rejects the client secret', async () => {
     const wrong = { GOOGLE_CLIENT_SECRET: 'wrong', GITHUB_CLIENT_SECRET: 'wrong' };
     const api = await startApi('SQLite', { ...settings(), ...wrong });
 
@@ -288,7 +291,7 @@ describe('a provider', () => {
     await api.stop();
   });
 
-  it('is believed what it has signed, whatever else it says', async () => {
+  it('may add other signed claims', async () => {
     const api = await startApi('SQLite', settings());
     google.tampering = (claims) => ({ ...claims, more: 'of it' });
 
@@ -296,7 +299,7 @@ describe('a provider', () => {
     await api.stop();
   });
 
-  it('may say who someone is in its user info alone', async () => {
+  it('may return the profile only from its user info endpoint', async () => {
     const other = await Google.start(CALLBACK, { claimsIn: 'user info' });
     other.people['ada'] = google.people['ada']!;
     const api = await startApi('SQLite', { ...settings(), ...other.settings });

@@ -24,7 +24,7 @@ afterAll(() => Promise.all([google.stop(), github.stop()]));
 const start = (store: 'SQLite' | 'PostgreSQL', more: Record<string, string> = {}) =>
   startApi(store, { ...google.settings, ...github.settings, PUBLIC_URL, ...more });
 
-/** Someone whom Google knows, with an e-mail of their own. */
+/** Adds a person to Google, with their own e-mail address. */
 function person(login: string, more: object = {}): string {
   google.people[login] = {
     email: `${login}@example.com`,
@@ -56,7 +56,7 @@ describe.each(STORES)('social login on %s', (store) => {
       .execute('UPDATE accounts SET is_email_verified = TRUE WHERE email = :email', { email });
   const logIn = (provider: string, login?: string) => new Visitor(api).logIn(provider, login);
 
-  it('lists the providers that are configured', async () => {
+  it('lists the configured providers', async () => {
     expect((await api.get('/auth/social/')).body).toEqual({
       data: [
         { name: 'google', url: '/auth/social/google/' },
@@ -65,7 +65,7 @@ describe.each(STORES)('social login on %s', (store) => {
     });
   });
 
-  it('starts at the provider with PKCE, state and nonce, each time others', async () => {
+  it('starts at the provider with new PKCE, state and nonce values each time', async () => {
     const [first, second] = [await api.get('/auth/social/google/'), await api.get('/auth/social/google')];
 
     expect(first).toHaveStatus(302);
@@ -91,7 +91,7 @@ describe.each(STORES)('social login on %s', (store) => {
     expect(url.searchParams.get('state')).not.toBe(url.searchParams.get('nonce'));
   });
 
-  it('makes an account of someone new at Google, and finds it again by who they are', async () => {
+  it('creates an account for a new person at Google, and finds it again by the subject', async () => {
     person('new');
     const first = await logIn('google', 'new');
 
@@ -112,7 +112,7 @@ describe.each(STORES)('social login on %s', (store) => {
     expect(await api.post('/auth/refresh/', { refresh: first.body.refresh })).toHaveStatus(200);
   });
 
-  it('makes an account of someone new at GitHub, and finds it again', async () => {
+  it('creates an account for a new person at GitHub, and finds it again', async () => {
     atGitHub(100, 'octo100@example.com', { name: 'The Octocat' });
     const account = await me(await logIn('github'));
 
@@ -127,7 +127,7 @@ describe.each(STORES)('social login on %s', (store) => {
     expect(await me(await logIn('github'))).toMatchObject({ name: 'octo101' });
   });
 
-  it('takes the primary e-mail of those that GitHub knows', async () => {
+  it('uses the primary e-mail of GitHub', async () => {
     atGitHub(110, 'primary@example.com');
     github.person = {
       ...github.person,
@@ -137,7 +137,7 @@ describe.each(STORES)('social login on %s', (store) => {
     expect(await me(await logIn('github'))).toMatchObject({ email: 'primary@example.com' });
   });
 
-  it('is to one account from both providers, where each has verified the e-mail', async () => {
+  it('uses one account for both providers, if each has verified the e-mail', async () => {
     person('both');
     atGitHub(120, 'BOTH@example.com');
     const account = await me(await logIn('google', 'both'));
@@ -147,7 +147,7 @@ describe.each(STORES)('social login on %s', (store) => {
     expect(await count('accounts')).toBe(accounts);
   });
 
-  it('is to the account with a password, where we have verified its e-mail, too', async () => {
+  it('uses the account with a password, if both sides have verified its e-mail', async () => {
     const { id } = await api.accounts.register('Owner@example.com');
     await verifyEmail('Owner@example.com');
 
@@ -159,7 +159,7 @@ describe.each(STORES)('social login on %s', (store) => {
     ['we have not verified', true, false],
     ['the provider has not verified', false, true],
     ['neither has verified', false, false],
-  ])('is rejected where %s an e-mail that is ours, and links nothing', async (what, theirs, ours) => {
+  ])('rejects the e-mail of an account that %s, and links nothing', async (what, theirs, ours) => {
     const login = `taken-${what.split(' ')[0]}`;
     await api.accounts.register(`${login}@example.com`);
     if (ours) await verifyEmail(`${login}@example.com`);
@@ -176,12 +176,12 @@ describe.each(STORES)('social login on %s', (store) => {
 
   it.each([
     ['no e-mail', { email: undefined }],
-    ['an e-mail that is none', { email: 'nobody' }],
+    ['an invalid e-mail', { email: 'nobody' }],
     ['an e-mail of another type', { email: 5 }],
-    ['an e-mail that it has not verified', { email_verified: false }],
-    ['an e-mail that it says "true" of', { email_verified: 'true' }],
-    ['an e-mail that it says nothing of', { email_verified: undefined }],
-  ])('is rejected with %s, and makes nothing', async (_, more) => {
+    ['an unverified e-mail', { email_verified: false }],
+    ['an e-mail verified as the text "true"', { email_verified: 'true' }],
+    ['an e-mail without the claim', { email_verified: undefined }],
+  ])('rejects %s, and creates nothing', async (_, more) => {
     const accounts = await count('accounts');
     person('odd', more);
 
@@ -189,7 +189,7 @@ describe.each(STORES)('social login on %s', (store) => {
     expect(await count('accounts')).toBe(accounts);
   });
 
-  it('is rejected without an e-mail at GitHub', async () => {
+  it('rejects a GitHub account without a verified e-mail', async () => {
     atGitHub(130, 'x@example.com');
     github.person = { ...github.person, emails: [] };
     expect(await logIn('github')).toBeError('VALIDATION_ERROR', ['email']);
@@ -198,18 +198,18 @@ describe.each(STORES)('social login on %s', (store) => {
   });
 
   it.each([
-    ['a long one', '🙂'.repeat(200), '🙂'.repeat(150)],
-    ['none', undefined, 'nameless1'],
-    ['an empty one', '', 'nameless2'],
-    ['one that cannot be stored', 'a\0b', 'nameless3'],
-  ])('takes a name that fits, of %s', async (_, name, expected) => {
+    ['a long name', '🙂'.repeat(200), '🙂'.repeat(150)],
+    ['no name', undefined, 'nameless1'],
+    ['an empty name', '', 'nameless2'],
+    ['a name that cannot be stored', 'a\0b', 'nameless3'],
+  ])('derives a valid name from %s', async (_, name, expected) => {
     const login = expected.startsWith('nameless') ? expected : 'longname';
     person(login, { name });
 
     expect((await me(await logIn('google', login))).name).toBe(expected);
   });
 
-  it('is denied to an account that is switched off', async () => {
+  it('rejects a deactivated account', async () => {
     person('off');
     await logIn('google', 'off');
     await api.accounts.admin().setActive('off@example.com', false);
@@ -219,7 +219,7 @@ describe.each(STORES)('social login on %s', (store) => {
     expect(await logIn('github')).toBeError('UNAUTHENTICATED');
   });
 
-  it('gives an account that no password is right for', async () => {
+  it('creates an account that no password opens', async () => {
     const reply = await logIn('google', person('bare'));
     const login = (password: string) => api.post('/auth/login/', { email: 'bare@example.com', password });
     const unknown = await api.post('/auth/login/', { email: 'nobody@example.com', password: 'x' });
@@ -234,7 +234,7 @@ describe.each(STORES)('social login on %s', (store) => {
     expect(await api.post('/auth/register/', body)).toBeError('CONFLICT');
   });
 
-  it('of someone new by many at once makes one account', async () => {
+  it('creates one account from several concurrent logins of a new person', async () => {
     person('race');
     const visitors = Array.from({ length: 8 }, () => new Visitor(api));
     const callbacks = await Promise.all(
@@ -242,7 +242,7 @@ describe.each(STORES)('social login on %s', (store) => {
     );
     const [accounts, identities] = [await count('accounts'), await count('social_identities')];
 
-    const replies = await Promise.all(visitors.map((visitor, n) => visitor.ask(callbacks[n]!)));
+    const replies = await Promise.all(visitors.map((visitor, n) => visitor.get(callbacks[n]!)));
 
     for (const reply of replies) expect(reply).toHaveStatus(200);
     expect(new Set(await Promise.all(replies.map(async (reply) => (await me(reply)).id))).size).toBe(1);
@@ -250,7 +250,7 @@ describe.each(STORES)('social login on %s', (store) => {
     expect(await count('social_identities')).toBe(identities + 1);
   });
 
-  it('of someone new by both providers, many times at the very same moment, makes one account', async () => {
+  it('creates one account from simultaneous logins with both providers', async () => {
     const profile = { email: 'moment@example.com', emailVerified: true, name: 'Ada' };
     const find = (n: number) =>
       api.app
@@ -262,7 +262,7 @@ describe.each(STORES)('social login on %s', (store) => {
     expect(new Set(accounts.map(({ id }) => id)).size).toBe(1);
   });
 
-  it('of someone new by both providers at once makes one account', async () => {
+  it('creates one account from concurrent callbacks of both providers', async () => {
     person('two-ways');
     atGitHub(150, 'two-ways@example.com');
     const [one, two] = [new Visitor(api), new Visitor(api)];
@@ -271,13 +271,13 @@ describe.each(STORES)('social login on %s', (store) => {
       await two.logInAt(await two.start('github'), ''),
     ] as const;
 
-    const replies = await Promise.all([one.ask(callbacks[0]), two.ask(callbacks[1])]);
+    const replies = await Promise.all([one.get(callbacks[0]), two.get(callbacks[1])]);
 
     for (const reply of replies) expect(reply).toHaveStatus(200);
     expect((await me(replies[0])).id).toBe((await me(replies[1])).id);
   });
 
-  it('is one of the logins of the account', async () => {
+  it('is listed as a login of the account', async () => {
     const { body } = await logIn('google', person('listed'));
 
     const { data } = (await api.get('/auth/sessions/', bearer(body.access))).body;
@@ -300,7 +300,7 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
     return new URL(reply.headers['location']!).searchParams.get('code')!;
   }
 
-  it('leads to the front end with a one-time code, and no token', async () => {
+  it('redirects to the front end with a one-time code, and without tokens', async () => {
     const reply = await new Visitor(api).logIn('google', person('front'));
 
     expect(reply).toHaveStatus(302);
@@ -315,7 +315,7 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
     expect((await api.get('/auth/me/', bearer(tokens.body.access))).body.email).toBe('front@example.com');
   });
 
-  it('leads nowhere else, whatever the browser brings', async () => {
+  it('redirects to no other address, whatever the browser sends', async () => {
     const visitor = new Visitor(api);
     const evil = 'https://evil.example/';
     const more = ['redirect_uri', 'next', 'redirect', 'return_to', 'callback'].map(
@@ -323,20 +323,20 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
     );
     const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', origin: evil, referer: evil };
 
-    const begun = await visitor.ask(`/auth/social/google/?${more.join('&')}`, headers);
+    const begun = await visitor.get(`/auth/social/google/?${more.join('&')}`, headers);
     const url = new URL(begun.headers['location']!);
     expect(url.origin).toBe(google.issuer);
     expect(url.searchParams.get('redirect_uri')).toBe(CALLBACK);
     expect(url.href).not.toContain('evil');
     const back = await visitor.logInAt(url.href, person('lured'));
-    const reply = await visitor.ask(`${back}&${more.join('&')}`, {
+    const reply = await visitor.get(`${back}&${more.join('&')}`, {
       ...headers,
       cookie: visitor.cookies(PUBLIC_URL),
     });
     expect(reply.headers['location']).toMatch(/^https:\/\/app\.example\.com\/welcome\?from=login&code=/);
   });
 
-  it('has a code that is good once, of many attempts at once too', async () => {
+  it('uses a code that is valid once, even for concurrent attempts', async () => {
     const once = await codeOf('once');
 
     const replies = await Promise.all(Array.from({ length: 8 }, () => exchange(once)));
@@ -348,7 +348,7 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
     expect(await exchange(once)).toBeError('TOKEN_NOT_VALID');
   });
 
-  it('has a code that is good for a minute, is purged after it, and is stored as a hash', async () => {
+  it('uses a code that is valid for a minute, then purged, and stored as a hash', async () => {
     const [late, early] = [await codeOf('late'), await codeOf('early')];
     const rows = () => api.app.get(Queries).all('SELECT * FROM login_codes');
     expect(await rows()).not.toEqual([]);
@@ -362,14 +362,14 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
     expect(await rows()).toEqual([]);
   });
 
-  it('has a code that is no good for an account that is switched off', async () => {
+  it('rejects the code of a deactivated account', async () => {
     const good = await codeOf('leaver');
     await api.accounts.admin().setActive('leaver@example.com', false);
 
     expect(await exchange(good)).toBeError('TOKEN_NOT_VALID');
   });
 
-  it('takes no other codes', async () => {
+  it('rejects any other code', async () => {
     for (const none of ['', 'x', '\u{1F511}', 'x'.repeat(100_000)]) {
       expect(await exchange(none)).toBeError('TOKEN_NOT_VALID');
     }

@@ -17,12 +17,13 @@ describe.each(STORES)('tokens on %s', (store) => {
   let tokens: Tokens;
   let count = 0;
   beforeAll(async () => {
-    api = await startApi(store);
+    // With the full cost of passwords.
+    api = await startApi(store, {}, []);
   });
   afterEach(() => api.moveClock(0));
   afterAll(() => api.stop());
 
-  /** An account of its own, logged in. */
+  /** Registers a new account, and logs it in. */
   async function logIn(): Promise<Tokens> {
     email = `account${++count}@example.com`;
     await api.accounts.register(email);
@@ -36,7 +37,7 @@ describe.each(STORES)('tokens on %s', (store) => {
   const me = (token: string) => api.get('/auth/me/', bearer(token));
 
   describe('POST /auth/login/', () => {
-    it('gives tokens with the claims that are promised, and no others', async () => {
+    it('returns tokens with the documented claims, and no others', async () => {
       const before = Math.floor(Date.now() / 1000);
       const { access, refresh: token } = await logIn();
       const { body: account } = await me(access);
@@ -56,7 +57,7 @@ describe.each(STORES)('tokens on %s', (store) => {
       });
       expect(claims.iat).toBeGreaterThanOrEqual(before);
       const { jti, iat } = claimsOf(token);
-      // A second may end between the two.
+      // The two tokens may be issued in different seconds.
       expect([0, 1]).toContain(claims.iat - iat);
       expect(claimsOf(token)).toEqual({
         token_type: 'refresh',
@@ -74,14 +75,14 @@ describe.each(STORES)('tokens on %s', (store) => {
       });
     });
 
-    it('calls staff admin', async () => {
+    it('has the role admin for staff', async () => {
       await logIn();
       await api.accounts.admin().setStaff(email, true);
 
       expect(claimsOf((await api.accounts.login(email)).access).role).toBe('admin');
     });
 
-    it('takes the e-mail in any letter case', async () => {
+    it('accepts the e-mail in any letter case', async () => {
       await logIn();
 
       const reply = await login({});
@@ -89,7 +90,7 @@ describe.each(STORES)('tokens on %s', (store) => {
       expect(await login({ email: ` ${email.toUpperCase()} ` })).toHaveStatus(200);
     });
 
-    it('rejects an unknown e-mail, a wrong password and an inactive account in the same words', async () => {
+    it('returns the same error for an unknown e-mail, a wrong password and an inactive account', async () => {
       await logIn();
       const wrong = await login({ password: 'wrong password' });
       const unknown = await login({ email: 'nobody@example.com' });
@@ -116,7 +117,7 @@ describe.each(STORES)('tokens on %s', (store) => {
       expect(await api.post('/auth/login/', body)).toBeError('VALIDATION_ERROR', fields);
     });
 
-    it('hashes the password again when it was hashed with less work', async () => {
+    it('rehashes a password that was hashed with weaker parameters', async () => {
       await logIn();
       const weak = await argon2.hash(PASSWORD, { memoryCost: 8192, timeCost: 1, parallelism: 1 });
       const { id } = (await me(tokens.access)).body;
@@ -133,7 +134,7 @@ describe.each(STORES)('tokens on %s', (store) => {
       await api.accounts.login(email);
     });
 
-    it('keeps where each login came from, and no token', async () => {
+    it('records the origin of each login, and no token', async () => {
       await api.accounts.register('agent@example.com');
       const agent = `Browser ${'x'.repeat(300)}`;
       const reply = await api.post(
@@ -152,7 +153,7 @@ describe.each(STORES)('tokens on %s', (store) => {
   });
 
   describe('an access token', () => {
-    it.each(['Bearer', 'bearer', 'BEARER'])('is taken with the scheme %s', async (scheme) => {
+    it.each(['Bearer', 'bearer', 'BEARER'])('is accepted with the scheme %s', async (scheme) => {
       const { access } = await logIn();
 
       expect(await api.get('/auth/me/', { authorization: `${scheme} ${access}` })).toHaveStatus(200);
@@ -160,17 +161,17 @@ describe.each(STORES)('tokens on %s', (store) => {
     });
 
     it.each(['', 'Bearer', 'Bearer ', 'bearer   ', 'Basic YTpi', 'Token x', 'Bearerx y'])(
-      'is not what %j is: that counts as none',
+      'is missing in %j',
       async (authorization) => {
         expect(await api.get('/auth/me/', { authorization })).toBeError('UNAUTHENTICATED');
       },
     );
 
-    it.each(['garbage', 'a b', 'a.b.c', ', '])('is not what Bearer %j is', async (token) => {
+    it.each(['garbage', 'a b', 'a.b.c', ', '])('is invalid as Bearer %j', async (token) => {
       expect(await me(token)).toBeError('TOKEN_NOT_VALID');
     });
 
-    it('lives 30 minutes, to the second', async () => {
+    it('is valid for exactly 30 minutes', async () => {
       const { access } = await logIn();
       const end = claimsOf(access).exp * 1000 - Date.now();
 
@@ -184,7 +185,7 @@ describe.each(STORES)('tokens on %s', (store) => {
       }
     });
 
-    it('may be from a clock that is some seconds ahead, and not more', async () => {
+    it('may be from a clock that is a few seconds ahead', async () => {
       const { access } = await logIn();
 
       api.moveClock(-4 * SECOND);
@@ -193,7 +194,7 @@ describe.each(STORES)('tokens on %s', (store) => {
       expect(await me(access)).toBeError('TOKEN_NOT_VALID');
     });
 
-    it('ends at once when the account is switched off', async () => {
+    it('is rejected as soon as the account is deactivated', async () => {
       const { access } = await logIn();
       await api.accounts.admin().setActive(email, false);
 
@@ -201,7 +202,7 @@ describe.each(STORES)('tokens on %s', (store) => {
       expect(await verify(access)).toBeError('TOKEN_NOT_VALID');
     });
 
-    it('stands for the account as it is now, not as the claims have it', async () => {
+    it('identifies the account, whose current state overrides the claims', async () => {
       const { access } = await logIn();
       await api.accounts.admin().setStaff(email, true);
 
@@ -210,7 +211,7 @@ describe.each(STORES)('tokens on %s', (store) => {
   });
 
   describe('POST /auth/refresh/', () => {
-    it('gives new tokens of the same login, once', async () => {
+    it('returns new tokens of the same login, once', async () => {
       const first = await logIn();
 
       const reply = await refresh(first.refresh);
@@ -224,14 +225,14 @@ describe.each(STORES)('tokens on %s', (store) => {
       expect(await refresh(reply.body.refresh)).toHaveStatus(200);
     });
 
-    it('tells of changes of the account', async () => {
+    it('updates the claims after a change of the account', async () => {
       const { access, refresh: token } = await logIn();
       await api.patch('/auth/me/', { name: 'Countess' }, bearer(access));
 
       expect(claimsOf((await refresh(token)).body.access).name).toBe('Countess');
     });
 
-    it('takes a token for 7 days, to the second', async () => {
+    it('accepts a token for exactly 7 days', async () => {
       const { refresh: token } = await logIn();
       const end = claimsOf(token).exp * 1000 - Date.now();
 
@@ -244,7 +245,7 @@ describe.each(STORES)('tokens on %s', (store) => {
       }
     });
 
-    it('goes on for as long as it is used', async () => {
+    it('extends the login each time', async () => {
       let { refresh: token } = await logIn();
 
       for (const days of [6, 12, 18]) {
@@ -255,7 +256,7 @@ describe.each(STORES)('tokens on %s', (store) => {
       }
     });
 
-    it('is denied to an account that is switched off, also when it is on again', async () => {
+    it('rejects a deactivated account, also after its reactivation', async () => {
       const { refresh: token } = await logIn();
       const admin = api.accounts.admin();
 
@@ -272,19 +273,19 @@ describe.each(STORES)('tokens on %s', (store) => {
       ['null', null],
       ['a number', 5],
       ['a list', ['x']],
-    ])('rejects %s as a wrong field, on each path', async (_, token) => {
+    ])('rejects %s as an invalid field, on each path', async (_, token) => {
       expect(await refresh(token)).toBeError('VALIDATION_ERROR', ['refresh']);
       expect(await logout(token)).toBeError('VALIDATION_ERROR', ['refresh']);
       expect(await verify(token)).toBeError('VALIDATION_ERROR', ['token']);
     });
 
-    it('takes an empty token for one that is not valid', async () => {
+    it('rejects an empty token as invalid', async () => {
       for (const reply of [await refresh(''), await logout(''), await verify('')]) {
         expect(reply).toBeError('TOKEN_NOT_VALID');
       }
     });
 
-    it('does not look at the header', async () => {
+    it('ignores the Authorization header', async () => {
       const { refresh: token } = await logIn();
 
       expect(await api.post('/auth/refresh/', { refresh: token }, bearer('garbage'))).toHaveStatus(200);
@@ -292,7 +293,7 @@ describe.each(STORES)('tokens on %s', (store) => {
   });
 
   describe('POST /auth/verify/', () => {
-    it('knows both kinds of token, and whether a refresh token has been used', async () => {
+    it('accepts both kinds of token, and rejects a used refresh token', async () => {
       const { access, refresh: token } = await logIn();
 
       expect((await verify(access)).body).toEqual({});
@@ -303,7 +304,7 @@ describe.each(STORES)('tokens on %s', (store) => {
   });
 
   describe('POST /auth/logout/', () => {
-    it('ends the login: its refresh token is not good any more, for anything', async () => {
+    it('ends the login, and invalidates its refresh token for all purposes', async () => {
       const { refresh: token } = await logIn();
       const other = await api.accounts.login(email);
 
@@ -317,14 +318,14 @@ describe.each(STORES)('tokens on %s', (store) => {
       expect(await refresh(other.refresh)).toHaveStatus(200);
     });
 
-    it('is denied to an access token', async () => {
+    it('rejects an access token', async () => {
       const { access, refresh: token } = await logIn();
 
       expect(await logout(access)).toBeError('TOKEN_NOT_VALID');
       expect(await verify(token)).toHaveStatus(200);
     });
 
-    it('ends the login by a token that was exchanged, too', async () => {
+    it('also ends the login with a refresh token that was already exchanged', async () => {
       const { refresh: token } = await logIn();
       const { refresh: next } = (await refresh(token)).body;
 
@@ -335,7 +336,7 @@ describe.each(STORES)('tokens on %s', (store) => {
     });
   });
 
-  it('are all under /auth/, without a version', async () => {
+  it('are available under /auth/ without a version', async () => {
     for (const path of ['login', 'refresh', 'verify', 'logout', 'register', 'change-password']) {
       expect(await api.post(`/v1/auth/${path}/`, {})).toBeError('NOT_FOUND');
       expect(await api.get(`/auth/${path}/`)).toBeError('METHOD_NOT_ALLOWED');
@@ -345,7 +346,7 @@ describe.each(STORES)('tokens on %s', (store) => {
 });
 
 describe.each(STORES)('REFRESH_REUSE=revoke on %s', (store) => {
-  it('ends the whole login, descendants included, when a used token comes again', async () => {
+  it('ends the whole login, with all later tokens, when a used token is reused', async () => {
     const api = await startApi(store, { REFRESH_REUSE: 'revoke' });
     await api.accounts.register('ada@example.com');
     const first = await api.accounts.login('ada@example.com');

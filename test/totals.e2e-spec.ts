@@ -7,7 +7,7 @@ import { STORES } from './support/stores.js';
 const total = async (api: TestApi, search = '') => (await api.get(`/v1/posts?${search}`)).body.meta.total;
 
 describe.each(STORES)('totals on %s', (store) => {
-  it('are exact after 200 creates, updates and deletes at once', async () => {
+  it('are exact after 200 concurrent creates, updates and deletes', async () => {
     const api = await startApi(store);
     const posts = await Promise.all(Array.from({ length: 100 }, () => api.posts.create()));
 
@@ -34,7 +34,7 @@ describe.each(STORES)('totals on %s', (store) => {
     await api.stop();
   });
 
-  it('leave out what was rolled back', async () => {
+  it('exclude changes that were rolled back', async () => {
     const api = await startApi(store);
     const { transactions } = api.app.get(Database);
     await api.posts.create();
@@ -49,7 +49,7 @@ describe.each(STORES)('totals on %s', (store) => {
     await api.stop();
   });
 
-  it('are found wrong when they are, and counted again', async () => {
+  it('are checked and recounted when they are wrong', async () => {
     const api = await startApi(store);
     const { queries, transactions } = api.app.get(Database);
     for (let n = 0; n < 3; n++) await api.posts.create();

@@ -8,7 +8,7 @@ import { GitHub } from './support/social/github.js';
 import { Visitor } from './support/social/visitor.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
 
-/** Of spans: who serves, who asks. */
+/** Kinds of spans. */
 const SERVER = 2;
 const CLIENT = 3;
 
@@ -16,7 +16,7 @@ const PUBLIC_URL = 'https://api.example.com';
 const SECRET = 'hunter2';
 const PASSWORD = 'correct horse';
 
-/** What a client that traces sends along. */
+/** The trace context that a client sends. */
 class ClientTrace {
   readonly id = randomBytes(16).toString('hex');
   readonly span = randomBytes(8).toString('hex');
@@ -40,7 +40,7 @@ describe.each(STORES)('traces on %s', (store) => {
       body: JSON.stringify(body),
     });
 
-  /** The service, as someone's browser finds it. */
+  /** The service at the public address of a browser. */
   const site = {
     config: { publicUrl: PUBLIC_URL },
     get: async (path: string, headers: Record<string, string>): Promise<Reply> => {
@@ -73,7 +73,7 @@ describe.each(STORES)('traces on %s', (store) => {
     const emails = [{ email: 'octo@example.com', primary: true, verified: true }];
     github.person = { id: 1, login: 'octo', name: null, emails };
     await new Visitor(site).logIn('github', '1');
-    // What is recorded is sent before the process ends.
+    // The service sends the recorded spans before the process ends.
     await service.end();
   });
   afterAll(async () => {
@@ -81,11 +81,11 @@ describe.each(STORES)('traces on %s', (store) => {
     await Promise.all([receiver.stop(), github.stop()]);
   });
 
-  it('show a request over REST whole: guard, handler, and every statement', () => {
+  it('show the guard, the handler and every statement of a request over REST', () => {
     expect(receiver.tree(creation.id)).toEqual([
       'POST /v1/posts',
       ['AccessGuard', 'SELECT accounts'],
-      // The entry of the audit log is in the transaction of the change.
+      // The audit entry belongs to the transaction of the change.
       store === 'SQLite'
         ? [
             'PostsController.create',
@@ -99,7 +99,7 @@ describe.each(STORES)('traces on %s', (store) => {
     ]);
   });
 
-  it('show an operation of GraphQL whole: guards, resolvers, and a statement for each level', () => {
+  it('show the guards, resolvers and a statement for each level of a GraphQL operation', () => {
     expect(receiver.tree(query.id)).toEqual([
       'POST /graphql',
       [
@@ -133,7 +133,7 @@ describe.each(STORES)('traces on %s', (store) => {
     expect(receiver.resources[0]).toMatchObject({ 'service.name': 'tested' });
   });
 
-  it('have the text of statements, and neither their values nor anything else that was sent', () => {
+  it('contain the text of statements, but neither values nor other input', () => {
     const statements = receiver.spans.filter(({ attributes }) => 'db.query.text' in attributes);
 
     expect(statements.find(({ name }) => name === 'INSERT posts')).toMatchObject({
@@ -146,7 +146,7 @@ describe.each(STORES)('traces on %s', (store) => {
     expect(JSON.stringify(receiver.spans)).not.toMatch(new RegExp(`${SECRET}|${PASSWORD}|ada@example`));
   });
 
-  it('show a request that failed, by its route', () => {
+  it('show a failed request by its route', () => {
     expect(receiver.tree(failure.id)).toEqual(['GET /v1/posts/:id', 'AccessGuard', 'PostsController.read']);
   });
 
@@ -164,7 +164,7 @@ describe.each(STORES)('traces on %s', (store) => {
     );
   });
 
-  it('are named by every line of the log that belongs to one', () => {
+  it('are named in every log line of a request', () => {
     const lines = service.log.filter(({ requestId }) => requestId !== undefined);
     const spans = new Set(receiver.spans.map(({ traceId, spanId }) => `${traceId} ${spanId}`));
 
@@ -177,7 +177,7 @@ describe.each(STORES)('traces on %s', (store) => {
 });
 
 describe('a service that traces', () => {
-  it('serves and stops when nobody collects its traces', async () => {
+  it('serves and stops while its collector is unavailable', async () => {
     const store = await createStore('SQLite');
     const endpoint = `http://127.0.0.1:${await freePort()}`;
     const service = await Service.start({ ...store.environment, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint });

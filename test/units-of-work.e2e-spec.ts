@@ -11,14 +11,14 @@ import { STORES } from './support/stores.js';
 
 class Stop extends Error {}
 
-/** Runs it as another request would: as no part of the unit of work that asks. */
+/** Runs work like another request: outside of the unit of work of the caller. */
 const elsewhere = AsyncLocalStorage.snapshot() as <T>(work: () => T) => T;
 
-describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
+describe.each(STORES)('a deferred unit of work on %s', (store) => {
   let api: TestApi;
   let transactions: Transactions;
   beforeAll(async () => {
-    // What keeps its connection would be felt at once.
+    // With one connection, a leaked connection makes the next test fail.
     api = await startApi(store, { DATABASE_POOL_SIZE: '1' });
     transactions = api.app.get(Transactions);
   });
@@ -43,7 +43,7 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
     atEnd: async (value: unknown) =>
       void log.push(`end ${String(value)} ${await insert('end')}`.replace(/\d+$/, 'n')),
   });
-  /** Whether writing still works, and nothing of before lingers in a transaction. */
+  /** Checks that writes still work, and that no earlier write remains uncommitted. */
   const expectAlive = async () => {
     await insert('alive');
     await transactions.run(async () => insert('alive'));
@@ -51,7 +51,7 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
     await clear();
   };
 
-  it('has its ends and all its writes in one transaction', async () => {
+  it('has its hooks and all its writes in one transaction', async () => {
     const log: string[] = [];
     let value: string | undefined;
 
@@ -77,9 +77,9 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
     await expectAlive();
   });
 
-  it('holds nothing before its first write', async () => {
+  it('holds no connection before its first write', async () => {
     const value = await transactions.deferred(async () => {
-      // Another's write, which would wait for ever.
+      // A write of another request, which would otherwise wait forever.
       await elsewhere(() => insert('other'));
       await insert('own');
       return 1;
@@ -90,13 +90,13 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
     await clear();
   });
 
-  it('that writes nothing is a transaction of its ends', async () => {
+  it('runs its hooks in a transaction if it writes nothing', async () => {
     expect(await transactions.deferred(async () => 'nothing', hooks())).toBe('nothing');
     expect(await payloads()).toEqual(['begin', 'end']);
     await clear();
   });
 
-  it('that fails before it has written is none', async () => {
+  it('starts no transaction if it fails before its first write', async () => {
     const statements = await statementsOf(() =>
       expect(
         transactions.deferred(async () => {
@@ -111,7 +111,7 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
   it.each<[string, Partial<ReturnType<typeof hooks>>, () => Promise<unknown>]>([
     ['after a write', {}, () => insert('a').then(() => Promise.reject(new Stop()))],
     [
-      'at its begin',
+      'in atBegin',
       {
         atBegin: async () => {
           await insert('begin');
@@ -121,13 +121,13 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
       () => insert('a'),
     ],
     [
-      'at its begin, though the work does not mind',
+      'in atBegin, although the work ignores it',
       { atBegin: () => Promise.reject(new Stop()) },
       () => insert('a').catch(() => 'never mind'),
     ],
-    ['at its begin, without a write', { atBegin: () => Promise.reject(new Stop()) }, async () => 'nothing'],
+    ['in atBegin, without a write', { atBegin: () => Promise.reject(new Stop()) }, async () => 'nothing'],
     [
-      'at its end',
+      'in atEnd',
       {
         atEnd: async () => {
           await insert('end');
@@ -137,26 +137,26 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
       () => insert('a'),
     ],
     [
-      'in one of two writes at a time',
+      'in one of two concurrent writes',
       {},
       () => Promise.all([insert('a'), insert('b').then(() => Promise.reject(new Stop()))]),
     ],
     [
-      'while its first write has not begun',
+      'before its first write has begun',
       {},
       async () => {
         void insert('a').catch(() => undefined);
         throw new Stop();
       },
     ],
-  ])('that fails %s leaves nothing, and holds nothing up', async (_, some, work) => {
+  ])('stores nothing and blocks nothing after a failure %s', async (_, some, work) => {
     await expect(transactions.deferred(work, { ...hooks(), ...some })).rejects.toBeInstanceOf(Stop);
 
     expect(await payloads()).toEqual([]);
     await expectAlive();
   });
 
-  it('whose statement the database rejects leaves nothing, and holds nothing up', async () => {
+  it('stores nothing and blocks nothing after a rejected statement', async () => {
     const work = async () => {
       await insert('a');
       await transactions.execute('INSERT INTO no_such_table VALUES (1)');
@@ -174,10 +174,10 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
       () => transactions.run((manager) => manager.query('INSERT INTO no_such_table VALUES (1)')),
     ],
     [
-      'a part that gave up',
+      'a failed nested unit of work',
       () => transactions.run(async () => Promise.reject(new Stop(`after ${await insert('part')}`))),
     ],
-  ])('does not succeed by overlooking %s', async (_, part) => {
+  ])('fails even if the work ignores %s', async (_, part) => {
     const work = async () => {
       await insert('a');
       await part().catch(() => 'never mind');
@@ -190,7 +190,7 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
     await expectAlive();
   });
 
-  it('does not succeed by overlooking a statement of its own manager', async () => {
+  it('fails even if the work ignores a rejected statement of its manager', async () => {
     const work = async (manager: EntityManager) => {
       await manager.query(`INSERT INTO orders (status, payload, created_at) VALUES ('', 'a', '2026-01-01')`);
       await manager.query('INSERT INTO no_such_table VALUES (1)').catch(() => 'never mind');
@@ -201,7 +201,7 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
     await expectAlive();
   });
 
-  it('reads what it has written, by its only connection', async () => {
+  it('reads its own writes on its only connection', async () => {
     const orders = api.app.get(DataSource).getRepository(Order);
     const read = async () => [
       await payloads(),
@@ -228,7 +228,7 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
     await clear();
   });
 
-  it('ends with what has begun in it, whoever waits for that', async () => {
+  it('waits for everything that has begun in it before it commits', async () => {
     await transactions.run(async () => {
       void insert('a');
       void transactions.run(() => sleep(20).then(() => insert('b')));
@@ -238,7 +238,7 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
     await clear();
   });
 
-  it('has no part in what comes after its end', async () => {
+  it('excludes writes that begin after its end', async () => {
     let late: Promise<unknown> | undefined;
     const slow = () => sleep(20).then(() => insert('late'));
 
@@ -259,7 +259,7 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
     await clear();
   });
 
-  it('rejects its manager after its end', async () => {
+  it('rejects the use of its manager after its end', async () => {
     let manager: EntityManager | undefined;
     await transactions.run(async (own) => {
       manager = own;
@@ -274,7 +274,7 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
     await expectAlive();
   });
 
-  it('starts again when it collides with another, and gives up in the end', async () => {
+  it('retries after a collision, and gives up eventually', async () => {
     const collision = Object.assign(new Error('Collided'), {
       code: store === 'SQLite' ? 'SQLITE_BUSY' : '40001',
     });
@@ -293,7 +293,7 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
       },
     );
 
-    // A collision at the begin is no reason to do the work again.
+    // A collision in atBegin does not repeat the work.
     expect([value, tries, begun]).toEqual([3, 3, 4]);
     expect(await payloads()).toEqual(['a', 'end']);
     await clear();
@@ -306,7 +306,7 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
     await expectAlive();
   });
 
-  it('happens as often as it is asked for, many at once, and the others do not', async () => {
+  it('commits each of many concurrent ones that succeed, and none that fails', async () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 50 }, (_, n) =>
         transactions.deferred(async () => {
@@ -326,9 +326,9 @@ describe.each(STORES)('a unit of work that begins late, on %s', (store) => {
   });
 });
 
-/** PostgreSQL has each write on a connection of its own. */
-describe('A unit of work on SQLite', () => {
-  it('keeps others waiting for no longer than a write may take', async () => {
+/** PostgreSQL runs each write on a separate connection. */
+describe('a unit of work on SQLite', () => {
+  it('blocks other writes no longer than the write timeout', async () => {
     const api = await startApi('SQLite');
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const endless = api.app.get(Transactions).run(() => released);

@@ -2,20 +2,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
 
-describe.each(STORES)('Users on %s', (store) => {
+describe.each(STORES)('users on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startApi(store);
   });
   afterAll(() => api.stop());
 
-  it('starts with the author of the posts', async () => {
+  it('contain the default author of posts', async () => {
     expect((await api.get('/v1/users/1')).body).toEqual({ id: 1, name: 'Author' });
     expect((await api.get('/v2/users/1')).body.data).toMatchObject({ id: '1', name: 'Author', email: '' });
   });
 
   describe('create', () => {
-    it('serves version 1 with the bare user', async () => {
+    it('returns only id and name in version 1', async () => {
       const reply = await api.post('/v1/users', { name: 'Ada', email: 'ada@example.com' });
 
       expect(reply).toHaveStatus(201);
@@ -24,7 +24,7 @@ describe.each(STORES)('Users on %s', (store) => {
       expect(await api.users.get(reply.body.id)).toMatchObject({ email: 'ada@example.com' });
     });
 
-    it('serves version 2 with all of it', async () => {
+    it('returns all fields in version 2', async () => {
       const reply = await api.post('/v2/users', { name: 'Ada', email: 'ada@example.com' });
 
       expect(reply).toHaveStatus(201);
@@ -48,8 +48,8 @@ describe.each(STORES)('Users on %s', (store) => {
       ['an address beyond ASCII', { name: 'Ada', email: 'jürgen@bücher.example' }, 'jürgen@bücher.example'],
       ['the longest name', { name: '😀'.repeat(150) }, ''],
       ['a blank name', { name: ' ' }, ''],
-      ['unknown keys, without effect', { name: 'Ada', id: 4711, created_at: 'x', role: 'admin' }, ''],
-    ])('takes %s', async (_, body, email) => {
+      ['unknown keys, which are ignored', { name: 'Ada', id: 4711, created_at: 'x', role: 'admin' }, ''],
+    ])('accepts %s', async (_, body, email) => {
       const reply = await api.post('/v2/users', body);
 
       expect(reply).toHaveStatus(201);
@@ -57,7 +57,7 @@ describe.each(STORES)('Users on %s', (store) => {
       expect(reply.body.data.id).not.toBe('4711');
     });
 
-    it('takes an e-mail that another user has', async () => {
+    it('accepts an e-mail that another user has', async () => {
       await api.users.create({ email: 'twice@example.com' });
 
       expect(await api.post('/v1/users', { name: 'B', email: 'twice@example.com' })).toHaveStatus(201);
@@ -65,18 +65,18 @@ describe.each(STORES)('Users on %s', (store) => {
 
     it.each([
       ['no fields', {}, ['name']],
-      ['no object', [], ['name']],
+      ['an array', [], ['name']],
       ['an empty name', { name: '' }, ['name']],
       ['null for the name', { name: null }, ['name']],
       ['a name that is not text', { name: 5 }, ['name']],
       ['a name that is too long', { name: 'a'.repeat(151) }, ['name']],
       ['NUL in the name', { name: 'a\0b' }, ['name']],
       ['a lone surrogate in the name', { name: '\ud800' }, ['name']],
-      ['an e-mail that is none', { name: 'Ada', email: 'ada' }, ['email']],
+      ['an invalid e-mail', { name: 'Ada', email: 'ada' }, ['email']],
       ['an e-mail that is not text', { name: 'Ada', email: 5 }, ['email']],
       ['an e-mail with a lone surrogate', { name: 'Ada', email: '\ud800@example.com' }, ['email']],
       ['an e-mail that is too long', { name: 'Ada', email: `${'a'.repeat(250)}@example.com` }, ['email']],
-      ['two faults at once', { name: '', email: 'x' }, ['name', 'email']],
+      ['two invalid fields', { name: '', email: 'x' }, ['name', 'email']],
     ])('rejects %s, in both versions', async (_, body, fields) => {
       const total = await count();
 
@@ -85,7 +85,7 @@ describe.each(STORES)('Users on %s', (store) => {
       expect(await count()).toBe(total);
     });
 
-    it('reads bodies as all paths but posts do', async () => {
+    it('accepts the same bodies as all paths other than posts', async () => {
       expect(await api.post('/v1/users', '{')).toBeError('MALFORMED_REQUEST');
       expect(await api.post('/v1/users', '{"name":"A"}', { 'content-type': 'text/plain' })).toBeError(
         'UNSUPPORTED_MEDIA_TYPE',
@@ -94,7 +94,7 @@ describe.each(STORES)('Users on %s', (store) => {
   });
 
   describe('list', () => {
-    it('is in the order of ids, with ids as text', async () => {
+    it('is ordered by id, with ids as text', async () => {
       const ids = (await api.get('/v1/users')).body.users.map(({ id }: { id: string }) => id);
 
       expect(ids[0]).toBe('1');
@@ -103,7 +103,7 @@ describe.each(STORES)('Users on %s', (store) => {
       expect((await api.get('/v1/users?limit=1')).body).toEqual({ users: [{ id: '1', name: 'Author' }] });
     });
 
-    it('is paged by 100 in version 1, with the way on in Link', async () => {
+    it('has pages of up to 100 in version 1, with links in Link', async () => {
       const total = await count();
       const reply = await api.get('/v1/users?limit=2&page=2');
 
@@ -113,7 +113,7 @@ describe.each(STORES)('Users on %s', (store) => {
       expect((await api.get('/v1/users?page=9223372036854775807')).body).toEqual({ users: [] });
     });
 
-    it('is paged like posts in version 2', async () => {
+    it('has the pages of posts in version 2', async () => {
       const total = await count();
       const reply = await api.get('/v2/users?limit=2&page=2');
 
@@ -126,7 +126,7 @@ describe.each(STORES)('Users on %s', (store) => {
   });
 
   describe('one user', () => {
-    it('is XML for those who accept exactly that', async () => {
+    it('is XML for Accept: application/xml', async () => {
       const { id } = await api.users.create({ name: 'a<b>&"c"\' ]]> \r\n\t ü😀\u0001\uFFFE' });
       const reply = await api.get(`/v1/users/${id}`, { accept: 'application/xml' });
 
@@ -146,7 +146,7 @@ describe.each(STORES)('Users on %s', (store) => {
       'text/xml',
       'application/xhtml+xml',
       '',
-    ])('is JSON for those who accept %j', async (accept) => {
+    ])('is JSON for Accept: %j', async (accept) => {
       const reply = await api.get('/v1/users/1', { accept });
 
       expect(reply.body).toEqual({ id: 1, name: 'Author' });
@@ -154,20 +154,20 @@ describe.each(STORES)('Users on %s', (store) => {
       expect(reply.headers['vary']).toBe('Accept');
     });
 
-    it('is JSON in version 2, whatever is accepted', async () => {
+    it('is JSON in version 2, whatever the Accept header', async () => {
       const reply = await api.get('/v2/users/1', { accept: 'application/xml' });
 
       expect(reply.body.data.id).toBe('1');
     });
 
-    it('is rejected in JSON, whatever is accepted', async () => {
+    it('returns errors in JSON, whatever the Accept header', async () => {
       const accept = { accept: 'application/xml' };
 
       expect(await api.get('/v1/users/999999', accept)).toBeError('NOT_FOUND');
       expect(await api.get('/v1/users/abc', accept)).toBeError('INVALID_ID');
     });
 
-    it('also depends on the origin where origins are listed', async () => {
+    it('varies by origin too if origins are listed', async () => {
       const listed = await startApi(store, { CORS_ORIGINS: 'https://a.example' });
       const { headers } = await listed.get('/v1/users/1', { origin: 'https://a.example' });
       await listed.stop();
@@ -177,7 +177,7 @@ describe.each(STORES)('Users on %s', (store) => {
   });
 
   describe('update', () => {
-    it.each(['/v1', '/v2'])('%s: PATCH changes what was sent, and moves updated_at', async (version) => {
+    it.each(['/v1', '/v2'])('%s: PATCH changes the given fields and updated_at', async (version) => {
       const before = await api.users.create({ name: 'Before', email: 'a@example.com' });
 
       expect(await api.patch(`${version}/users/${before.id}`, { name: 'After' })).toHaveStatus(200);
@@ -188,7 +188,7 @@ describe.each(STORES)('Users on %s', (store) => {
       });
     });
 
-    it.each([{}, { name: null, email: null }])('PATCH takes %j for no change', async (body) => {
+    it.each([{}, { name: null, email: null }])('PATCH changes only updated_at for %j', async (body) => {
       const before = await api.users.create({ email: 'a@example.com' });
       const reply = await api.patch(`/v2/users/${before.id}`, body);
 
@@ -202,7 +202,7 @@ describe.each(STORES)('Users on %s', (store) => {
     });
 
     it.each([{ name: 'After' }, { name: 'After', email: null }, { name: 'After', email: '' }])(
-      'PUT %j sets everything',
+      'PUT %j replaces all fields',
       async (body) => {
         const { id } = await api.users.create({ email: 'a@example.com' });
 
@@ -211,7 +211,7 @@ describe.each(STORES)('Users on %s', (store) => {
       },
     );
 
-    it('responds in the shape of its version', async () => {
+    it('responds in the format of its version', async () => {
       const user = await api.users.create();
 
       expect((await api.patch(`/v1/users/${user.id}`, {})).body).toEqual({
@@ -230,7 +230,7 @@ describe.each(STORES)('Users on %s', (store) => {
       ['put', {}, ['name']],
       ['put', { name: null }, ['name']],
       ['put', { name: 'A', email: 'x' }, ['email']],
-    ] as const)('%s rejects %j, and leaves the user as it was', async (method, body, fields) => {
+    ] as const)('%s rejects %j, and keeps the user unchanged', async (method, body, fields) => {
       const before = await api.users.create({ email: 'a@example.com' });
 
       for (const version of ['/v1', '/v2']) {
@@ -242,7 +242,7 @@ describe.each(STORES)('Users on %s', (store) => {
       expect(await api.users.get(before.id)).toEqual(before);
     });
 
-    it('looks at the id, then at the body, then for the user; and makes none', async () => {
+    it('checks the id, then the body, then the existence of the user, and creates none', async () => {
       for (const version of ['/v1', '/v2']) {
         expect(await api.put(`${version}/users/x`, { name: '' })).toBeError('INVALID_ID');
         expect(await api.put(`${version}/users/999999`, { name: '' })).toBeError('VALIDATION_ERROR');
@@ -254,7 +254,7 @@ describe.each(STORES)('Users on %s', (store) => {
   });
 
   describe('delete', () => {
-    it.each(['/v1', '/v2'])('%s: is 204, once', async (version) => {
+    it.each(['/v1', '/v2'])('%s: returns 204 once', async (version) => {
       const { id } = await api.users.create();
       const reply = await api.delete(`${version}/users/${id}`, { 'content-type': 'application/json' });
 
@@ -263,7 +263,7 @@ describe.each(STORES)('Users on %s', (store) => {
       expect(await api.delete(`${version}/users/${id}`)).toBeError('NOT_FOUND');
     });
 
-    it('spares the author, and users with posts', async () => {
+    it('rejects the default author, and users with posts', async () => {
       const { id } = await api.users.create();
       await api.posts.createBy(Number(id), ['A post']);
 
@@ -274,7 +274,7 @@ describe.each(STORES)('Users on %s', (store) => {
       expect(await api.delete('/v1/users/0')).toBeError('NOT_FOUND');
     });
 
-    it('never leaves a post without its author, whoever comes first', async () => {
+    it('never leaves a post without its author in a race', async () => {
       for (let round = 0; round < 10; round++) {
         const { id } = await api.users.create();
         const [deleted] = await Promise.all([
@@ -290,7 +290,7 @@ describe.each(STORES)('Users on %s', (store) => {
     });
   });
 
-  it('tells a wrong method from an unknown path', async () => {
+  it('distinguishes a wrong method from an unknown path', async () => {
     expect(await api.send({ method: 'DELETE', url: '/v1/users' })).toBeError('METHOD_NOT_ALLOWED');
     expect(await api.post('/v2/users/1', {})).toBeError('METHOD_NOT_ALLOWED');
     expect(await api.get('/v3/users')).toBeError('NOT_FOUND');
@@ -298,7 +298,7 @@ describe.each(STORES)('Users on %s', (store) => {
   });
 
   describe.each(['/v1', '/v2'])("%s: a user's posts", (version) => {
-    it('are listed by the rules of all posts', async () => {
+    it('are listed with the parameters of all posts', async () => {
       const { id } = await api.users.create();
       await api.posts.createBy(Number(id), ['a', 'c', 'b']);
       const list = async (query: string) => {
@@ -320,7 +320,7 @@ describe.each(STORES)('Users on %s', (store) => {
       expect((await api.get(`${version}/users/${id}/posts`)).headers['link']).toContain('rel="first"');
     });
 
-    it('are read one by one, and only under their author', async () => {
+    it('are read one by one, only under their author', async () => {
       const { id } = await api.users.create();
       await api.posts.createBy(Number(id), ['A post']);
       const [post] = (await api.get(`${version}/users/${id}/posts`)).body.data;
@@ -331,7 +331,7 @@ describe.each(STORES)('Users on %s', (store) => {
       expect(await api.get(`${version}/users/${id}/posts/999999`)).toBeError('NOT_FOUND');
     });
 
-    it('reject bad ids and unknown users', async () => {
+    it('return errors for invalid ids and unknown users', async () => {
       expect(await api.get(`${version}/users/x/posts`)).toBeError('INVALID_ID');
       expect(await api.get(`${version}/users/1/posts/x`)).toBeError('INVALID_ID');
       expect(await api.get(`${version}/users/x/posts/1`)).toBeError('INVALID_ID');

@@ -22,7 +22,7 @@ describe.each(STORES)('views on %s', (store) => {
     await api.stop();
   });
 
-  it('count reading, and not looking', async () => {
+  it('count GET, and not HEAD', async () => {
     let api = await startApi(store);
     const [first, second] = [await api.posts.create(), await api.posts.create()];
     for (let n = 0; n < 3; n++) await api.send({ method: 'HEAD', url: `/v1/posts/${first.id}` });
@@ -35,7 +35,7 @@ describe.each(STORES)('views on %s', (store) => {
     await api.stop();
   });
 
-  it('are no part of the unit of work in which somebody reads', async () => {
+  it('are written outside of the unit of work of the reader', async () => {
     let api = await startApi(store);
     const [first, second] = [await api.posts.create(), await api.posts.create()];
     const { promise: failed, reject: fail } = Promise.withResolvers<never>();
@@ -45,7 +45,7 @@ describe.each(STORES)('views on %s', (store) => {
       counter.count(first.id);
       await failed;
     });
-    // Longer than counts gather.
+    // Longer than the flush interval.
     void sleep(3200).then(() => fail(new Error('Taken back')));
     await expect(unit).rejects.toThrow('Taken back');
     await api.posts.get(first.id);
@@ -58,9 +58,9 @@ describe.each(STORES)('views on %s', (store) => {
     await api.stop();
   }, 20_000);
 
-  it('are all written when the process stops while it is writing', async () => {
+  it('are all written when the process stops during a flush', async () => {
     let api = await startApi(store);
-    // More than one statement writes.
+    // Too many for one statement.
     const count = 500;
     await api.posts.createBy(
       1,
@@ -75,7 +75,7 @@ describe.each(STORES)('views on %s', (store) => {
       const replies = Array.from({ length: 50 }, (_, m) => api.get(`/v1/posts/${n + m + 1}`));
       for (const reply of await Promise.all(replies)) expect(reply).toHaveStatus(200);
     }
-    // Longer than counts gather.
+    // Longer than the flush interval.
     await sleep(3200);
 
     const restarting = api.restart();

@@ -16,7 +16,7 @@ import { tryUpgrade, upgrade } from './support/upgrade.js';
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
 
-/** An application that listens, with subscriptions and a gateway. */
+/** Starts an application on a port, with subscriptions and a gateway. */
 async function start(settings: Record<string, string> = {}): Promise<{ api: TestApi; url: string }> {
   const { environment, ...store } = await createStore('SQLite');
   const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment, ...settings });
@@ -37,7 +37,7 @@ const subscribe = (client: ReturnType<typeof createClient>): any[] => {
   return errors;
 };
 
-describe('An upgrade to WebSocket', () => {
+describe('an upgrade to WebSocket', () => {
   let api: TestApi;
   let url: string;
   beforeAll(async () => {
@@ -48,7 +48,7 @@ describe('An upgrade to WebSocket', () => {
   it.each([
     ['subscriptions', '/graphql', '203.0.113.1'],
     ['a gateway', '/rooms', '203.0.113.2'],
-  ])('counts as a request of the client that a trusted proxy names: %s', async (_, path, address) => {
+  ])('counts as a request of the client that the trusted proxy reports: %s', async (_, path, address) => {
     for (let n = 0; n < 3; n++) expect(await tryUpgrade(url + path, from(address))).toBeUndefined();
 
     const rejected = await tryUpgrade(url + path, from(address));
@@ -59,7 +59,7 @@ describe('An upgrade to WebSocket', () => {
       ratelimit: expect.stringMatching(/^"default";r=0;t=\d+$/),
     });
     expect(await api.get('/v1/posts', from(address))).toBeError('RATE_LIMITED');
-    // The client nearest to a proxy that is trusted, whatever else it has sent.
+    // The address that the trusted proxy appended counts; earlier ones may be forged.
     expect(await tryUpgrade(url + path, from(`198.51.100.1, ${address}`))).toBeError('RATE_LIMITED');
     expect(await tryUpgrade(url + path, from(`198.51.100.${path.length}`))).toBeUndefined();
   });
@@ -72,8 +72,8 @@ describe('An upgrade to WebSocket', () => {
   });
 });
 
-describe('An upgrade to WebSocket from a client that is no trusted proxy', () => {
-  it('counts for who has connected, whatever it says', async () => {
+describe('an upgrade to WebSocket without a trusted proxy', () => {
+  it('counts for the address of the connection, whatever the headers contain', async () => {
     const { api, url } = await start({ RATE_LIMIT: '3/3600', TRUST_PROXY: '192.0.2.1' });
     for (const n of [1, 2, 3]) {
       expect(await tryUpgrade(`${url}/graphql`, from(`203.0.113.${n}`))).toBeUndefined();
@@ -83,15 +83,15 @@ describe('An upgrade to WebSocket from a client that is no trusted proxy', () =>
   });
 });
 
-describe('An operation on a WebSocket', () => {
-  it('counts as a request, and is rejected alone', async () => {
+describe('an operation on a WebSocket', () => {
+  it('counts as a request, and is rejected without closing the connection', async () => {
     const { api, url } = await start({ RATE_LIMIT: '4/3600' });
     const client = createClient({
       url: `${url.replace('http', 'ws')}/graphql`,
       webSocketImpl: WebSocket,
       retryAttempts: 0,
     });
-    // One is the connection itself.
+    // The connection itself is the first request.
     const accepted = [1, 2, 3].map(() => subscribe(client));
     const rejected = subscribe(client);
     await until('it is rejected', () => rejected.length > 0);
@@ -107,7 +107,7 @@ describe('An operation on a WebSocket', () => {
 });
 
 (hasRedis ? describe : describe.skip)('WebSockets with Redis', () => {
-  it('count in the limit that all replicas share', async () => {
+  it('count towards the limit that all replicas share', async () => {
     const redis = await RedisServer.start();
     const settings = { RATE_LIMIT: '6/3600', TRUST_PROXY: '127.0.0.1', REDIS_URL: redis.url };
     const replicas = [await start(settings), await start(settings)] as const;
@@ -128,7 +128,7 @@ describe('An operation on a WebSocket', () => {
   });
 });
 
-describe('A client of subscriptions that sends and does not read', () => {
+describe('a client of subscriptions that sends but does not read', () => {
   it('is disconnected', async () => {
     const { api, url } = await start();
     const { socket } = await upgrade(`${url}/graphql`);
@@ -140,10 +140,10 @@ describe('A client of subscriptions that sends and does not read', () => {
     );
     expect(await connections()).toBe(1);
     const ping = JSON.stringify({ type: 'ping', payload: { text: 'x'.repeat(250_000) } });
-    // The kernel takes some megabytes before anything waits in the service.
+    // The kernel buffers some megabytes before data queues in the service.
     for (let n = 0; n < 200; n++) socket!.send(ping, () => undefined);
 
-    await until('the service has let go of it', async () => (await connections()) === 0);
+    await until('the service has closed the connection', async () => (await connections()) === 0);
     socket!.terminate();
     await api.stop();
   });
@@ -157,7 +157,7 @@ describe('WebSockets', () => {
   });
   afterAll(() => api.stop());
 
-  it('are denied to a client that has 50, of whichever kind, until it closes one', async () => {
+  it('are limited to 50 per client, of both kinds together, until one is closed', async () => {
     const address = '203.0.113.9';
     const sockets: WebSocket[] = [];
     for (let n = 0; n < 50; n++) {
@@ -170,13 +170,13 @@ describe('WebSockets', () => {
     expect(await tryUpgrade(`${url}/graphql`, from('203.0.113.10'))).toBeUndefined();
     sockets[0]!.terminate();
     await until(
-      'a place is free',
+      'a connection is accepted again',
       async () => (await tryUpgrade(`${url}/rooms`, from(address))) === undefined,
     );
     for (const socket of sockets) socket.terminate();
   });
 
-  it('of subscriptions and of a gateway are served side by side', async () => {
+  it('work side by side for subscriptions and a gateway', async () => {
     const { socket } = await upgrade(`${url}/rooms`);
     socket!.send(JSON.stringify({ event: 'echo', data: 'hello' }));
     const [message] = await once(socket!, 'message');
@@ -193,7 +193,7 @@ describe('WebSockets', () => {
     await client.dispose();
   });
 
-  it('are the only upgrade: a client that offers HTTP/2 gets its response', async () => {
+  it('are the only supported upgrade: a request that offers HTTP/2 gets its response', async () => {
     const request = get(`${url}/v1/posts`, { headers: { connection: 'Upgrade', upgrade: 'h2c' } });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     response.resume();
@@ -201,21 +201,21 @@ describe('WebSockets', () => {
     expect(response.statusCode).toBe(200);
   });
 
-  it('of a gateway accept no message after the token has expired', async () => {
+  it('accept no message of a gateway after the token has expired', async () => {
     await api.accounts.register('ada@example.com');
     const { socket } = await upgrade(
       `${url}/rooms`,
       bearer((await api.accounts.login('ada@example.com')).access),
     );
-    const ask = async () => {
+    const whoAmI = async () => {
       socket!.send(JSON.stringify({ event: 'whoami' }));
       const [message] = await once(socket!, 'message');
       return JSON.parse(String(message));
     };
 
-    expect(await ask()).toEqual({ event: 'whoami', data: 'ada@example.com' });
+    expect(await whoAmI()).toEqual({ event: 'whoami', data: 'ada@example.com' });
     api.moveClock(31 * 60_000);
-    expect(await ask()).toMatchObject({ event: 'exception' });
+    expect(await whoAmI()).toMatchObject({ event: 'exception' });
     api.moveClock(0);
     socket!.terminate();
   });

@@ -3,7 +3,7 @@ import { bearer, startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
 
 describe.each(STORES)('WRITE_ACCESS on %s', (store) => {
-  /** Creates, changes and deletes a post. @returns the response */
+  /** Creates, changes and deletes a post. @returns the responses */
   async function write(api: TestApi, headers: Record<string, string>) {
     const created = await api.post('/v1/posts', { title: 'T', content: 'C' }, headers);
     const id = created.body.data?.id ?? 1;
@@ -16,7 +16,7 @@ describe.each(STORES)('WRITE_ACCESS on %s', (store) => {
     return bearer((await api.accounts.login(email)).access);
   }
 
-  it('=authenticated lets every account change things, and nobody without a good token', async () => {
+  it('=authenticated allows every account to write, and requires a valid token', async () => {
     const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
     const user = await logIn(api, 'user@example.com');
 
@@ -28,7 +28,7 @@ describe.each(STORES)('WRITE_ACCESS on %s', (store) => {
     await api.stop();
   });
 
-  it('=staff lets staff change things, and no other account', async () => {
+  it('=staff allows only staff to write', async () => {
     const api = await startApi(store, { WRITE_ACCESS: 'staff' });
     const user = await logIn(api, 'user@example.com');
     const staff = await logIn(api, 'staff@example.com');
@@ -42,7 +42,7 @@ describe.each(STORES)('WRITE_ACCESS on %s', (store) => {
   });
 
   it.each(['authenticated', 'staff'])(
-    '=%s rejects anonymous changes, and lets everyone read',
+    '=%s rejects anonymous writes, and allows anonymous reads',
     async (mode) => {
       const api = await startApi(store, { WRITE_ACCESS: mode });
 
@@ -57,7 +57,7 @@ describe.each(STORES)('WRITE_ACCESS on %s', (store) => {
     },
   );
 
-  it('=open does not look at credentials', async () => {
+  it('=open ignores credentials', async () => {
     const api = await startApi(store);
 
     for (const authorization of ['Bearer garbage', 'Basic x', 'Bearer']) {

@@ -9,7 +9,7 @@ describe('loadConfig', () => {
   const DATA_DIR = join(folder, 'data');
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('has a default for everything', () => {
+  it('has a default for every setting', () => {
     expect(loadConfig({ DATA_DIR })).toEqual({
       auditRetentionDays: 365,
       idempotencyMaxBytes: 1024 * 1024 * 1024,
@@ -54,7 +54,7 @@ describe('loadConfig', () => {
     });
   });
 
-  it('is frozen all the way down', () => {
+  it('is deeply frozen', () => {
     const config = loadConfig({ DATA_DIR, CORS_ORIGINS: 'https://a.example' });
 
     expect(Object.isFrozen(config)).toBe(true);
@@ -63,7 +63,7 @@ describe('loadConfig', () => {
     expect(Object.isFrozen(config.trustedProxies)).toBe(true);
   });
 
-  it('makes a secret for trying out, and keeps it where only its owner can read it', () => {
+  it('generates a development secret, and keeps it in a file that only its owner can read', () => {
     const { jwtSecret } = loadConfig({ DATA_DIR });
 
     expect(jwtSecret.length).toBeGreaterThanOrEqual(32);
@@ -73,7 +73,7 @@ describe('loadConfig', () => {
     expect(statSync(file).mode & 0o077).toBe(0);
   });
 
-  it.each(['', 'short'])('does not use a kept secret that is none: %j', (kept) => {
+  it.each(['', 'short'])('rejects a stored secret that is unusable: %j', (kept) => {
     const folder2 = join(folder, `kept-${kept}`);
     mkdirSync(folder2);
     writeFileSync(join(folder2, 'jwt-secret'), kept);
@@ -81,20 +81,20 @@ describe('loadConfig', () => {
     expect(() => loadConfig({ DATA_DIR: folder2 })).toThrow(/jwt-secret does not hold a key/);
   });
 
-  it('keeps what it makes from other users', () => {
+  it('makes the data folder private to its owner', () => {
     loadConfig({ DATA_DIR: join(folder, 'private') });
 
     expect(statSync(join(folder, 'private')).mode & 0o077).toBe(0);
   });
 
-  it('names a data folder that cannot be made', () => {
+  it('names a data folder that cannot be created', () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
 
     expect(() => loadConfig({ DATA_DIR: file })).toThrow(/^DATA_DIR cannot be used/);
   });
 
-  it('takes an empty variable as absent', () => {
+  it('treats an empty variable as absent', () => {
     expect(loadConfig({ DATA_DIR, PORT: '', DATABASE_URL: '' })).toMatchObject({
       port: 3000,
       store: { kind: 'sqlite' },
@@ -165,12 +165,12 @@ describe('loadConfig', () => {
     expect(start).not.toThrow(/hunter/);
   });
 
-  it('names every bad setting at once', () => {
+  it('names all invalid settings at once', () => {
     expect(() => loadConfig({ DATA_DIR, PORT: 'x', MIGRATE: 'x' })).toThrow(/MIGRATE[^]*PORT/);
   });
 
   it.each([[{}], [{ JWT_SECRET: 'short' }], [{ JWT_SECRET: '' }]])(
-    'rejects production with the secret %j',
+    'rejects the secret %j in production',
     (settings) => {
       expect(() => loadConfig({ DATA_DIR, NODE_ENV: 'production', ...settings })).toThrow(
         /JWT_SECRET must be/,
@@ -178,7 +178,7 @@ describe('loadConfig', () => {
     },
   );
 
-  it('takes production with a secret of 32 bytes', () => {
+  it('accepts a secret of 32 bytes in production', () => {
     const config = loadConfig({
       DATA_DIR,
       NODE_ENV: 'production',
@@ -189,7 +189,7 @@ describe('loadConfig', () => {
     expect(config.production).toBe(true);
   });
 
-  it('rejects production without a word on who may write, and names the choices', () => {
+  it('requires WRITE_ACCESS in production, and names the choices', () => {
     const production = { DATA_DIR, NODE_ENV: 'production', JWT_SECRET: 's'.repeat(32) };
 
     expect(() => loadConfig(production)).toThrow(
@@ -200,7 +200,7 @@ describe('loadConfig', () => {
     }
   });
 
-  it('is strict about passwords in production, unless it is told otherwise', () => {
+  it('defaults to the strict password policy in production', () => {
     const production = { DATA_DIR, NODE_ENV: 'production', WRITE_ACCESS: 'open', JWT_SECRET: 's'.repeat(32) };
 
     expect(loadConfig(production).passwordPolicy).toBe('strict');
@@ -208,7 +208,7 @@ describe('loadConfig', () => {
     expect(loadConfig({ ...production, PASSWORD_POLICY: 'length' }).passwordPolicy).toBe('length');
   });
 
-  it('takes proxies by address and by network', () => {
+  it('accepts proxies by address and by network', () => {
     const TRUST_PROXY = '10.0.0.1, 10.0.0.0/8,fd00::/8,::1';
 
     expect(loadConfig({ DATA_DIR, TRUST_PROXY }).trustedProxies).toEqual([

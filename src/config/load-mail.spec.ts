@@ -5,8 +5,8 @@ const PRODUCTION = { NODE_ENV: 'production', JWT_SECRET: 'x'.repeat(32), WRITE_A
 const SMTP = { SMTP_URL: 'smtp://user:p%40ss@mail.example:587', MAIL_FROM: 'a@example.com' };
 const mailOf = (settings: Record<string, string>) => loadConfig({ ...PRODUCTION, ...settings }).mail;
 
-describe('the settings of mail', () => {
-  it('are a folder in development, and nothing in production without a mail server', () => {
+describe('the mail settings', () => {
+  it('default to a folder in development, and to no mail in production', () => {
     expect(mailOf({})).toEqual({ kind: 'none' });
     expect(mailOf({ NODE_ENV: 'development', DATA_DIR: '/tmp/x' })).toMatchObject({
       kind: 'folder',
@@ -21,7 +21,7 @@ describe('the settings of mail', () => {
     ['Ex, "the" ample <no-reply@example.com>', 'Ex, "the" ample', 'no-reply@example.com'],
     [String.raw`"Ex, \"the\" ample" <no-reply@example.com>`, 'Ex, "the" ample', 'no-reply@example.com'],
     ['Пример <no-reply@example.com>', 'Пример', 'no-reply@example.com'],
-  ])('take the sender %s', (text, name, address) => {
+  ])('accept the sender %s', (text, name, address) => {
     expect(mailOf({ ...SMTP, PUBLIC_URL: 'https://a.example', MAIL_FROM: text })).toEqual({
       kind: 'smtp',
       url: SMTP.SMTP_URL,
@@ -38,7 +38,7 @@ describe('the settings of mail', () => {
     [{ SMTP_URL: 'secret' }, 'SMTP_URL must be the address of a mail server'],
     [{}, 'PUBLIC_URL or ACCOUNT_LINKS_URL must be set for links in mails'],
     [{ ACCOUNT_LINKS_URL: 'https://a.example/#x' }, 'ACCOUNT_LINKS_URL must be an address'],
-  ])('that are unusable are named, and not shown: %j', (settings, message) => {
+  ])('name an unusable setting, and never show its value: %j', (settings, message) => {
     const load = () => mailOf({ ...SMTP, ...settings });
 
     expect(load).toThrow(message);

@@ -7,7 +7,7 @@ const load = (environment: NodeJS.ProcessEnv) => loadConfig({ JWT_SECRET, ...env
 const GOOGLE = { GOOGLE_CLIENT_ID: 'id', GOOGLE_CLIENT_SECRET: 'hush' };
 
 describe('the settings of social login', () => {
-  it('are those of the providers that have an id and a secret', () => {
+  it('include only the providers that have an id and a secret', () => {
     const { clients } = load({ ...GOOGLE, GITHUB_URL: 'https://git.example.com' }).social;
 
     expect(clients).toEqual({
@@ -15,7 +15,7 @@ describe('the settings of social login', () => {
     });
   });
 
-  it('may name other addresses', () => {
+  it('accept other provider addresses', () => {
     const { clients } = load({
       GITHUB_CLIENT_ID: 'id',
       GITHUB_CLIENT_SECRET: 'hush',
@@ -29,7 +29,7 @@ describe('the settings of social login', () => {
     });
   });
 
-  it('are frozen all the way down', () => {
+  it('are deeply frozen', () => {
     const { social } = load(GOOGLE);
 
     for (const part of [social, social.clients, social.clients.google, social.clients.google!.addresses]) {
@@ -51,7 +51,7 @@ describe('the settings of social login', () => {
     [{ SOCIAL_LOGIN_REDIRECT: 'javascript:alert(1)' }, 'SOCIAL_LOGIN_REDIRECT must be an address'],
     [{ SOCIAL_LOGIN_REDIRECT: 'https://a.example/#x' }, 'SOCIAL_LOGIN_REDIRECT must be an address'],
     [{ ...GOOGLE, NODE_ENV: 'production' }, 'PUBLIC_URL must be set for social login'],
-  ])('reject %j by name, and say no value', (environment, message) => {
+  ])('reject %j by name, and never show the value', (environment, message) => {
     expect(() => load(environment)).toThrow(message);
     expect(() => load(environment)).not.toThrow('hush');
   });
@@ -61,11 +61,11 @@ describe('the settings of social login', () => {
     [{ HOST: '::1', PORT: '80' }, 'http://[::1]:80'],
     [{ PUBLIC_URL: 'https://api.example.com/' }, 'https://api.example.com'],
     [{ PUBLIC_URL: 'https://example.com/api' }, 'https://example.com/api'],
-  ])('with %j find the service at %s', (environment, publicUrl) => {
+  ])('derive the address of the service from %j: %s', (environment, publicUrl) => {
     expect(load(environment).publicUrl).toBe(publicUrl);
   });
 
-  it('take the address of an app for a front end', () => {
+  it('accept a redirect to the URL scheme of an app', () => {
     expect(load({ SOCIAL_LOGIN_REDIRECT: 'com.example.app:/welcome' }).social.redirect).toBe(
       'com.example.app:/welcome',
     );

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { loadConfig } from './load-config.js';
 
-describe('The settings of the database', () => {
+describe('the database settings', () => {
   const folder = mkdtempSync(join(tmpdir(), 'config-'));
   const DATA_DIR = join(folder, 'data');
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('takes PostgreSQL from its address', () => {
+  it('read the PostgreSQL connection from DATABASE_URL', () => {
     const url = 'postgres://user:pass@db.example:5432/posts';
 
     expect(loadConfig({ DATA_DIR, DATABASE_URL: url, DATABASE_POOL_SIZE: '7' }).store).toEqual({
@@ -39,11 +39,11 @@ describe('The settings of the database', () => {
       'postgresql://user@a.example/posts?target_session_attrs=primary&sslmode=disable',
       ['postgresql://user@a.example/posts?sslmode=disable'],
     ],
-  ])('takes several servers of PostgreSQL, or one that is to be the primary: %s', (url, servers) => {
+  ])('accept several PostgreSQL servers, or one that must be the primary: %s', (url, servers) => {
     expect(loadConfig({ DATA_DIR, DATABASE_URL: url }).store).toMatchObject({ url: servers[0], servers });
   });
 
-  it('takes read replicas as a list of addresses, for PostgreSQL alone', () => {
+  it('accept a list of read replicas, for PostgreSQL only', () => {
     const urls = ['postgres://user:hunter2@one/posts', 'postgres://user:hunter2@two/posts'];
     const replicas = { DATA_DIR, DATABASE_REPLICA_URLS: urls.join(', ') };
 
@@ -55,7 +55,7 @@ describe('The settings of the database', () => {
     );
   });
 
-  it('prepares no statements behind a pooler, unless told that it can', () => {
+  it('turn prepared statements off behind a pooler, unless they are set to on', () => {
     const pooled = { DATA_DIR, DATABASE_URL: 'postgres://user@db/posts', DATABASE_POOLER: 'transaction' };
 
     expect(loadConfig(pooled).store).toMatchObject({ pooled: true, preparedStatements: false });

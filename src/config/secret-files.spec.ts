@@ -16,7 +16,7 @@ describe('secrets in files', () => {
     return file;
   };
 
-  it.each(['', '\n', '\r\n'])('are read without the line break %j at the end', (end) => {
+  it.each(['', '\n', '\r\n'])('are read without a trailing %j', (end) => {
     const file = keep('secret', `${'s'.repeat(32)}${end}`);
     const config = loadConfig({ DATA_DIR, JWT_SECRET_FILE: file, JWT_SECRET_PREVIOUS_FILE: file });
 
@@ -24,7 +24,7 @@ describe('secrets in files', () => {
     expect(config.jwtSecretPrevious).toBe('s'.repeat(32));
   });
 
-  it('hold addresses with a password, for commands, too', () => {
+  it('may hold a database URL with a password, for commands too', () => {
     const url = 'postgres://user:pass@db.example:5432/posts';
     const environment = { DATA_DIR, DATABASE_URL_FILE: keep('url', url) };
 
@@ -34,19 +34,15 @@ describe('secrets in files', () => {
 
   it.each([
     [
-      'a file beside the setting',
+      'a file together with the setting itself',
       { JWT_SECRET: 's'.repeat(32), JWT_SECRET_FILE: 'x' },
       'together with JWT_SECRET',
     ],
     ['an empty file', { JWT_SECRET_FILE: keep('empty', '\n') }, 'must not be empty'],
     ['a file with a short key', { JWT_SECRET_FILE: keep('short', 'hunter2') }, 'JWT_SECRET must be at least'],
-    [
-      'a file that is missing',
-      { SMTP_URL_FILE: '/nowhere' },
-      'SMTP_URL_FILE must be a file that can be read',
-    ],
+    ['a missing file', { SMTP_URL_FILE: '/nowhere' }, 'SMTP_URL_FILE must be a file that can be read'],
     ['a folder', { DATABASE_URL_FILE: folder }, 'DATABASE_URL_FILE must be a file that can be read'],
-  ])('stop the start as %s', (_, settings, sentence) => {
+  ])('stop the start for %s', (_, settings, sentence) => {
     const start = () => loadConfig({ DATA_DIR, ...settings });
 
     expect(start).toThrow(sentence);

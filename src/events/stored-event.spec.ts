@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { StoredEvent } from './stored-event.js';
 
-it('The data of an event is parsed once for all consumers', () => {
+it('StoredEvent parses its data once for all consumers', () => {
   const row = {
     position: 1,
     epoch: '5f1d7c8e9a0b',

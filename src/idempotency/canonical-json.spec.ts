@@ -58,11 +58,11 @@ describe('canonicalJson', () => {
     ['two lone surrogates', '"\\ud800"', '"\\ud801"'],
     ['composed and decomposed letters', '"\\u00e9"', '"e\\u0301"'],
     ['a list in another order', '[1,2]', '[2,1]'],
-  ])('tells apart %s', (_, one, other) => {
+  ])('distinguishes %s', (_, one, other) => {
     expect(canonical(one)).not.toBe(canonical(other));
   });
 
-  it('goes as deep as bodies may', () => {
+  it('supports the maximum nesting of a body', () => {
     const deep = `${'{"a":['.repeat(500)}${']}'.repeat(500)}`;
 
     expect(canonical(deep)).toBe(deep);

@@ -16,7 +16,7 @@ describe('caseFold', () => {
     ['long s', 'ſ', 'S'],
     ['Cherokee', 'Ꭰ', 'ꭰ'],
     ['Deseret, beyond the first plane', '𐐀', '𐐨'],
-  ])('unites %s', (_, a, b) => {
+  ])('folds %s to the same text', (_, a, b) => {
     expect(caseFold(a)).toBe(caseFold(b));
   });
 
@@ -24,11 +24,11 @@ describe('caseFold', () => {
     ['accents', 'e', 'é'],
     ['composed and decomposed', 'é', 'e\u0301'],
     ['width', 'A', 'Ａ'],
-  ])('keeps apart what differs in more than case: %s', (_, a, b) => {
+  ])('keeps differences other than case: %s', (_, a, b) => {
     expect(caseFold(a)).not.toBe(caseFold(b));
   });
 
-  it('folds a part of a text to a part of its fold', () => {
+  it('folds a concatenation to the concatenation of the folds', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (a, b) => {
         expect(caseFold(a) + caseFold(b)).toBe(caseFold(a + b));

@@ -22,12 +22,15 @@ export class ReferenceModule implements OnModuleInit {
     const fastify = this.host.httpAdapter?.getInstance<FastifyInstance>();
     if (!fastify) return;
     const document = readPublic('openapi.json');
+    let older: string | undefined;
     const texts = {
-      '/openapi.json': document,
-      '/openapi-3.0.json': JSON.stringify(toOpenApi30(JSON.parse(document) as OpenAPIObject)),
+      '/openapi.json': () => document,
+      // Few clients need it, and the conversion would delay the start.
+      '/openapi-3.0.json': () =>
+        (older ??= JSON.stringify(toOpenApi30(JSON.parse(document) as OpenAPIObject))),
     };
     for (const [path, text] of Object.entries(texts)) {
-      fastify.get(path, (_, reply) => reply.type('application/json; charset=utf-8').send(text));
+      fastify.get(path, (_, reply) => reply.type('application/json; charset=utf-8').send(text()));
     }
 
     serveFiles(fastify, 'docs', '/docs/');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { summaryOf, withoutValues } from './trace-statement.js';
 
-describe('a span of a statement', () => {
+describe('the span of a statement', () => {
   it.each([
     ['SELECT a FROM posts WHERE id = :id', 'SELECT posts'],
     ['INSERT INTO "users" ("name") VALUES (?)', 'INSERT users'],
@@ -12,7 +12,7 @@ describe('a span of a statement', () => {
     ['BEGIN IMMEDIATE', 'BEGIN'],
     ['SELECT 1', 'SELECT'],
     ['', 'SQL'],
-  ])('of %j has the name %j', (sql, name) => {
+  ])('for %j has the name %j', (sql, name) => {
     expect(summaryOf(sql)).toBe(name);
   });
 
@@ -23,7 +23,7 @@ describe('a span of a statement', () => {
     ],
     ['SELECT $1, :id2,\n  "3d" FROM t', 'SELECT $1, :id2, "3d" FROM t'],
     ['CASE id WHEN 7 THEN 3 END', 'CASE id WHEN ? THEN ? END'],
-  ])('has no values of %j', (sql, text) => {
+  ])('omits the values of %j', (sql, text) => {
     expect(withoutValues(sql)).toBe(text);
   });
 });

@@ -119,7 +119,7 @@ describe('publicLookup', () => {
     await expect(lookup('silent.example', { all: true })).rejects.toMatchObject({ code: 'ETIMEOUT' });
   });
 
-  it('blocks no thread of Node.js for names whose server does not respond', async () => {
+  it('does not block the threads of Node.js while a DNS server does not respond', async () => {
     const patient = new Resolver({ timeout: 60_000, tries: 1 });
     patient.setServers(resolver.getServers());
     const silent = promisify(publicLookup(() => patient)) as unknown as typeof lookup;

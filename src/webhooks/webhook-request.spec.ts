@@ -3,7 +3,7 @@ import type { LookupAddress } from 'node:dns';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
-/** What the resolver responds with, in turn; the last one again and again. */
+/** The responses of the resolver, in turn; the last one repeats. */
 let responses: LookupAddress[][] = [];
 let asked = 0;
 vi.doMock('node:dns/promises', () => ({
@@ -17,7 +17,7 @@ vi.doMock('node:dns/promises', () => ({
 const { post } = await import('./webhook-request.js');
 
 const PRIVATE = { address: '127.0.0.1', family: 4 };
-/** Of a network that was given back, and leads nowhere (3ffe::/16, RFC 3701). */
+/** In a network that was returned to IANA and is not routed (3ffe::/16, RFC 3701). */
 const PUBLIC = { address: '3ffe::1', family: 6 };
 
 describe('A webhook to a name', () => {
@@ -37,7 +37,7 @@ describe('A webhook to a name', () => {
     );
   };
 
-  it('is sent to what the name was looked up as, not to what it is a moment later', async () => {
+  it('connects to the address of the lookup that was checked, and does not look the name up again', async () => {
     const outcome = await attempt([PUBLIC], [PRIVATE]);
 
     expect(outcome).toEqual(expect.stringMatching(/3ffe::1|no response/));
@@ -47,8 +47,8 @@ describe('A webhook to a name', () => {
 
   it.each([
     ['a private address', [PRIVATE]],
-    ['a private one beside a public one', [PUBLIC, PRIVATE]],
-  ])('is rejected where it is looked up as %s', async (_, found) => {
+    ['a private address beside a public one', [PUBLIC, PRIVATE]],
+  ])('is rejected when its name resolves to %s', async (_, found) => {
     expect(await attempt(found)).toContain('not public');
     expect(requests).toBe(0);
   });

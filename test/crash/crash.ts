@@ -22,7 +22,10 @@ const WRITERS = 16;
 /** How long to wait, in milliseconds, until one write of each kind has been acknowledged. */
 const PATIENCE = 20_000;
 
-/** The possible states of a post after a crash: the last acknowledged one, or that of a request in flight: its title, or `deleted`. */
+/**
+ * The possible states of a post after a crash: the last acknowledged title or that of the request in flight, or
+ * `deleted`.
+ */
 interface Expectation {
   acknowledged: string;
   inFlight?: string | undefined;
@@ -141,7 +144,7 @@ async function verify(service: Service, posts: Map<number, Expectation>): Promis
     if (found !== 'deleted') stored++;
   }
 
-  // A create in flight may have been made or not: at most one for each writer and round.
+  // A create in flight may have been stored: at most one for each writer and round.
   const list = (await (await service.fetch('/v1/posts')).json()) as { meta: { total: number } };
   const unacknowledged = list.meta.total - stored;
   if (unacknowledged < 0 || unacknowledged > WRITERS * rounds) {

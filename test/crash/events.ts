@@ -20,8 +20,7 @@ interface Event {
 }
 
 /**
- * Compares the log of events with the posts after each crash: each change has its event, and each event
- * its change; and a webhook gets all of them.
+ * Compares the event log with the posts after each crash: each change has one event, and a webhook receives each event.
  */
 export class Events {
   private readonly receiver: Receiver;
@@ -73,7 +72,7 @@ export class Events {
       () => [...this.ids].every((id) => delivered().has(id)),
       PATIENCE,
     );
-    if (delivered().size > this.ids.size) throw new Error('Something was delivered that is no event');
+    if (delivered().size > this.ids.size) throw new Error('Something other than an event was delivered');
     return this.ids.size - before;
   }
 

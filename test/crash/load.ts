@@ -3,7 +3,7 @@ import type { Service } from '../support/service.ts';
 /** A service under load that will be killed. */
 export interface Load {
   readonly service: Service;
-  /** From here on, requests may fail. */
+  /** Set when the service is killed: from then on, requests may fail. */
   killed: boolean;
 }
 

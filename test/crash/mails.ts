@@ -2,9 +2,9 @@ import { MailServer } from '../support/mail-server.ts';
 import { until } from '../support/until.ts';
 import { type Load, send } from './load.ts';
 
-const PEOPLE = 2;
+const CLIENTS = 2;
 
-/** In milliseconds: a mail that was being sent when the service was killed is retried after its lease. */
+/** In milliseconds: a mail in flight when the service is killed is retried after its lease. */
 const PATIENCE = 90_000;
 
 interface Outcome {
@@ -14,8 +14,8 @@ interface Outcome {
 }
 
 /**
- * Registers accounts until the service is killed, also between commit and sending. Afterwards each acknowledged
- * account gets its mail.
+ * Registers accounts until the service is killed, also between commit and sending. Then each acknowledged account must
+ * get its mail.
  */
 export class Mails {
   private readonly server: MailServer;
@@ -35,10 +35,10 @@ export class Mails {
   }
 
   async run(load: Load): Promise<void> {
-    await Promise.all(Array.from({ length: PEOPLE }, () => this.register(load)));
+    await Promise.all(Array.from({ length: CLIENTS }, () => this.register(load)));
   }
 
-  /** Accounts that were acknowledged since the last check. */
+  /** Number of accounts acknowledged since the last check. */
   get acknowledged(): number {
     return this.registered.length;
   }
@@ -52,7 +52,7 @@ export class Mails {
     return { acknowledged, sentBefore };
   }
 
-  /** How many of the accounts that were acknowledged since the last check have their mail. */
+  /** Number of accounts acknowledged since the last check that have their mail. */
   get arrived(): number {
     return this.registered.filter((email) => this.server.to(email).length > 0).length;
   }

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Service } from '../support/service.ts';
 import { type Load, send } from './load.ts';
 
-const BUYERS = 8;
+const CLIENTS = 8;
 
-/** An order and its response, if it had one. */
+/** An order, and its response if there was one. */
 interface Sent {
   readonly key: string;
   received?: string;
@@ -12,14 +12,14 @@ interface Sent {
 
 interface Outcome {
   readonly acknowledged: number;
-  /** How many were in flight when the service was killed, and how many of these had been created. */
+  /** Number of orders in flight when the service was killed, and number of these that were created. */
   readonly unacknowledged: number;
   readonly replayed: number;
 }
 
 /**
- * Creates orders until the service is killed. Afterwards every order is sent again with its key: acknowledged
- * ones get the same response, and those in flight are created unless they were before.
+ * Creates orders until the service is killed. Then it sends every order again with its key: acknowledged ones must get
+ * the same response, and those in flight are created unless they already exist.
  */
 export class Orders {
   private sent: Sent[] = [];
@@ -27,10 +27,10 @@ export class Orders {
   private total = 0;
 
   async run(load: Load): Promise<void> {
-    await Promise.all(Array.from({ length: BUYERS }, () => this.buy(load)));
+    await Promise.all(Array.from({ length: CLIENTS }, () => this.buy(load)));
   }
 
-  /** Orders that were acknowledged since the last check. */
+  /** Number of orders acknowledged since the last check. */
   get acknowledged(): number {
     return this.sent.filter(({ received }) => received !== undefined).length;
   }

@@ -19,9 +19,8 @@ interface Row {
 }
 
 /**
- * Refreshes tokens until the service is killed. Afterwards every used token is rejected, and the last
- * acknowledged one is either still valid, or was used by the request in flight: then the database has its
- * successor.
+ * Refreshes tokens until the service is killed. Then every used token must be rejected, and the last acknowledged one
+ * is either still valid or has its successor in the database, because the request in flight used it.
  */
 export class Rotations {
   private readonly environment: Readonly<Record<string, string>>;
@@ -45,7 +44,7 @@ export class Rotations {
     await Promise.all(this.families.map((family) => rotate(load, family)));
   }
 
-  /** Rotations that were acknowledged since the last check. */
+  /** Number of rotations acknowledged since the last check. */
   get acknowledged(): number {
     return this.families.reduce((count, { used }) => count + used.length, 0);
   }
@@ -65,7 +64,7 @@ export class Rotations {
         await expectStatus(service, family.token, 401);
         lost.push(family);
       } else {
-        throw new Error(`The token ${jti} is neither good nor has it a successor: ${JSON.stringify(row)}`);
+        throw new Error(`The token ${jti} is neither valid nor has it a successor: ${JSON.stringify(row)}`);
       }
       family.used = [];
     }

@@ -98,7 +98,7 @@ describe.each(STORES)('the application on %s', (store) => {
   const config = () => loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...testStore.environment });
   const apiOf = (app: NestFastifyApplication) => new TestApi(app, config(), async () => undefined);
 
-  it('is made by a testing module, with providers of its own', async () => {
+  it('can be built by a testing module with overridden providers', async () => {
     const module = await Test.createTestingModule({ imports: [AppModule.with(config())] })
       .overrideProvider(Clock)
       .useValue({ now: () => new Date('2030-01-01T00:00:00Z') })
@@ -114,7 +114,7 @@ describe.each(STORES)('the application on %s', (store) => {
     await api.stop();
   });
 
-  it('is configured before it is initialised: plugins, hooks and middleware', async () => {
+  it('accepts plugins, hooks and middleware before its initialization', async () => {
     const app = await createApp(config(), {
       modules: [PluggedModule],
       configure: async (created) => {
@@ -140,7 +140,7 @@ describe.each(STORES)('the application on %s', (store) => {
     await api.stop();
   });
 
-  it('serves events (SSE), to accounts where the handler does not say otherwise', async () => {
+  it('serves server-sent events, and requires an account by default', async () => {
     const api = apiOf(await createApp(config(), { modules: [TicksModule] }));
     await api.accounts.register('sse@example.com');
     const { access } = await api.accounts.login('sse@example.com');
@@ -153,7 +153,7 @@ describe.each(STORES)('the application on %s', (store) => {
     await api.stop();
   });
 
-  it('serves a WebSocket gateway, to accounts where the handler does not say otherwise', async () => {
+  it('serves a WebSocket gateway, and requires an account by default', async () => {
     const app = await createApp(config(), {
       modules: [RoomsModule],
       configure: (created) => void created.useWebSocketAdapter(new WsAdapter(created)),
@@ -163,7 +163,7 @@ describe.each(STORES)('the application on %s', (store) => {
     await api.accounts.register('ws@example.com');
     const { access } = await api.accounts.login('ws@example.com');
     const url = `${(await app.getUrl()).replace('http', 'ws')}/rooms`;
-    const ask = async (headers: Record<string, string>, event: string) => {
+    const send = async (headers: Record<string, string>, event: string) => {
       const client = new WebSocket(url, { headers });
       await once(client, 'open');
       client.send(JSON.stringify({ event, data: 'hello' }));
@@ -172,13 +172,13 @@ describe.each(STORES)('the application on %s', (store) => {
       return JSON.parse(String(message));
     };
 
-    expect(await ask({}, 'echo')).toEqual({ event: 'echo', data: 'hello' });
-    expect(await ask(bearer(access), 'whoami')).toEqual({ event: 'whoami', data: 'ws@example.com' });
-    expect(await ask({}, 'whoami')).toMatchObject({ event: 'exception' });
+    expect(await send({}, 'echo')).toEqual({ event: 'echo', data: 'hello' });
+    expect(await send(bearer(access), 'whoami')).toEqual({ event: 'whoami', data: 'ws@example.com' });
+    expect(await send({}, 'whoami')).toMatchObject({ event: 'exception' });
     await api.stop();
   });
 
-  it('works without HTTP, as an application context, which is what the REPL makes', async () => {
+  it('works without HTTP as an application context, like the REPL', async () => {
     const context = await NestFactory.createApplicationContext(AppModule.with(config()), {
       logger: false,
       abortOnError: false,

@@ -24,7 +24,7 @@ describe('nest generate resource', () => {
     expect([code, code === 0 ? '' : output]).toEqual([0, '']);
   };
 
-  it('makes modules that compile, are registered, and are for accounts until they say otherwise', async () => {
+  it('generates modules that compile, are registered, and require an account by default', async () => {
     await nest('generate', 'resource', 'cats', '--type', 'rest', '--crud', '--no-spec');
     await nest('generate', 'resource', 'dogs', '--type', 'graphql-code-first', '--crud', '--no-spec');
     await nest('build');

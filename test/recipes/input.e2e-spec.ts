@@ -207,14 +207,14 @@ class CatsController {
 @Module({ controllers: [CatsController] })
 class CatsModule {}
 
-describe.each(STORES)('input as the documentation of Nest shows it, on %s', (store) => {
+describe.each(STORES)('input as in the Nest documentation, on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startApi(store, {}, [CatsModule]);
   });
   afterAll(() => api.stop());
 
-  it('makes an instance of the class, nested classes and conversions included, without what is not declared', async () => {
+  it('creates instances of the class and its nested classes, converts values, and drops undeclared fields', async () => {
     const toys = [{ name: 'Ball', price: 3, secret: true }];
     const reply = await api.post('/v1/cats', { name: 'Tom', age: '3', toys, isAdmin: true });
 
@@ -230,7 +230,7 @@ describe.each(STORES)('input as the documentation of Nest shows it, on %s', (sto
     ['a rule with a message', { name: 'x'.repeat(21) }, 'name', 'name is too long, at most 20 characters'],
     ['an asynchronous rule', { name: 'taken' }, 'name', 'name is taken'],
     [
-      'a rule that looks at another field',
+      'a rule that reads another field',
       { name: 'Tom', description: 'x' },
       'description',
       'description must be longer than name',
@@ -249,7 +249,7 @@ describe.each(STORES)('input as the documentation of Nest shows it, on %s', (sto
       'toys.0.name: a toy needs a name',
     ],
     [
-      'something else in the place of a nested class',
+      'a string instead of a nested class',
       { name: 'Tom', toys: ['Ball'] },
       'toys.0',
       'each value in nested property toys must be either object or array',
@@ -262,7 +262,7 @@ describe.each(STORES)('input as the documentation of Nest shows it, on %s', (sto
     expect(reply.body.error.message).toContain(message);
   });
 
-  it('takes the declared fields out of a body with very many others', async () => {
+  it('picks the declared fields from a body with thousands of others', async () => {
     const others = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, [n]]));
     const reply = await api.post('/v1/cats', { ...others, name: 'Tom', toys: [{ name: 'Ball', price: 3 }] });
 
@@ -270,7 +270,7 @@ describe.each(STORES)('input as the documentation of Nest shows it, on %s', (sto
     expect(await api.post('/v1/cats', others)).toBeError('VALIDATION_ERROR', ['name']);
   });
 
-  it('validates a query class, and gives repeated keys to arrays alone', async () => {
+  it('validates a query class, and keeps repeated keys only for arrays', async () => {
     const one = await api.get('/v1/cats?limit=5&limit=7&colors=red&colors=black&breed=a&breed=b&more=1');
     expect(one.body).toEqual({
       query: { limit: 5, breed: 'a', colors: ['red', 'black'] },
@@ -282,13 +282,13 @@ describe.each(STORES)('input as the documentation of Nest shows it, on %s', (sto
     expect(await api.get('/v1/cats?colors=red')).toBeError('VALIDATION_ERROR', ['colors']);
   });
 
-  it('leaves a query without a class as it is, and gives a single value to a single parameter', async () => {
+  it('passes a query without a class unchanged, and a single value to a single parameter', async () => {
     const { body } = await api.get('/v1/cats/raw?breed=a&breed=b&x=1');
 
     expect(body).toEqual({ query: { breed: ['a', 'b'], x: '1' }, breed: 'a' });
   });
 
-  it('has the Parse… pipes', async () => {
+  it('supports the Parse… pipes', async () => {
     const { body } = await api.get('/v1/cats/parsed?ids=1,2&page=3&tame=true&size=large');
     expect(body).toEqual({ ids: [1, 2], page: 3, tame: true, size: 'large' });
     expect((await api.get('/v1/cats/parsed?ids=1')).body).toEqual({ ids: [1], page: 1, tame: false });
@@ -306,34 +306,34 @@ describe.each(STORES)('input as the documentation of Nest shows it, on %s', (sto
     expect(await api.get('/v1/cats/uuid/12')).toBeError('MALFORMED_REQUEST');
   });
 
-  it('takes arrays of a class', async () => {
+  it('validates arrays of a class', async () => {
     const { body } = await api.post('/v1/cats/many', [{ name: 'Tom' }, { name: 'Kit' }]);
     expect(body).toEqual({ names: ['Tom', 'Kit'], isInstance: true });
 
     expect(await api.post('/v1/cats/many', [{ name: 1 }])).toBeError('MALFORMED_REQUEST');
   });
 
-  it('takes mapped types, with the rules of the fields that are there', async () => {
+  it('validates mapped types by the rules of their fields', async () => {
     expect((await api.patch('/v1/cats', {})).body).toEqual({});
     expect((await api.patch('/v1/cats', { age: 4, isAdmin: true })).body).toEqual({ age: 4 });
     expect(await api.patch('/v1/cats', { name: 1 })).toBeError('VALIDATION_ERROR', ['name']);
   });
 
-  it('lets a handler have a pipe of its own as well', async () => {
+  it('supports a pipe on a handler', async () => {
     expect(await api.post('/v1/cats/own-pipe', { name: 'Tom' })).toHaveStatus(201);
     expect(await api.post('/v1/cats/own-pipe', { name: 1 })).toBeError('VALIDATION_ERROR');
     expect(await api.post('/v1/cats/own-parameter-pipe', { name: 1 })).toBeError('VALIDATION_ERROR');
   });
 
   it.each(['', '/many', '/member', '/own-pipe', '/own-parameter-pipe'])(
-    'rejects an unreadable body at %j, whatever the handler asks for',
+    'rejects a malformed body at %j, whatever parameters the handler has',
     async (path) => {
       expect(await api.post(`/v1/cats${path}`, '{"name":')).toBeError('MALFORMED_REQUEST');
       expect(await api.post(`/v1/cats${path}`, '{"name":"a","name":"b"}')).toBeError('MALFORMED_REQUEST');
     },
   );
 
-  it('does not mind a body that nobody asks for', async () => {
+  it('ignores a malformed body that the handler does not read', async () => {
     expect(await api.post('/v1/cats/no-body', '{')).toHaveStatus(201);
   });
 });

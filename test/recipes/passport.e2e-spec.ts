@@ -121,7 +121,7 @@ class LocalController {
 })
 class LocalModule {}
 
-// A further credential of the whole API.
+// An additional credential for the whole API.
 
 @Injectable()
 @Credential()
@@ -138,7 +138,7 @@ class ApiKeyStrategy extends PassportStrategy(RequestStrategy, 'api-key') {
 @Module({ imports: [AccountsModule], providers: [ApiKeyStrategy] })
 class ApiKeysModule {}
 
-// Tokens of somebody else, for some routes.
+// Tokens of a third party, for some routes.
 
 const PARTNER_SECRET = 'the secret of a partner, who signs tokens of their own';
 let partnerTokensChecked = 0;
@@ -168,7 +168,7 @@ class PartnerController {
     return req.user;
   }
 
-  /** Whoever of the two comes. */
+  /** Accepts either credential. */
   @Public()
   @UseGuards(AuthGuard(['jwt-partner', 'local']))
   @Post('either')
@@ -217,7 +217,7 @@ class RolesController {
 @Module({ controllers: [RolesController], providers: [{ provide: APP_GUARD, useClass: RolesGuard }] })
 class RolesModule {}
 
-// What the documentation shows for a service that has no strategy of this name yet.
+// The strategy in the documentation, whose default name is that of the service's own.
 
 @Injectable()
 class JwtStrategy extends PassportStrategy(PassportJwtStrategy) {
@@ -235,7 +235,7 @@ class ForeignJwtModule {}
 
 const MODULES = [ProfileModule, LocalModule, ApiKeysModule, PartnerModule, RolesModule];
 
-describe.each(STORES)('Passport as the documentation of Nest shows it, on %s', (store) => {
+describe.each(STORES)('Passport as in the Nest documentation, on %s', (store) => {
   let api: TestApi;
   let ada: Tokens;
   let bob: Tokens;
@@ -251,25 +251,22 @@ describe.each(STORES)('Passport as the documentation of Nest shows it, on %s', (
   const partnerToken = () =>
     new JwtService().sign({ sub: 'acme' }, { secret: PARTNER_SECRET, expiresIn: 60 });
 
-  it.each(['guarded', 'named', 'global'])(
-    'accepts an access token, and nothing else, with a guard: %s',
-    async (route) => {
-      const get = (headers?: Record<string, string>) => api.get(`/v1/profile/${route}`, headers);
+  it.each(['guarded', 'named', 'global'])('accepts only an access token with a guard: %s', async (route) => {
+    const get = (headers?: Record<string, string>) => api.get(`/v1/profile/${route}`, headers);
 
-      expect((await get(bearer(ada.access))).body).toMatchObject({ email: 'ada@example.com' });
-      expect(await get()).toBeError('UNAUTHENTICATED');
-      for (const token of [ada.refresh, 'garbage', `${ada.access}x`, partnerToken()]) {
-        expect(await get(bearer(token))).toBeError('TOKEN_NOT_VALID');
-      }
-    },
-  );
+    expect((await get(bearer(ada.access))).body).toMatchObject({ email: 'ada@example.com' });
+    expect(await get()).toBeError('UNAUTHENTICATED');
+    for (const token of [ada.refresh, 'garbage', `${ada.access}x`, partnerToken()]) {
+      expect(await get(bearer(token))).toBeError('TOKEN_NOT_VALID');
+    }
+  });
 
-  it('sets request.user to what @CurrentAccount() sees', async () => {
+  it('sets request.user to the value of @CurrentAccount()', async () => {
     const { body } = await api.get('/v1/profile/global', bearer(ada.access));
     expect(body).toEqual({ email: 'ada@example.com', same: true });
   });
 
-  it('rejects the token of an account that was switched off meanwhile', async () => {
+  it('rejects the token of a deactivated account', async () => {
     await api.accounts.register('eve@example.com');
     const eve = await api.accounts.login('eve@example.com');
     expect(await api.get('/v1/profile/guarded', bearer(eve.access))).toHaveStatus(200);
@@ -278,7 +275,7 @@ describe.each(STORES)('Passport as the documentation of Nest shows it, on %s', (
     expect(await api.get('/v1/profile/guarded', bearer(eve.access))).toBeError('TOKEN_NOT_VALID');
   });
 
-  it('guards resolvers by a guard that takes the request from the context', async () => {
+  it('guards resolvers with a guard that reads the request from the context', async () => {
     const query = '{ whoAmI }';
     expect((await api.graphql(query, {}, bearer(ada.access))).body).toEqual({
       data: { whoAmI: 'ada@example.com' },
@@ -287,7 +284,7 @@ describe.each(STORES)('Passport as the documentation of Nest shows it, on %s', (
     expect(await api.graphql(query, {}, bearer(ada.refresh))).toHaveStatus(401);
   });
 
-  it('logs in by a local strategy', async () => {
+  it('logs in with a local strategy', async () => {
     const login = (body: object) => api.post('/v1/local/login', body);
 
     const reply = await login({ username: 'john', password: 'changeme' });
@@ -297,7 +294,7 @@ describe.each(STORES)('Passport as the documentation of Nest shows it, on %s', (
     expect(await login({})).toBeError('UNAUTHENTICATED');
   });
 
-  it('takes an API key wherever an account is asked for, over REST and GraphQL', async () => {
+  it('accepts an API key wherever an account is required, over REST and GraphQL', async () => {
     const key = { 'x-api-key': 'the-key-of-ada' };
     const wrong = { 'x-api-key': 'another' };
 
@@ -310,11 +307,11 @@ describe.each(STORES)('Passport as the documentation of Nest shows it, on %s', (
     expect((await api.graphql('{ whoAmIByTheGlobalGuard }', {}, wrong)).body.errors[0].extensions.code).toBe(
       'UNAUTHENTICATED',
     );
-    // It is a key, and no access token.
+    // An API key is not an access token.
     expect(await api.get('/v1/profile/guarded', key)).toBeError('UNAUTHENTICATED');
   });
 
-  it('lets an API key write where WRITE_ACCESS wants an account', async () => {
+  it('accepts an API key for writes that require an account', async () => {
     const post = { title: 'By key', content: 'Some content' };
     const count = async () => (await api.get('/v1/posts')).body.meta.total;
     const before = await count();
@@ -324,7 +321,7 @@ describe.each(STORES)('Passport as the documentation of Nest shows it, on %s', (
     expect(await count()).toBe(before + 1);
   });
 
-  it('asks a strategy that is no credential on its own routes only', async () => {
+  it('uses a strategy without @Credential() only on its routes', async () => {
     const headers = bearer(partnerToken());
 
     expect((await api.get('/v1/partner', headers)).body).toEqual({ partner: 'acme' });
@@ -336,7 +333,7 @@ describe.each(STORES)('Passport as the documentation of Nest shows it, on %s', (
     expect(partnerTokensChecked).toBe(checked);
   });
 
-  it('lets a global guard of a module see request.user', async () => {
+  it('provides request.user to a global guard of a module', async () => {
     expect(await api.get('/v1/roles/admin')).toBeError('UNAUTHENTICATED');
     expect(await api.get('/v1/roles/admin', bearer(bob.access))).toBeError('FORBIDDEN');
     expect(await api.get('/v1/roles/anyone', bearer(bob.access))).toHaveStatus(200);
@@ -345,7 +342,7 @@ describe.each(STORES)('Passport as the documentation of Nest shows it, on %s', (
     expect(await api.get('/v1/roles/admin', bearer(bob.access))).toHaveStatus(200);
   });
 
-  it.each(['guarded', 'global'])('shows each of 20 requests at once its own account: %s', async (route) => {
+  it.each(['guarded', 'global'])('gives each of 20 concurrent requests its account: %s', async (route) => {
     const emails = Array.from({ length: 20 }, (_, n) => (n % 2 ? 'ada@example.com' : 'bob@example.com'));
 
     const replies = await Promise.all(
@@ -357,7 +354,7 @@ describe.each(STORES)('Passport as the documentation of Nest shows it, on %s', (
     expect(replies.map(({ body }) => body.email)).toEqual(emails);
   });
 
-  it('keeps two applications of one process apart', async () => {
+  it('separates two applications in one process', async () => {
     const start = async (secret: string) => {
       const other = await startApi(store, { JWT_SECRET: secret }, MODULES);
       await other.accounts.register('ada@example.com');
@@ -380,14 +377,14 @@ describe.each(STORES)('Passport as the documentation of Nest shows it, on %s', (
     }
 
     await second.api.stop();
-    // The strategy that was registered last is that of the application that has stopped.
+    // The last registered strategy belongs to the application that has stopped.
     expect(await first.api.get('/v1/profile/guarded', first.headers)).toHaveStatus(200);
     await first.api.stop();
     expect(await api.get('/v1/profile/guarded', bearer(ada.access))).toHaveStatus(200);
   });
 });
 
-describe.each(STORES)("a second strategy with the name 'jwt', on %s", (store) => {
+describe.each(STORES)("a second strategy named 'jwt' on %s", (store) => {
   const MESSAGE =
     "Another Passport strategy is registered as 'jwt', the name of this service's own; give it another name";
 
@@ -405,11 +402,11 @@ describe.each(STORES)("a second strategy with the name 'jwt', on %s", (store) =>
 
   it('stops the start', async () => {
     await expect(startWith(ForeignJwtModule)).rejects.toThrow(MESSAGE);
-    // It has left nothing behind.
+    // The failed start leaves nothing registered.
     await startWith();
   });
 
-  it('stops the start when it was there before', async () => {
+  it('stops the start if it was registered before', async () => {
     expect(new JwtStrategy()).toBeInstanceOf(PassportJwtStrategy);
 
     await expect(startWith()).rejects.toThrow(MESSAGE);

@@ -179,7 +179,7 @@ class PipelineController {
     return {};
   }
 
-  /** Two interceptors around it, and a parameter list of its own. */
+  /** Has two more interceptors, and a rest parameter. */
   @Post('idempotent')
   @UseInterceptors(TransformInterceptor, ClassSerializerInterceptor)
   @Idempotent()
@@ -255,21 +255,21 @@ class MiddlewareModule implements NestModule {
 })
 class GlobalInterceptorsModule {}
 
-describe.each(STORES)('the request pipeline as the documentation of Nest shows it, on %s', (store) => {
+describe.each(STORES)('the request pipeline as in the Nest documentation, on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startApi(store, {}, [PipelineModule]);
   });
   afterAll(() => api.stop());
 
-  it('has interceptors that map, replace and interrupt', async () => {
+  it('supports interceptors that map, replace and interrupt', async () => {
     expect((await api.get('/v1/pipeline/transformed')).body).toEqual({ wrapped: { a: 1 } });
     expect((await api.get('/v1/pipeline/cached')).body).toEqual({ cached: true });
     expect((await api.get('/v1/pipeline/slow')).status).toBe(408);
     expect((await api.get('/v1/pipeline/entity')).body).toEqual({ id: 1, label: '#1' });
   });
 
-  it('has guards and filters of a handler', async () => {
+  it('supports guards and filters of a handler', async () => {
     expect(await api.get('/v1/pipeline/guarded', { 'x-let-me-in': 'yes' })).toHaveStatus(200);
     expect(await api.get('/v1/pipeline/guarded')).toBeError('FORBIDDEN');
     expect(await api.get('/v1/pipeline/guarded', { 'x-blocked': '1' })).toBeError('FORBIDDEN');
@@ -278,7 +278,7 @@ describe.each(STORES)('the request pipeline as the documentation of Nest shows i
     expect(filtered.body).toEqual({ sold: 'out' });
   });
 
-  it('has redirections, files, own responses and observables', async () => {
+  it('supports redirects, files, own responses and observables', async () => {
     expect((await api.get('/v1/pipeline/redirected')).headers['location']).toBe('/v1/posts');
     const file = await api.get('/v1/pipeline/file');
     expect([file.text, file.headers['content-type']]).toEqual(['a,b\n', 'text/csv']);
@@ -303,12 +303,12 @@ describe.each(STORES)('the request pipeline as the documentation of Nest shows i
     expect(body).toEqual({ error: { code, message } });
   });
 
-  it('keeps a Retry-After that was set, and adds one where there is none', async () => {
+  it('keeps an explicit Retry-After, and adds a missing one', async () => {
     expect((await api.get('/v1/exceptions/retry')).headers['retry-after']).toBe('7');
     expect((await api.get('/v1/exceptions/429')).headers['retry-after']).toBe('60');
   });
 
-  it('repeats what interceptors around an idempotent handler have made of its value', async () => {
+  it('replays the value that the interceptors around an idempotent handler returned', async () => {
     const send = () => api.post('/v1/pipeline/idempotent', {}, { 'idempotency-key': 'around' });
     const [first, second] = [await send(), await send()];
 
@@ -331,7 +331,7 @@ describe.each(STORES)('global interceptors and middleware on %s', (store) => {
     await extended.stop();
   });
 
-  it('leave every response as it is, headers included', async () => {
+  it('keep every response unchanged, including headers', async () => {
     const requests = async (api: TestApi) => {
       const order = '{"item":"Book","price":9.90,"n":12345678901234567890}';
       const json = { 'content-type': 'application/json' };
@@ -362,7 +362,7 @@ describe.each(STORES)('global interceptors and middleware on %s', (store) => {
       const times = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
       return sent.map(({ status, headers, text }) => {
         const { 'x-request-id': _, date: _date, etag, ...others } = headers;
-        // The time of the row is a part of it.
+        // The tag contains the time of the row.
         const tag = etag?.replace(/-[^."]+/, '');
         return { status, headers: { ...others, tag }, text: text.replaceAll(times, 'then') };
       });
@@ -372,7 +372,7 @@ describe.each(STORES)('global interceptors and middleware on %s', (store) => {
     expect(seen).toContain('after create');
   });
 
-  it('apply where the module says so, and nowhere else', async () => {
+  it('apply only where the module configures them', async () => {
     const { headers } = await extended.get('/v1/pipeline/entity?x=1');
     expect(headers['x-class-middleware']).toContain('entity');
     expect(headers['x-functional-middleware']).toBe('yes');

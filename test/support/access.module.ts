@@ -5,30 +5,30 @@ import { Account } from '../../src/auth/accounts/index.js';
 import { CurrentAccount } from '../../src/auth/access/index.js';
 import { WriteAccess } from '../../src/auth/access/index.js';
 
-interface Seen {
+interface Caller {
   readonly id: number | null;
 }
 
-const seen = (account: Account | null): Seen => ({ id: account?.id ?? null });
+const callerOf = (account: Account | null): Caller => ({ id: account?.id ?? null });
 
-/** Routes as module authors write them, one for each thing that can be said of who may call them. */
+/** Handlers as in a feature module, one for each access decorator. */
 @Controller({ path: 'access', version: '1' })
 class AccessController {
   @Get('default')
-  forAccounts(@CurrentAccount() account: Account): Seen {
-    return seen(account);
+  forAccounts(@CurrentAccount() account: Account): Caller {
+    return callerOf(account);
   }
 
   @Get('public')
   @Public()
-  forEveryone(@CurrentAccount() account: Account | null): Seen {
-    return seen(account);
+  forEveryone(@CurrentAccount() account: Account | null): Caller {
+    return callerOf(account);
   }
 
   @Get('staff')
   @StaffOnly()
-  forStaff(@CurrentAccount() account: Account): Seen {
-    return seen(account);
+  forStaff(@CurrentAccount() account: Account): Caller {
+    return callerOf(account);
   }
 }
 
@@ -41,11 +41,11 @@ class GovernedController {
   }
 
   @Post()
-  write(@CurrentAccount() account: Account | null): Seen {
-    return seen(account);
+  write(@CurrentAccount() account: Account | null): Caller {
+    return callerOf(account);
   }
 
-  /** What a handler says goes before what its class says. */
+  /** The decorator of a handler overrides that of its class. */
   @Delete()
   @StaffOnly()
   remove(): string {
@@ -53,7 +53,7 @@ class GovernedController {
   }
 }
 
-/** The same over GraphQL. */
+/** The same handlers over GraphQL. */
 @Resolver()
 class AccessResolver {
   @Query(() => Int)

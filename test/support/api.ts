@@ -9,6 +9,7 @@ import { loadConfig } from '../../src/config/load-config.js';
 import { Database } from '../../src/database/database.js';
 import { Transactions } from '../../src/database/transactions.js';
 import { insertPosts } from '../../src/posts/post-batch.js';
+import { QuickPasswordsModule } from './quick-passwords.module.js';
 import { holdAgainstReference } from './reference.js';
 import { createStore, type StoreName } from './stores.js';
 import { until } from './until.js';
@@ -164,7 +165,7 @@ export class TestApi {
   async restart(changes: Partial<Config> = {}): Promise<TestApi> {
     await this.app.close();
     const config: Config = Object.assign({}, this.config, changes);
-    return new TestApi(await createApp(config), config, this.removeStore);
+    return new TestApi(await createApp(config, { modules: USUAL }), config, this.removeStore);
   }
 
   async stop(): Promise<void> {
@@ -191,10 +192,13 @@ export function sessionOf({ headers, body }: Reply): Session {
 
 export const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
+const USUAL: readonly Type[] = [QuickPasswordsModule];
+
+/** @param modules besides those of the service; with others than the usual ones, passwords have their full cost */
 export async function startApi(
   store: StoreName,
   settings: Readonly<Record<string, string>> = {},
-  modules: readonly Type[] = [],
+  modules = USUAL,
 ): Promise<TestApi> {
   const { environment, ...testStore } = await createStore(store, { empty: settings['MIGRATE'] === 'off' });
   return startApiOn({ ...environment, ...settings }, modules, () => testStore.remove());
@@ -203,7 +207,7 @@ export async function startApi(
 /** On a database that is there already, and stays unless `removeStore` removes it. */
 export async function startApiOn(
   environment: Readonly<Record<string, string>>,
-  modules: readonly Type[] = [],
+  modules = USUAL,
   removeStore = async (): Promise<void> => undefined,
 ): Promise<TestApi> {
   const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment });

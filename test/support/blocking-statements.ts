@@ -1,6 +1,6 @@
 /** The state of the schema when a statement of a migration runs. */
-interface Circumstances {
-  /** Tables that existed before the migration: they may be large, and are in use. */
+interface SchemaState {
+  /** Tables that existed before the migration: they may be large and in use. */
   readonly existing: ReadonlySet<string>;
   readonly isInTransaction: boolean;
   /** Whether a validated constraint has checked that a column is not null. */
@@ -45,50 +45,49 @@ const NOT_NULL = /^ALTER (?:COLUMN )?"?(?<column>\w+)"? SET NOT NULL$/i;
 const DEFAULT = /^ADD (?!CONSTRAINT\b).*?\bDEFAULT (?<value>.*)$/i;
 
 /**
- * Why a statement would block requests on a large table on PostgreSQL, and what to do instead.
- *
- * @returns `undefined` if it does not, as far as its text shows
+ * Returns why a statement would block requests on a large table of PostgreSQL and what to do instead, or `undefined` if
+ * its text shows no reason.
  */
-export async function whyBlocking(sql: string, met: Circumstances): Promise<string | undefined> {
+export async function whyBlocking(sql: string, state: SchemaState): Promise<string | undefined> {
   const text = sql
     .replaceAll(/--.*$/gm, '')
     .replaceAll(/\/\*.*?\*\//gs, '')
     .replaceAll(/\s+/g, ' ')
     .trim();
-  // The body of a function.
+  // A function body contains semicolons, so it is checked as one statement.
   const statements = text.includes('$$') ? [text] : text.split(';').map((each) => each.trim());
   for (const statement of statements) {
-    const reason = await whyOne(statement, met);
+    const reason = await whyOne(statement, state);
     if (reason !== undefined) return `${reason} (${statement})`;
   }
   return undefined;
 }
 
-async function whyOne(statement: string, met: Circumstances): Promise<string | undefined> {
+async function whyOne(statement: string, state: SchemaState): Promise<string | undefined> {
   if (REWRITE.test(statement)) return 'this rewrites and locks what is in use';
   const index = INDEX.exec(statement)?.groups;
-  if (index && met.existing.has(index['table']!)) {
+  if (index && state.existing.has(index['table']!)) {
     return `an index on ${index['table']} stops all writes to it: use createIndexConcurrently, with transaction = false`;
   }
   const { table = '', actions = '' } = ALTER.exec(statement)?.groups ?? {};
-  if (!met.existing.has(table)) return undefined;
+  if (!state.existing.has(table)) return undefined;
   for (const action of actionsOf(actions)) {
-    const reason = await whyAction(table, action, met);
+    const reason = await whyAction(table, action, state);
     if (reason !== undefined) return `${table}: ${reason}`;
   }
   return undefined;
 }
 
-async function whyAction(table: string, action: string, met: Circumstances): Promise<string | undefined> {
+async function whyAction(table: string, action: string, state: SchemaState): Promise<string | undefined> {
   const [, reason] = BY_ACTION.find(([known]) => known.test(action)) ?? [];
   if (reason !== undefined) return reason;
-  if (/^VALIDATE CONSTRAINT\b/i.test(action) && met.isInTransaction)
+  if (/^VALIDATE CONSTRAINT\b/i.test(action) && state.isInTransaction)
     return 'a constraint is validated with transaction = false, or the locks of the whole run are held meanwhile';
   const { value = '' } = DEFAULT.exec(action)?.groups ?? {};
   if (FUNCTION_CALL.test(value))
     return 'a default that differs between rows rewrites the table: add the column without it, and fill it';
   const { column } = NOT_NULL.exec(action)?.groups ?? {};
-  if (column !== undefined && !(await met.isCheckedNotNull(table, column)))
+  if (column !== undefined && !(await state.isCheckedNotNull(table, column)))
     return `SET NOT NULL reads the table: add CHECK (${column} IS NOT NULL) NOT VALID and validate it in earlier migrations`;
   return undefined;
 }

@@ -5,15 +5,15 @@ const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/googl
 
 const executablePath = [process.env['CHROMIUM_PATH'] ?? '', ...PATHS].find(existsSync);
 
-/** Whether tests in a browser can run here. In CI they have to; elsewhere it is said aloud that they are left out. */
+/** Whether browser tests can run. In CI they must; elsewhere the run reports that it skips them. */
 export const hasBrowser = executablePath !== undefined || process.env['CI'] !== undefined;
 if (!hasBrowser) {
   process.stderr.write(
-    '\nLEFT OUT: tests in a browser, as there is no Chromium here (CHROMIUM_PATH names one)\n\n',
+    '\nLEFT OUT: tests in a browser, because no Chromium was found (set CHROMIUM_PATH)\n\n',
   );
 }
 
 export function launchBrowser(): Promise<Browser> {
-  if (executablePath === undefined) throw new Error('There is no Chromium here, and CI does not do without');
+  if (executablePath === undefined) throw new Error('No Chromium was found, which CI requires');
   return chromium.launch({ executablePath, args: ['--no-sandbox'] });
 }

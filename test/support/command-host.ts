@@ -1,6 +1,6 @@
 /**
- * Runs the commands of the build one after the other in one process, which loads their modules once. Only the script
- * of a command is evaluated again: it finds its own arguments, environment and streams, as in a process of its own.
+ * Runs the commands of the build one after the other in one process, so that their modules load only once. Only the
+ * script of a command is evaluated each time, with its arguments, environment and streams.
  */
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
@@ -14,7 +14,7 @@ export interface CommandCall {
 
 export interface CommandResult {
   readonly code: number;
-  /** What was written to standard output and standard error, in that order of time. */
+  /** Standard output and standard error, in the order of the writes. */
   readonly output: string;
 }
 
@@ -29,7 +29,7 @@ class Exit extends Error {
 
 let runs = 0;
 
-/** What the script has set. */
+/** The exit code that the script has set. */
 const exitCode = (): number => Number(process.exitCode ?? 0);
 
 async function run({ name, parameters, environment, input }: CommandCall): Promise<CommandResult> {

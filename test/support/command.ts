@@ -7,11 +7,11 @@ interface CommandOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** Standard input. */
   readonly input?: string;
-  /** Ends the command by SIGINT once its progress shows that it is at work. */
+  /** Sends SIGINT as soon as the command reports progress. */
   readonly interrupt?: boolean;
 }
 
-/** Runs a command of the build in a process that loads the modules of the commands once, one command at a time. */
+/** Runs a command of the build in a shared process, which loads the modules only once; commands run one at a time. */
 export function runCommand(
   name: string,
   parameters: readonly string[],
@@ -23,7 +23,7 @@ export function runCommand(
   return result;
 }
 
-/** Runs a command in a process of its own, for what only a process can show: its end, its streams, signals. */
+/** Runs a command in a separate process, for tests of its exit, streams and signals. */
 export async function spawnCommand(
   name: string,
   parameters: readonly string[],
@@ -62,7 +62,7 @@ async function runInHost(call: CommandCall): Promise<CommandResult> {
   }
 }
 
-/** Ends with the process of the tests. */
+/** Starts the shared process, which ends with that of the tests. */
 function startHost(): ChildProcess {
   const child = fork('test/support/command-host.ts', {
     env: environmentOfProcess(),

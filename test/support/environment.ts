@@ -1,4 +1,4 @@
-/** What each process of ours needs; nothing else of the environment of the tests reaches it. */
+/** The variables that child processes inherit; nothing else of the environment of the tests reaches them. */
 export const environmentOfProcess = (): Record<string, string | undefined> => ({
   PATH: process.env['PATH'],
   NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],

@@ -15,7 +15,7 @@ interface EventClientOptions {
   readonly onEvent?: (event: Received) => void;
 }
 
-/** A consumer of the stream, as `EventSource` reads it; it does not connect again by itself. */
+/** A consumer of the stream that parses it like `EventSource`, but does not reconnect. */
 export class EventClient {
   readonly events: Received[] = [];
   /** Comments and settings, such as `retry: 2000`. */
@@ -32,7 +32,7 @@ export class EventClient {
       .finally(() => (this.isOver = true));
   }
 
-  /** On a connection of its own. @throws Error with the status where it is no stream */
+  /** Opens a stream on a new connection. @throws Error with the status if the response is not 200 */
   static async open(
     url: string,
     { lastEventId, headers = {}, onEvent }: EventClientOptions = {},
@@ -52,7 +52,7 @@ export class EventClient {
   }
 
   async untilEvents(count: number): Promise<Received[]> {
-    await until(`${count} events have come`, () => this.events.length >= count);
+    await until(`${count} events have arrived`, () => this.events.length >= count);
     return this.events;
   }
 

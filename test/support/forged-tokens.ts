@@ -12,7 +12,7 @@ const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const publicPem = rsa.publicKey.export({ type: 'spki', format: 'pem' }) as string;
 
-/** Signs whatever it is given, by any HMAC. */
+/** Signs any header and payload with an HMAC. */
 export function sign(header: unknown, payload: unknown, key: string | Buffer, hash = 'sha256'): string {
   const text = `${encode(header)}.${encode(payload)}`;
   return `${text}.${createHmac(hash, key).update(text).digest('base64url')}`;
@@ -26,7 +26,7 @@ function signAsymmetric(header: unknown, payload: unknown, key: typeof rsa.priva
 const without = (claims: Json, name: string): Json =>
   Object.fromEntries(Object.entries(claims).filter(([key]) => key !== name));
 
-/** Every token that must not be taken, made from the claims of a good one. @param key the right one */
+/** Returns every kind of token that must be rejected, derived from a valid one. @param key the signing key */
 export function forge(good: string, key: string): [name: string, token: string][] {
   const [header = '', payload = '', signature = ''] = good.split('.');
   const claims = decode(payload) as Json & { iat: number; exp: number; user_id: number };
@@ -37,7 +37,7 @@ export function forge(good: string, key: string): [name: string, token: string][
   const jwk = { kty: 'oct', k: encode(attackersKey), alg: 'HS256' };
 
   return [
-    // The algorithm is the token's word only.
+    // The algorithm in the header must not be trusted.
     ['alg none', none('none')],
     ['alg None', none('None')],
     ['alg NONE', none('NONE')],
@@ -61,7 +61,7 @@ export function forge(good: string, key: string): [name: string, token: string][
     ['ES256', signAsymmetric({ ...HEADER, alg: 'ES256' }, claims, ec.privateKey)],
     ['HMAC with a public key', sign(HEADER, claims, publicPem)],
 
-    // The key is ours to choose, whatever the header points to.
+    // The key must not depend on the header.
     ['another key', sign(HEADER, claims, attackersKey)],
     ['an empty key', sign(HEADER, claims, '')],
     ['the key cut', sign(HEADER, claims, key.slice(0, -1))],
@@ -75,12 +75,12 @@ export function forge(good: string, key: string): [name: string, token: string][
     ['x5u', attackersHeader({ x5u: 'http://127.0.0.1:1/cert.pem' })],
     ['x5c', attackersHeader({ x5c: [encode(publicPem)] })],
     ['crit', attackersHeader({ crit: ['exp'] })],
-    ['the key of nobody, an empty signature', `${header}.${payload}.`],
+    ['an empty signature', `${header}.${payload}.`],
     ['a signature cut', `${header}.${payload}.${signature.slice(0, -2)}`],
     ['a signature of other claims', `${header}.${encode({ ...claims, sub: '77' })}.${signature}`],
     ['another header with the signature', `${encode({ ...HEADER, x: 1 })}.${payload}.${signature}`],
 
-    // Signed with the right key, by a mistake of ours: still every claim counts.
+    // Signed with the right key, as if by mistake: every claim must still be checked.
     ...['exp', 'iat', 'jti', 'sub', 'token_type', 'sid', 'user_id'].map((name): [string, string] => [
       `no ${name}`,
       sign(HEADER, without(claims, name), key),
@@ -108,7 +108,7 @@ export function forge(good: string, key: string): [name: string, token: string][
     ['sub a number', rightKey({ sub: claims.user_id })],
     ['sub of another account', rightKey({ sub: String(claims.user_id + 1) })],
     ['sub with blanks', rightKey({ sub: ` ${claims.user_id}` })],
-    ['sub of nobody', rightKey({ sub: '999999', user_id: 999_999 })],
+    ['sub of no account', rightKey({ sub: '999999', user_id: 999_999 })],
     ['sub negative', rightKey({ sub: '-1', user_id: -1 })],
     ['sub beyond integers', rightKey({ sub: '9007199254740993', user_id: 9_007_199_254_740_992 })],
     ['user_id as text', rightKey({ user_id: String(claims.user_id) })],
@@ -122,7 +122,7 @@ export function forge(good: string, key: string): [name: string, token: string][
     ['a payload that is no JSON', sign(HEADER, '{', key)],
     ['an empty payload', sign(HEADER, '', key)],
 
-    // No tokens at all.
+    // Not JWTs.
     ['one part', header],
     ['two parts', `${header}.${payload}`],
     ['four parts', `${good}.${signature}`],

@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
 
-/** Below the ports that systems give to outgoing connections, which could take one before it is used. */
+/** Below the ephemeral ports, because the system could assign one of those before the test uses it. */
 const RANGE = { first: 20_000, count: 12_000 };
 
-/** A port that nobody listens on, for who has to know it beforehand; another one for each call. */
+/** Returns a free port, for tests that need the number before they listen; each call returns another one. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = RANGE.first + Math.floor(Math.random() * RANGE.count);

@@ -3,18 +3,18 @@ import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 import { until } from './until.ts';
 
-/** The server's behaviour: it rejects recipients for now, never responds, or disconnects in the middle of a mail. */
+/** The server accepts mails, rejects recipients temporarily, never responds, or disconnects in the middle of a mail. */
 export type Behaviour = 'accepts' | 'rejects' | 'hangs' | 'breaks off';
 
-/** What the server has accepted. */
-interface Taken {
+/** A mail that the server has accepted. */
+interface AcceptedMail {
   readonly envelope: { readonly from: string; readonly to: string[] };
   readonly bytes: Buffer;
   readonly encrypted: boolean;
 }
 
-/** A received mail. */
-interface Arrived extends Taken {
+/** An accepted mail with its parsed content. */
+interface ParsedMail extends AcceptedMail {
   readonly raw: string;
   readonly mail: Email;
 }
@@ -25,10 +25,10 @@ const SMTP_PASSWORD = 'the secret of the mail server';
 /** A real mail server with STARTTLS, which requires authentication. */
 export class MailServer {
   behaviour: Behaviour = 'accepts';
-  readonly arrived: Taken[] = [];
+  readonly arrived: AcceptedMail[] = [];
   /** All recipients, also of rejected mails. */
   readonly attempts: string[] = [];
-  private readonly taken = new Map<string, number>();
+  private readonly returned = new Map<string, number>();
 
   readonly port: number;
   private readonly server: SMTPServer;
@@ -56,7 +56,7 @@ export class MailServer {
           if (breaksOff) server.connections.forEach((each) => each.close());
         });
         stream.on('end', () => {
-          // The whole mail may have come with its first bytes.
+          // The first chunk may contain the whole mail.
           if (breaksOff) return;
           const { mailFrom, rcptTo } = session.envelope;
           holder.mailServer!.arrived.push({
@@ -79,7 +79,7 @@ export class MailServer {
   get settings(): Record<string, string> {
     const credentials = `${SMTP_USER}:${encodeURIComponent(SMTP_PASSWORD)}`;
     return {
-      // The server has created its own certificate.
+      // The certificate of the server is self-signed.
       SMTP_URL: `smtp://${credentials}@127.0.0.1:${this.port}?requireTLS=true&tls.rejectUnauthorized=false`,
       MAIL_FROM: 'Posts, "the" API <no-reply@posts.example>',
     };
@@ -97,18 +97,22 @@ export class MailServer {
     this.server.connections.forEach((each) => each.close());
   }
 
-  /** The received mails of an address, oldest first. */
-  to(address: string): Taken[] {
+  /** The accepted mails of an address, oldest first. */
+  to(address: string): AcceptedMail[] {
     return this.arrived.filter(({ envelope }) => envelope.to.includes(address));
   }
 
-  /** Waits for the next mail of an address that was not returned yet. */
-  async next(address: string): Promise<Arrived> {
-    const index = this.taken.get(address) ?? 0;
+  /** Waits for the next mail to an address, and returns each mail once. */
+  async next(address: string): Promise<ParsedMail> {
+    const index = this.returned.get(address) ?? 0;
     await until(`a mail has arrived for ${address}`, () => this.to(address).length > index);
-    this.taken.set(address, index + 1);
-    const taken = this.to(address)[index]!;
-    return { ...taken, raw: taken.bytes.toString('latin1'), mail: await PostalMime.parse(taken.bytes) };
+    this.returned.set(address, index + 1);
+    const accepted = this.to(address)[index]!;
+    return {
+      ...accepted,
+      raw: accepted.bytes.toString('latin1'),
+      mail: await PostalMime.parse(accepted.bytes),
+    };
   }
 
   private onRecipient(address: string, done: (error?: Error) => void): void {
@@ -120,8 +124,8 @@ export class MailServer {
 }
 
 /** The address of the link in a mail. */
-export const linkIn = ({ mail }: Arrived): string => /^https?:\S+$/m.exec(mail.text ?? '')![0];
+export const linkIn = ({ mail }: ParsedMail): string => /^https?:\S+$/m.exec(mail.text ?? '')![0];
 
-/** The token in a mail, from its link. */
-export const tokenIn = (arrived: Arrived): string =>
+/** The token in the link of a mail. */
+export const tokenIn = (arrived: ParsedMail): string =>
   new URLSearchParams(new URL(linkIn(arrived)).hash.slice(1)).get('token')!;

@@ -18,7 +18,10 @@ expect.extend({
     };
   },
 
-  /** The envelope of section "Errors", to the letter: status, id, type, and nothing beside code, message, details. */
+  /**
+   * Checks the whole error envelope: status, request id, content type, and no fields other than code, message and
+   * details.
+   */
   toBeError(reply: Reply, code: ErrorCode, fields?: readonly string[]) {
     const { error, ...rest } = (reply.body ?? {}) as { error?: Record<string, any> };
     const { code: actual, message, details, ...more } = error ?? {};
@@ -43,7 +46,7 @@ expect.extend({
     };
   },
 
-  /** A timestamp after another: UTC, RFC 3339, milliseconds. */
+  /** Checks that a value is a later timestamp in RFC 3339 format, in UTC with milliseconds. */
   laterThan(actual: unknown, earlier: string) {
     const isTimestamp = typeof actual === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(actual);
     return {

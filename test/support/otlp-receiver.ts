@@ -12,10 +12,10 @@ export interface Span {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** The names of a span and of those below it, in alphabetical order: some begin at the same time. */
+/** The names of a span and of its descendants; siblings are sorted by name, because some start at the same time. */
 export type Tree = string | readonly Tree[];
 
-/** A collector: takes what services send by OTLP over HTTP, as JSON. */
+/** An OpenTelemetry collector, which receives OTLP over HTTP as JSON. */
 export class OtlpReceiver {
   readonly spans: Span[] = [];
   readonly resources: Record<string, unknown>[] = [];
@@ -38,7 +38,7 @@ export class OtlpReceiver {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** The root of a trace, and all below it. */
+  /** The root span of a trace with its descendants. */
   tree(traceId: string): Tree {
     const spans = this.of(traceId).toSorted((a, b) => (a.name < b.name ? -1 : 1));
     const ids = new Set(spans.map(({ spanId }) => spanId));

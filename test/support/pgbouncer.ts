@@ -11,7 +11,12 @@ const program = process.env['PGBOUNCER_PATH'] ?? '/usr/sbin/pgbouncer';
 
 export const hasPgBouncer = existsSync(program);
 
-/** PgBouncer in transaction mode. @param url address of a database @returns its address through PgBouncer */
+/**
+ * Starts PgBouncer in transaction mode.
+ *
+ * @param url address of a database
+ * @returns the address of that database through PgBouncer
+ */
 export async function startPgBouncer(url: string): Promise<{ url: string; stop: () => void }> {
   const server = new URL(url);
   const port = await freePort();
@@ -33,7 +38,7 @@ default_pool_size = 10
 server_idle_timeout = 5
 `,
   );
-  // PgBouncer does not run as root.
+  // PgBouncer refuses to run as root.
   const identity = identityOfServer();
   if (identity.uid !== undefined) {
     chmodSync(folder, 0o755);

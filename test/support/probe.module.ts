@@ -21,6 +21,6 @@ class ProbeController {
   }
 }
 
-/** A route as a new module would write it, for what holds for all routes but posts. */
+/** A route like that of a new module, for the rules of all routes other than posts. */
 @Module({ controllers: [ProbeController] })
 export class ProbeModule {}

@@ -7,11 +7,11 @@ export async function familyOf(pid: number): Promise<number[]> {
   return [pid, ...stdout.trim().split(/\s+/).map(Number)];
 }
 
-/** The process may have ended. */
+/** Sends a signal to a process, unless it has ended. */
 export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }

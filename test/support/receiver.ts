@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 import type { AddressInfo } from 'node:net';
 import { until } from './until.ts';
 
-/** A request that a receiver got. */
+/** A received request. */
 export interface Delivered {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -18,7 +18,7 @@ export const respond =
     response.writeHead(status, headers).end();
   };
 
-/** A server that gets webhooks. */
+/** A server that receives webhooks. */
 export class Receiver {
   readonly delivered: Delivered[] = [];
   behaviour: Behaviour = respond(204);
@@ -52,10 +52,10 @@ export class Receiver {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** The requests to a path, as soon as there are so many. */
+  /** Waits for a number of requests to a path, and returns all of them. */
   async at(path: string, count: number): Promise<Delivered[]> {
     const own = () => this.delivered.filter((each) => each.path === path);
-    await until(`${count} requests have come to ${path}`, () => own().length >= count);
+    await until(`${count} requests have arrived at ${path}`, () => own().length >= count);
     return own();
   }
 

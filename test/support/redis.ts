@@ -2,11 +2,11 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { freePort } from './free-port.js';
-import { waitFor } from './wait-for.js';
+import { until } from './until.js';
 
 export const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
 
-/** A Redis server of its own, which keeps nothing on disk. */
+/** A separate Redis server without persistence. */
 export class RedisServer {
   readonly url: string;
   private child: ChildProcess | undefined;
@@ -24,7 +24,7 @@ export class RedisServer {
   async start(): Promise<void> {
     const options = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
     this.child = spawn('redis-server', options, { stdio: 'ignore' });
-    await waitFor(() => this.responds());
+    await until('Redis responds', () => this.responds());
   }
 
   async stop(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
@@ -35,7 +35,7 @@ export class RedisServer {
     this.child = undefined;
   }
 
-  /** Stops it from responding, without closing its connections. */
+  /** Suspends the process: it does not respond, but its connections stay open. */
   freeze(): void {
     this.child?.kill('SIGSTOP');
   }

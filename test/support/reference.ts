@@ -7,7 +7,7 @@ export const reference = JSON.parse(readFileSync('public/openapi.json', 'utf8'))
 
 export interface Operation {
   readonly method: string;
-  /** As in the reference: `/v1/posts/{id}`. */
+  /** The path in the OpenAPI document: `/v1/posts/{id}`. */
   readonly path: string;
   readonly operation: any;
 }
@@ -16,7 +16,7 @@ export const operations: readonly Operation[] = Object.entries<any>(reference.pa
   Object.entries<any>(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
 );
 
-// Paths without parameters come first: `/v1/posts/cursor` is not a post.
+// Paths without parameters come first, because `/v1/posts/cursor` also matches `/v1/posts/{id}`.
 const routes = operations
   .map((operation) => ({
     ...operation,
@@ -24,8 +24,8 @@ const routes = operations
   }))
   .toSorted((a, b) => a.path.split('{').length - b.path.split('{').length);
 
-/** Headers that are there when there is something to say. */
-const SOMETIMES = new Set(['Link', 'Idempotent-Replayed']);
+/** Headers that a response may omit. */
+const OPTIONAL_HEADERS = new Set(['Link', 'Idempotent-Replayed']);
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 formats.default(ajv);
@@ -38,38 +38,47 @@ interface Response {
   readonly body: any;
 }
 
-/** @throws Error when an operation responds otherwise than the reference says; paths that it does not have are let be */
+/** Checks a response against the OpenAPI document, unless the path is undocumented. @throws Error if they differ */
 export function holdAgainstReference(method: string, url: string, { status, headers, body }: Response): void {
   const path = url.replace(/[?#].*/s, '');
-  const asked = method === 'HEAD' ? 'GET' : method;
-  const found = routes.find((route) => route.method === asked && route.pattern.test(path));
+  const documentedMethod = method === 'HEAD' ? 'GET' : method;
+  const found = routes.find((route) => route.method === documentedMethod && route.pattern.test(path));
   if (!found) return;
 
-  const name = `${asked} ${found.path} ${status}`;
+  const name = `${documentedMethod} ${found.path} ${status}`;
   const response = found.operation.responses[status];
-  if (!response) throw new Error(`${name} is not in the reference`);
+  if (!response) throw new Error(`${name} is not documented`);
   for (const header of Object.keys(response.headers ?? {})) {
-    const isSometimes = SOMETIMES.has(header) || (status === 409 && header === 'Retry-After');
-    if (headers[header.toLowerCase()] === undefined && !isSometimes)
+    const isOptional = OPTIONAL_HEADERS.has(header) || (status === 409 && header === 'Retry-After');
+    if (headers[header.toLowerCase()] === undefined && !isOptional)
       throw new Error(`${name} lacks ${header}`);
   }
   if (method === 'HEAD') return;
   if (!response.content) {
-    if (body !== undefined) throw new Error(`${name} has a body, and none in the reference`);
+    if (body !== undefined) throw new Error(`${name} has an undocumented body`);
     return;
   }
   const type = String(headers['content-type']).split(';', 1)[0]!;
   const content = response.content[type];
-  if (!content) throw new Error(`${name} is ${type}, which is not in the reference`);
+  if (!content) throw new Error(`${name} is ${type}, which is not documented`);
   if (!type.endsWith('json')) return;
 
   const code = body?.error?.code;
   if (code && !Object.hasOwn(content.examples ?? {}, code))
-    throw new Error(`${name} ${code} is not in the reference`);
-  const pointer = ['paths', found.path, asked.toLowerCase(), 'responses', status, 'content', type, 'schema'];
+    throw new Error(`${name} ${code} is not documented`);
+  const pointer = [
+    'paths',
+    found.path,
+    documentedMethod.toLowerCase(),
+    'responses',
+    status,
+    'content',
+    type,
+    'schema',
+  ];
   const validate = validatorAt(`reference#/${pointer.map(escape).join('/')}`);
   if (!validate(body))
-    throw new Error(`${name} does not fit the reference: ${ajv.errorsText(validate.errors)}`);
+    throw new Error(`${name} does not match its schema: ${ajv.errorsText(validate.errors)}`);
 }
 
 function validatorAt(pointer: string): ValidateFunction {

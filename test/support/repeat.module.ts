@@ -7,17 +7,17 @@ import { AppError } from '../../src/common/errors/errors.js';
 import { Transactions } from '../../src/database/transactions.js';
 import { Idempotent } from '../../src/idempotency/idempotent.js';
 
-/** Runs it as another request would: as no part of the unit of work that asks. */
+/** Runs work like another request: outside of the unit of work of the caller. */
 const elsewhere = AsyncLocalStorage.snapshot() as <T>(work: () => T) => T;
 
-/** A request that has written, and waits to be let go. */
+/** A request that has written, and waits until the test releases it. */
 export class Held {
   static current = new Held();
   readonly written = Promise.withResolvers<void>();
   readonly released = Promise.withResolvers<void>();
 }
 
-/** What handlers do that module authors make idempotent. */
+/** Idempotent handlers as in a feature module. */
 @Controller({ path: 'repeats', version: '1' })
 @Public()
 class RepeatController {
@@ -25,7 +25,7 @@ class RepeatController {
 
   constructor(private readonly transactions: Transactions) {}
 
-  /** Writes twice at the same time, and then once more. */
+  /** Writes twice concurrently, and then a third time. */
   @Post('thrice')
   @Idempotent()
   async thrice(): Promise<{ ids: number[] }> {
@@ -33,7 +33,7 @@ class RepeatController {
     return { ids: [...both, await this.order()] };
   }
 
-  /** Writes, and then meets what the body says. */
+  /** Writes, and then fails as the request specifies. */
   @Post('failing/:how')
   @Idempotent()
   async failing(@Param('how') how: string, @Body() body: { fail?: boolean }): Promise<{ id: number }> {
@@ -43,7 +43,7 @@ class RepeatController {
     return { id };
   }
 
-  /** A response with all that can be set on one. */
+  /** Sets the status, headers and a large body. */
   @Post('decorated')
   @Idempotent()
   decorated(
@@ -61,7 +61,7 @@ class RepeatController {
     return `<at>${performance.now()}</at>`;
   }
 
-  /** Says where something is, and then cannot be recorded. */
+  /** Sets a header, and then makes the idempotency record fail. */
   @Post('unrecorded')
   @Idempotent()
   async unrecorded(@Res({ passthrough: true }) reply: FastifyReply): Promise<object> {
@@ -72,7 +72,7 @@ class RepeatController {
     return {};
   }
 
-  /** Collides with another request the first time, having said something of its response. */
+  /** Collides with another transaction the first time, after setting parts of the response. */
   @Post('colliding')
   @Idempotent()
   async colliding(@Res({ passthrough: true }) reply: FastifyReply): Promise<object> {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Reply, TestApi } from './api.js';
 import { type Operation, operations, reference } from './reference.js';
 
-/** A body that an operation accepts, by its schema in the reference. */
+/** Returns a body that an operation accepts, from its schema in the OpenAPI document. */
 export function validBody({ requestBody }: Operation['operation']): object {
   const { $ref = '' } = requestBody.content['application/json'].schema;
   const { properties = {} } = reference.components.schemas[$ref.split('/').at(-1)] ?? {};
@@ -23,10 +23,10 @@ function validValue(name: string, { type, enum: words, minimum, example }: any):
 }
 
 /**
- * A path of the reference, such as `/v1/posts/{postId}/comments/{id}`, with ids that exist: for each parameter, of
- * what a POST to its collection creates; 1 where nothing can be posted there.
+ * Fills a path such as `/v1/posts/{postId}/comments/{id}` with existing ids: for each parameter, it creates a resource
+ * in the collection, or uses 1 if the collection has no POST.
  *
- * @param headers of those requests
+ * @param headers headers of those requests
  */
 export async function existingPath(
   api: TestApi,
@@ -51,10 +51,10 @@ export async function existingPath(
   }
 }
 
-/** One parameter may be called `{id}` in one path and `{postId}` in another. */
+/** Removes the names of parameters, because `{id}` in one path may be `{postId}` in another. */
 const withoutNames = (path: string): string => path.replaceAll(/\{\w+\}/g, '{}');
 
-/** A request with an idempotency key of its own; a body that is text is sent as it is. */
+/** Sends a request with a new idempotency key; a text body is sent unchanged. */
 export const send = (
   api: TestApi,
   method: string,

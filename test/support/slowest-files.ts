@@ -2,7 +2,7 @@ import type { Reporter, TestModule } from 'vitest/node';
 
 const COUNT = 10;
 
-/** Lists at the end of a run the files that took longest, with the seconds of their tests and hooks. */
+/** Lists the slowest test files at the end of a run, with the seconds of their tests and hooks. */
 export default class SlowestFiles implements Reporter {
   onTestRunEnd(files: readonly TestModule[]): void {
     if (files.length < COUNT) return;

@@ -11,7 +11,9 @@ import { identityOfServer, SETTINGS } from './postgres-server.ts';
 import { familyOf, signal } from './process-family.ts';
 import { until } from './until.ts';
 
-/** The folder of an installed PostgreSQL that can create a standby; the dependencies have no `pg_basebackup`. */
+/**
+ * The folder of an installed PostgreSQL that can create a standby; the binaries in `node_modules` lack `pg_basebackup`.
+ */
 export const standbyBinaries = globSync('/usr/lib/postgresql/*/bin').findLast(
   (folder) => globSync('{pg_basebackup,initdb,postgres}', { cwd: folder }).length === 3,
 );
@@ -32,8 +34,10 @@ export class Standby {
   }
 
   /**
-   * @param primary address of the server's own database
-   * @param port of one that is gone, whose place it takes
+   * Creates and starts a standby.
+   *
+   * @param primary address of the default database of its primary
+   * @param port that of a stopped server, which the standby replaces
    */
   static async of(primary: string, bin: string, port?: string): Promise<Standby> {
     const folder = await mkdtemp(join(tmpdir(), 'posts-api-standby-'));
@@ -83,12 +87,15 @@ export class Standby {
     }
   }
 
-  /** At once and without a checkpoint, like a crash. */
+  /** Ends it immediately and without a checkpoint, like a crash. */
   async kill(): Promise<void> {
     await this.end('SIGQUIT');
   }
 
-  /** Neither responds nor rejects connections, until it is resumed. */
+  /**
+   * Suspends all of its processes: connections stay open, but nothing responds until the returned function resumes
+   * them.
+   */
   async freeze(): Promise<() => void> {
     const processes = await familyOf(this.server!.pid!);
     for (const each of processes) signal(each, 'SIGSTOP');

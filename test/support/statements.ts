@@ -5,7 +5,10 @@ import { vi } from 'vitest';
 
 const work = new AsyncLocalStorage<true>();
 
-/** The texts of all statements that `action` sends to either database, blanks made one; not those of background work. */
+/**
+ * Returns the texts of all statements that `action` sends to either database, with normalized white space, without
+ * those of background work.
+ */
 export async function statementsOf(action: () => Promise<unknown>): Promise<string[]> {
   const statements: string[] = [];
   const note = (sql: string) => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 
-/** Both databases; every promise to clients is tested on each. */
+/** Both databases: the behaviour towards clients is tested on each. */
 export const STORES = ['SQLite', 'PostgreSQL'] as const;
 export type StoreName = (typeof STORES)[number];
 
@@ -15,7 +15,7 @@ export interface TestStore {
 }
 
 interface StoreOptions {
-  /** Whether migrations have run. Outside of the test suite, databases are always empty. */
+  /** Whether to skip the migrations. Outside of the test suite, databases are always empty. */
   readonly empty?: boolean;
   /** Options of `CREATE DATABASE`. */
   readonly options?: string;
@@ -52,7 +52,7 @@ export async function createStore(
 
 const DATABASE = 'database.sqlite';
 
-/** If the server is reached through a pooler, the service must be told by this setting. */
+/** The service needs this setting if it reaches the server through a pooler. */
 const pooler = () => {
   const { TEST_DATABASE_POOLER: DATABASE_POOLER } = process.env;
   return DATABASE_POOLER === undefined ? undefined : { DATABASE_POOLER };

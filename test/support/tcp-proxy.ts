@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A connection to a database that can be cut or silenced, while the database itself works. */
+/** A proxy to a database that can cut or silence connections while the database itself works. */
 export class TcpProxy {
   private readonly sockets = new Set<Socket>();
   private readonly server = createServer((client) => this.accept(client));
@@ -8,7 +8,7 @@ export class TcpProxy {
 
   private constructor(private readonly target: URL) {}
 
-  /** @param url address of a server; @returns the proxy, and the same address through it */
+  /** @param url address of a server @returns the proxy, and the same address through it */
   static async to(url: string): Promise<{ proxy: TcpProxy; url: string }> {
     const target = new URL(url);
     const proxy = new TcpProxy(target);

@@ -1,14 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits until something is the case. @param patience how long to wait, in milliseconds @throws Error with what was waited for, when it does not come about */
+/**
+ * Waits until a condition is true.
+ *
+ * @param what the condition, for the message of the error
+ * @param patience how long to wait, in milliseconds
+ * @throws Error when the condition is not true in time
+ */
 export async function until(
   what: string,
-  isSo: () => boolean | Promise<boolean>,
+  condition: () => boolean | Promise<boolean>,
   patience = 20_000,
 ): Promise<void> {
-  for (let waited = 0; waited < patience; waited += 20) {
-    if (await isSo()) return;
-    await sleep(20);
+  let pause = 20;
+  for (let waited = 0; waited < patience; waited += pause) {
+    if (await condition()) return;
+    // A condition may be a request, which would take processor time from other tests.
+    if (waited >= 1000) pause = 200;
+    await sleep(pause);
   }
-  throw new Error(`It did not come about that ${what}`);
+  throw new Error(`Timed out before ${what}`);
 }

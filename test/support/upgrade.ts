@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import type { Reply } from './api.js';
 
-/** What comes of an upgrade request: an open WebSocket, or the response that rejects it. */
+/** Sends an upgrade request. @returns an open WebSocket, or the response that rejects it */
 export async function upgrade(
   url: string,
   headers: Record<string, string> = {},
@@ -28,7 +28,7 @@ export async function upgrade(
   };
 }
 
-/** Opens one and closes it. @returns the response where it was rejected */
+/** Opens a WebSocket and closes it. @returns the response if it was rejected */
 export async function tryUpgrade(
   url: string,
   headers: Record<string, string> = {},

@@ -3,9 +3,9 @@ import { SetMetadata } from '@nestjs/common';
 export const ACCESS = Symbol('access');
 
 /**
- * Who may call a handler: everyone (`public`); callers that the setting `WRITE_ACCESS` allows to write (`write`), or
- * to read (`owner`); everyone,
- * authenticated or not (`optional`); or staff. Without any of the decorators below, a handler requires an account.
+ * Who may call a handler: everyone (`public`); everyone, authenticated or not (`optional`); callers that the setting
+ * `WRITE_ACCESS` allows to write (`write`), also for reads (`owner`); or staff. Without any of the decorators below, a
+ * handler requires an account.
  */
 export type Access = 'public' | 'optional' | 'write' | 'owner' | 'staff';
 

@@ -9,7 +9,7 @@ describe('normalizeEmail', () => {
     ['ada@bücher.example', 'ada@xn--bcher-kva.example'],
     ['ADA@BÜCHER.example', 'ADA@xn--bcher-kva.example'],
     ['ada@例え.jp', 'ada@xn--r8jz45g.jp'],
-  ])('takes %j as %j', (text, email) => {
+  ])('normalizes %j to %j', (text, email) => {
     expect(normalizeEmail(text)).toBe(email);
   });
 
@@ -30,13 +30,13 @@ describe('normalizeEmail', () => {
     `${'a'.repeat(65)}@example.com`,
     `ada@${'a'.repeat(300)}.com`,
     'ada@xn--\u0000.com',
-  ])('does not take %j', (text) => {
+  ])('returns undefined for %j', (text) => {
     expect(normalizeEmail(text)).toBeUndefined();
   });
 });
 
 describe('emailKey', () => {
-  it('is the same in any letter case and composition, and also made of what is no address', () => {
+  it('ignores letter case and Unicode composition, and accepts text that is not an address', () => {
     expect(emailKey(' ADA@Example.com')).toBe(emailKey('ada@EXAMPLE.com '));
     expect(emailKey('\u00c9t\u00e9@example.com')).toBe(emailKey('e\u0301te\u0301@example.com'));
     expect(emailKey(' Nobody ')).toBe('nobody');

@@ -10,4 +10,4 @@ export { EmailAddress, emailKey, normalizeEmail } from './email.js';
 export { INCORRECT_PASSWORD, IncorrectPassword, IncorrectPasswordFilter } from './incorrect-password.js';
 export { TOO_MANY_FAILURES } from './login-throttle.js';
 export { PasswordPolicy } from './passwords/password-policy.js';
-export { NO_PASSWORD, Passwords } from './passwords/passwords.js';
+export { NO_PASSWORD, PASSWORD_COST, Passwords } from './passwords/passwords.js';

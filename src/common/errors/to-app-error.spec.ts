@@ -14,7 +14,7 @@ import { toAppError } from './to-app-error.js';
 const withCode = (code: string, message = 'x') => Object.assign(new Error(message), { code });
 
 describe('toAppError', () => {
-  it('leaves an error of ours as it is', () => {
+  it('returns an AppError unchanged', () => {
     const error = new AppError('CONFLICT', 'Taken');
 
     expect(toAppError(error)).toBe(error);
@@ -29,22 +29,25 @@ describe('toAppError', () => {
     [new PreconditionFailedException('Changed'), 'PRECONDITION_FAILED', 'Changed'],
     [new BadRequestException(['a is bad', 'b is bad']), 'MALFORMED_REQUEST', 'a is bad; b is bad'],
     [new HttpException({ reason: 'a body of its own' }, 409), 'CONFLICT', 'Http Exception'],
-  ])('gives an exception of Nest a code, and keeps its status and its text: %s', (thrown, code, message) => {
+  ])('gives a Nest exception a code, and keeps its status and its text: %s', (thrown, code, message) => {
     expect(toAppError(thrown)).toMatchObject({ code, message, status: thrown.getStatus() });
   });
 
-  it.each([500, 502, 504])('masks an exception of Nest with status %i, and keeps the status', (status) => {
+  it.each([500, 502, 504])('masks a Nest exception with status %i, and keeps the status', (status) => {
     const error = toAppError(new HttpException('secret', status));
 
     expect(error).toMatchObject({ code: 'INTERNAL_ERROR', status });
     expect(error.message).not.toContain('secret');
   });
 
-  it.each([404, 429])('takes an error of an HTTP client with status %i for our own fault', (statusCode) => {
-    const upstream = Object.assign(new Error('secret'), { statusCode });
+  it.each([404, 429])(
+    'treats an error of an HTTP client with status %i as an internal error',
+    (statusCode) => {
+      const upstream = Object.assign(new Error('secret'), { statusCode });
 
-    expect(toAppError(upstream)).toMatchObject({ code: 'INTERNAL_ERROR', status: 500 });
-  });
+      expect(toAppError(upstream)).toMatchObject({ code: 'INTERNAL_ERROR', status: 500 });
+    },
+  );
 
   it.each([
     { code: '23503' },
@@ -52,17 +55,17 @@ describe('toAppError', () => {
     { code: 'SQLITE_CONSTRAINT_FOREIGNKEY' },
     { code: 'SQLITE_CONSTRAINT_TRIGGER', message: 'FOREIGN KEY constraint failed' },
     { driverError: { code: '23503' } },
-  ])('takes a foreign key that nobody has translated for a conflict: %j', (fault) => {
+  ])('treats an untranslated foreign key violation as a conflict: %j', (fault) => {
     expect(toAppError(Object.assign(new Error('No'), fault))).toMatchObject({ code: 'CONFLICT' });
   });
 
-  it('takes a trigger that raises an error for our fault', () => {
+  it('treats an error raised by a trigger as an internal error', () => {
     const error = Object.assign(new Error('No'), { code: 'SQLITE_CONSTRAINT_TRIGGER' });
 
     expect(toAppError(error)).toMatchObject({ code: 'INTERNAL_ERROR' });
   });
 
-  it('takes a request that was cut short for what it is, not for a lost database', () => {
+  it('treats an aborted request as malformed, not as a lost database', () => {
     const aborted = Object.assign(withCode('ECONNRESET', 'aborted'), { statusCode: 400 });
 
     expect(toAppError(aborted).code).toBe('MALFORMED_REQUEST');
@@ -75,7 +78,7 @@ describe('toAppError', () => {
     'secret',
     undefined,
     null,
-  ])('masks all else: %p', (thrown) => {
+  ])('masks anything else: %p', (thrown) => {
     const error = toAppError(thrown);
 
     expect(error.code).toBe('INTERNAL_ERROR');
@@ -96,7 +99,7 @@ describe('toAppError', () => {
     new QueryFailedError('SELECT 1', [], withCode('ECONNRESET')),
     new QueryFailedError('SELECT 1', [], new Error('Connection terminated')),
     new AggregateError([withCode('ECONNREFUSED')]),
-  ])('tells of a database that is away: %p', (thrown) => {
+  ])('reports an unavailable database: %p', (thrown) => {
     expect(toAppError(thrown).code).toBe('SERVICE_UNAVAILABLE');
   });
 
@@ -111,7 +114,7 @@ describe('toAppError', () => {
   );
 
   it.each(Object.entries(ERRORS).filter(([, { status }]) => status === 429 || status === 503))(
-    'says with %s when to come back',
+    'sends Retry-After with %s',
     (code) => {
       expect(new AppError(code as ErrorCode, 'x').defaultHeaders).toHaveProperty('retry-after');
     },

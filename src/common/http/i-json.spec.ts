@@ -6,7 +6,7 @@ const parse = (text: string) => parseIJson(Buffer.from(text));
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
 describe('parseIJson', () => {
-  it('reads whatever JSON.stringify writes', () => {
+  it('reads any text that JSON.stringify writes', () => {
     fc.assert(
       fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
         fc.pre(!JSON.stringify(value).includes('"__proto__"'));
@@ -22,18 +22,18 @@ describe('parseIJson', () => {
     '[{"a":1},{"a":1}]',
     '{"a":{"a":{"a":1}}}',
     '{"a":"\\u007b","b":"["}',
-  ])('takes %s', (text) => {
+  ])('accepts %s', (text) => {
     expect(parse(text)).toEqual(JSON.parse(text));
   });
 
   it.each(['{"a":1,"a":1}', '{"a":1,"\\u0061":2}', '[[{"x":{"b":1,"c":2,"b":3}}]]', '{"":1,"":2}'])(
-    'rejects a member that is named twice: %s',
+    'rejects a duplicate member name: %s',
     (text) => {
       expect(() => parse(text)).toThrow('names a member twice');
     },
   );
 
-  it('takes just so many levels', () => {
+  it('accepts nesting up to MAX_DEPTH, and rejects one level more', () => {
     expect(() => parse(nested(MAX_DEPTH))).not.toThrow();
     expect(() => parse(nested(MAX_DEPTH + 1))).toThrow('levels deep');
   });

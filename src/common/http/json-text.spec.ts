@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { JsonText, stringify } from './json-text.js';
 
 describe('stringify', () => {
-  it('writes what JSON.stringify writes where no text is carried', () => {
+  it('writes the same as JSON.stringify for values without a JsonText', () => {
     const value = { text: '"\\/"', list: [1, null, undefined], nothing: undefined, date: new Date(0) };
 
     expect(stringify(value)).toBe(JSON.stringify(value));
   });
 
-  it('writes texts as they are, each in its place', () => {
+  it('writes each JsonText verbatim, in its place', () => {
     const one = new JsonText('{"2": 1e400, "1": 0.10}');
     const two = new JsonText(String.raw`["\/", "\\/"]`);
 

@@ -20,7 +20,7 @@ describe('parseQuery', () => {
     ['a=%ED%A0%80', { a: '\uD800' }],
     ['a[]=1', { 'a[]': '1' }],
     ['__proto__=1', Object.fromEntries([['__proto__', '1']])],
-  ])('reads %j', (query, values) => {
+  ])('parses %j', (query, values) => {
     expect({ ...parseQuery(query) }).toEqual(values);
   });
 });
@@ -31,7 +31,7 @@ describe('firstValue', () => {
     ['page=1&page=2', '1'],
     ['page=&page=2', ''],
     ['page[]=1', undefined],
-  ])('takes the first value of %j', (query, value) => {
+  ])('returns the first value of %j', (query, value) => {
     expect(firstValue(parseQuery(query), 'page')).toBe(value);
   });
 });
@@ -45,7 +45,7 @@ describe('aroundParameter', () => {
     ['page=1&x=1&page=7', 'page=', '&x=1'],
     ['p%61ge=1&x', 'page=', '&x'],
     ['&&x=1&', 'x=1&page=', ''],
-  ])('finds the place in %j', (query, before, after) => {
+  ])('splits %j around the parameter', (query, before, after) => {
     expect(aroundParameter(query, 'page')).toEqual([before, after]);
   });
 });

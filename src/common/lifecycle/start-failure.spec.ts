@@ -4,7 +4,7 @@ import { explainStartFailure } from './start-failure.js';
 
 describe('explainStartFailure', () => {
   it('names the command that compiles a package without a binary for this platform', () => {
-    // As node-gyp-build 4 throws it.
+    // The message of node-gyp-build 4.
     const error = new Error(
       'No native build was found for platform=darwin arch=x64 runtime=node abi=137 uv=1 libc=glibc node=24.9.0\n' +
         '    loaded from: /srv/my app/node_modules/argon2\n',
@@ -26,14 +26,14 @@ describe('explainStartFailure', () => {
     ['SQLITE_NOTADB', 'restore a backup'],
     ['SQLITE_CORRUPT', 'restore a backup'],
     ['SQLITE_IOERR_WRITE', 'check the folder'],
-  ])('says what to do about %s', (code, advice) => {
+  ])('advises what to do about %s', (code, advice) => {
     const line = explainStartFailure(Object.assign(new Error('what it says'), { code }));
 
     expect(line).toMatch(/^DATA_DIR cannot be used: what it says; [^\n]+$/);
     expect(line).toContain(advice);
   });
 
-  it('prints the sentence of a wrong setting, and the stack of anything else', () => {
+  it('prints only the message of a ConfigError, and the stack of any other error', () => {
     expect(explainStartFailure(new ConfigError('PORT must be a number'))).toBe('PORT must be a number');
 
     const error = new Error('unexpected');

@@ -12,7 +12,7 @@ describe('networkOf', () => {
     ['fe80::1%eth0', 'fe80::'],
     ['64:ff9b::192.0.2.33', '64:ff9b::'],
     ['', ''],
-  ])('of %s is %s', (address, network) => {
+  ])('maps %s to %s', (address, network) => {
     expect(networkOf(address)).toBe(network);
   });
 });

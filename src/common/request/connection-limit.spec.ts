@@ -4,7 +4,7 @@ import { ConnectionLimit } from './connection-limit.js';
 const rejected = expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' });
 
 describe('ConnectionLimit', () => {
-  it('gives a client 50 places, an IPv6 /64 being one, and takes each back once', () => {
+  it('allows 50 connections per client, counts an IPv6 /64 as one client, and frees each place once', () => {
     const limit = new ConnectionLimit('tests');
     const places = Array.from({ length: 50 }, (_, n) => limit.enter(`2001:db8:1:1::${n}`));
 
@@ -16,7 +16,7 @@ describe('ConnectionLimit', () => {
     expect(() => limit.enter('2001:db8:1:1::ffff')).toThrow(rejected);
   });
 
-  it('gives all clients of the process 1,000', () => {
+  it('allows 1,000 connections per process', () => {
     const limit = new ConnectionLimit('tests');
     const places = Array.from({ length: 1000 }, (_, n) => limit.enter(`192.0.2.${n % 25}`));
 

@@ -17,14 +17,14 @@ function checksum(files: Record<string, string>): Record<string, string> {
   return checksumsOfSources(pathToFileURL(`${folder}/`));
 }
 
-it('is the same with other comments and other white space, and not with other code', () => {
+it('ignores changes of comments and white space, and changes with the code', () => {
   const before = checksum({ '1-a.ts': 'run(`SELECT 1`)' });
 
   expect(checksum({ '1-a.ts': '/** Why. */\n// And how.\nrun(\n  `SELECT 1`\n)\n' })).toEqual(before);
   expect(checksum({ '1-a.ts': 'run(`SELECT 2`)' })).not.toEqual(before);
 });
 
-it('counts the files beside a migration for one of the databases, and nothing else', () => {
+it('covers the database-specific files of a migration, and nothing else', () => {
   const before = checksum({ '1-a.ts': 'a', '1-a.sqlite.ts': 'b', '2-b.ts': 'c', 'index.ts': 'd' });
 
   const after = checksum({ '1-a.sqlite.ts': 'changed', 'index.ts': 'changed' });
@@ -33,7 +33,7 @@ it('counts the files beside a migration for one of the databases, and nothing el
   expect(after['2']).toBe(before['2']);
 });
 
-it('is there for every migration of this folder', () => {
+it('exists for every migration', () => {
   for (const { name } of migrations) expect(checksumOf(name)).toMatch(/^[0-9a-f]{64}$/);
   expect(checksumOf('Unknown1')).toBeUndefined();
 });

@@ -100,7 +100,7 @@ describe.each(STORES)('Apollo Server as documented on %s', (store) => {
     ]);
   });
 
-  it('lets a plugin reject what is too complex', async () => {
+  it('lets a plugin reject an operation that is too complex', async () => {
     const fine = await api.graphql('{ products { price } }');
     const rejected = await api.graphql('{ products { a: price b: price c: price d: price } }');
 
@@ -115,13 +115,13 @@ describe.each(STORES)('Apollo Server as documented on %s', (store) => {
     });
   });
 
-  it('counts the complexity of fields for its own limit, too', async () => {
+  it('counts the complexity of fields against the limit of the service, too', async () => {
     const { body } = await api.graphql('{ products { price } }', {}, { 'graphql-cost': '1' });
 
     expect(body.extensions.cost.objects).toBe(6);
   });
 
-  it('keeps persisted queries', async () => {
+  it('supports persisted queries', async () => {
     const query = '{ products { price } } # persisted';
     const sha256Hash = createHash('sha256').update(query).digest('hex');
     const extensions = { persistedQuery: { version: 1, sha256Hash } };
@@ -137,7 +137,7 @@ describe.each(STORES)('Apollo Server as documented on %s', (store) => {
     expect(await api.post('/graphql', { query: `${query}x`, extensions })).toHaveStatus(400);
   });
 
-  it('has no persisted queries unless they are switched on', async () => {
+  it('rejects persisted queries by default', async () => {
     const other = await startApi(store);
     const extensions = { persistedQuery: { version: 1, sha256Hash: 'x' } };
     const { body } = await other.post('/graphql', { extensions });

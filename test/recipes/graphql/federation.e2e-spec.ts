@@ -52,7 +52,7 @@ class Secret {
   id!: string;
 }
 
-/** For accounts, as nothing else is said. */
+/** Requires an account, because no decorator says otherwise. */
 @Resolver(() => Secret)
 class SecretsResolver {
   @Query(() => Secret)
@@ -90,7 +90,7 @@ class SubgraphOptions extends GraphqlOptions {
 })
 class SubgraphModule {}
 
-describe.each(STORES)('A federated subgraph on %s', (store) => {
+describe.each(STORES)('a federated subgraph on %s', (store) => {
   let app: NestFastifyApplication;
   let testStore: TestStore;
   beforeAll(async () => {
@@ -117,7 +117,7 @@ describe.each(STORES)('A federated subgraph on %s', (store) => {
   const run = async (query: string, variables = {}) =>
     (await app.inject({ method: 'POST', url: '/graphql', payload: { query, variables } })).json();
 
-  it('serves its definition, and the schema as before', async () => {
+  it('serves its SDL and the whole schema', async () => {
     expect((await run('{ service: _service { sdl } }')).data.service.sdl).toContain('type Parcel');
     expect((await run('{ users { name } parcel { id } }')).data).toEqual({
       users: [{ name: 'Author' }],
@@ -125,7 +125,7 @@ describe.each(STORES)('A federated subgraph on %s', (store) => {
     });
   });
 
-  it('resolves references, for whom it may', async () => {
+  it('resolves references, subject to access control', async () => {
     const entities =
       'query ($of: [_Any!]!) { entities: _entities(representations: $of) { ... on Parcel { id } } }';
 

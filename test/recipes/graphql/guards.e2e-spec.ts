@@ -195,7 +195,7 @@ class SeatPricesResolver {
 })
 class SeatsModule {}
 
-describe.each(STORES)('Enhancers of the documentation on %s', (store) => {
+describe.each(STORES)('documented enhancers on %s', (store) => {
   let api: TestApi;
   let staff: Record<string, string>;
   beforeAll(async () => {
@@ -213,7 +213,7 @@ describe.each(STORES)('Enhancers of the documentation on %s', (store) => {
     expect((await run('{ secret }')).errors[0].extensions.code).toBe('FORBIDDEN');
   });
 
-  it('guards of fields are asked, and the others inherit', async () => {
+  it('guards of fields run, and other fields inherit that of their class', async () => {
     const query = '{ seats { row free guarded forStaff price } }';
     const { data, errors } = await run(query);
 
@@ -246,7 +246,7 @@ describe.each(STORES)('Enhancers of the documentation on %s', (store) => {
     expect(replies[2]!.body.errors[0].extensions.code).toBe('RATE_LIMITED');
   });
 
-  it('interceptors and filters work, on fields too', async () => {
+  it('interceptors and filters run, also on fields', async () => {
     const { data, errors } = await run('{ loud seat { loudField takenField } }');
 
     expect(data).toEqual({ loud: 'hello!', seat: { loudField: 'field!', takenField: null } });
@@ -266,14 +266,14 @@ describe.each(STORES)('Enhancers of the documentation on %s', (store) => {
     ['bad gateway', 'Something went wrong on our side', { code: 'INTERNAL_SERVER_ERROR' }],
     ['coded', 'No tea', { code: 'TEAPOT', cup: 1 }],
     ['plain', 'Plain', { code: 'INTERNAL_SERVER_ERROR' }],
-  ])('exceptions keep their meaning: %s', async (what, message, extensions) => {
+  ])('exceptions keep their status and message: %s', async (what, message, extensions) => {
     const [error] = (await run(`{ thrown(what: "${what}") }`)).errors;
 
     expect(error.message).toBe(message);
     expect(error.extensions).toEqual({ ...extensions, requestId: expect.any(String) });
   });
 
-  it('ValidationPipe checks inputs', async () => {
+  it('ValidationPipe validates inputs', async () => {
     expect((await run('mutation { reserve(input: { name: "Ada", row: 10 }) }')).data).toEqual({
       reserve: 10,
     });

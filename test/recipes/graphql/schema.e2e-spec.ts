@@ -162,14 +162,14 @@ class HumansResolver {
 @Module({ providers: [TimestampScalar, HumansResolver, Friends] })
 class HumansModule {}
 
-describe.each(STORES)('Types of the documentation on %s', (store) => {
+describe.each(STORES)('documented types on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startApi(store, {}, [HumansModule]);
   });
   afterAll(() => api.stop());
 
-  it('work: scalars, enums, interfaces, unions, field middleware', async () => {
+  it('work as scalars, enums, interfaces, unions and with field middleware', async () => {
     const { body } = await api.graphql(`{
       humans { id name color born password }
       beings { __typename ... on Human { id } ... on Robot { weight } }
@@ -189,7 +189,7 @@ describe.each(STORES)('Types of the documentation on %s', (store) => {
     });
   });
 
-  it('are checked when they come in', async () => {
+  it('are validated in the input', async () => {
     const echo = 'query ($at: Timestamp!) { echo(at: $at) }';
 
     expect((await api.graphql('{ humans(filter: {}) { id } }')).body.data.humans).toEqual([]);
@@ -204,7 +204,7 @@ describe.each(STORES)('Types of the documentation on %s', (store) => {
     }
   });
 
-  it('load what belongs to the items of a list in one batch, with a DataLoader', async () => {
+  it('load related objects of a list in one batch with a DataLoader', async () => {
     const { body } = await api.graphql('{ humans { friend } }');
 
     expect(body.data.humans).toEqual([{ friend: 'friend of 1' }, { friend: 'friend of 2' }]);

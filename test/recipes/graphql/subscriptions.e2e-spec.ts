@@ -42,7 +42,7 @@ class TicksResolver {
 
 @Resolver()
 class MineResolver {
-  /** For accounts, as nothing else is said. */
+  /** Requires an account, because no decorator says otherwise. */
   @Subscription(() => String, { resolve: ({ email }) => email })
   async *mine(@CurrentAccount() { email }: Account) {
     yield { email };
@@ -52,7 +52,7 @@ class MineResolver {
 @Module({ providers: [TicksResolver, MineResolver] })
 class TicksModule {}
 
-describe.each(STORES)('Subscriptions over graphql-ws on %s', (store) => {
+describe.each(STORES)('subscriptions over graphql-ws on %s', (store) => {
   let api: TestApi;
   let token: string;
   let url: string;
@@ -85,14 +85,14 @@ describe.each(STORES)('Subscriptions over graphql-ws on %s', (store) => {
     return client;
   }
 
-  /** The first result. */
+  /** Returns the first result. */
   const first = async (client: Client, query: string): Promise<any> => {
     const results = client.iterate({ query });
     const result = results.next();
     return (await result).value;
   };
 
-  it('deliver what is published, filtered', async () => {
+  it('deliver published values through the filter', async () => {
     const results = connect().iterate({ query: 'subscription { ticked(above: 5) }' });
     const received = results.next();
     const timer = setInterval(() => {
@@ -108,11 +108,11 @@ describe.each(STORES)('Subscriptions over graphql-ws on %s', (store) => {
   it.each([
     ['a parameter', () => connect({ Authorization: `Bearer ${token}` })],
     ['a header', () => connect(undefined, { authorization: `Bearer ${token}` })],
-  ])('know the account by its token in %s', async (_, client) => {
+  ])('authenticate the account by its token in %s', async (_, client) => {
     expect(await first(client(), 'subscription { mine }')).toEqual({ data: { mine: 'ada@example.com' } });
   });
 
-  it('know the account by its session cookie, only with the CSRF token', async () => {
+  it('authenticate the account by its session cookie, only with the CSRF token', async () => {
     const session = await api.accounts.session('ada@example.com');
 
     expect(
@@ -126,7 +126,7 @@ describe.each(STORES)('Subscriptions over graphql-ws on %s', (store) => {
     });
   });
 
-  it('reject a token that is invalid, and who has none', async () => {
+  it('reject an invalid or missing token', async () => {
     await expect(
       first(connect({ Authorization: 'Bearer x' }), 'subscription { ticked }'),
     ).rejects.toMatchObject({ code: 4403 });
@@ -143,11 +143,11 @@ describe.each(STORES)('Subscriptions over graphql-ws on %s', (store) => {
     ['subscription {', 'BAD_USER_INPUT'],
     ['{ one }', 'BAD_USER_INPUT'],
     ['mutation { tick(n: 1) }', 'BAD_USER_INPUT'],
-  ])('are limited like queries, and are the only thing here: %.40s', async (query, code) => {
+  ])('apply the limits of queries, and reject other operations: %.40s', async (query, code) => {
     await expect(first(connect(), query)).rejects.toMatchObject([{ extensions: { code } }]);
   });
 
-  it('mask our faults', async () => {
+  it('mask internal errors', async () => {
     const received = first(connect(), 'subscription { broken }');
     const timer = setInterval(() => void api.graphql('mutation { tick(n: 1) }'), 50);
 
@@ -160,7 +160,7 @@ describe.each(STORES)('Subscriptions over graphql-ws on %s', (store) => {
     clearInterval(timer);
   });
 
-  it('are at this path alone, and can be switched off', async () => {
+  it('are served at this path only, and can be turned off', async () => {
     const other = await startApi(store, { GRAPHQL_SUBSCRIPTIONS: 'off' });
     await other.app.listen(0, '127.0.0.1');
     const elsewhere = new WebSocket(`${url}/other`, 'graphql-transport-ws');

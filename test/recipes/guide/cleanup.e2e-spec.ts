@@ -6,14 +6,14 @@ import { CleanupModule, DraftCleanup } from './cleanup/cleanup.module.js';
 
 const DAY = 24 * 60 * 60 * 1000;
 
-describe.each(STORES)('Old drafts on %s', (store) => {
+describe.each(STORES)('old drafts on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
     api = await startApi(store, {}, [CleanupModule]);
   });
   afterAll(() => api.stop());
 
-  it('are deleted at night, after 30 days', async () => {
+  it('are deleted every night after 30 days', async () => {
     await api.posts.create({ status: 'draft' });
     const published = await api.posts.create({ status: 'published' });
     expect(api.app.get(SchedulerRegistry).getCronJob('draft-cleanup').isActive).toBe(true);

@@ -4,7 +4,7 @@ import { STORES } from '../../support/stores.js';
 import { ExportsModule } from './exports/exports.module.js';
 
 describe.each(STORES)('exports on %s', (store) => {
-  it('are there where the feature is switched on', async () => {
+  it('are served if the feature is on', async () => {
     const api = await startApi(store, { FEATURES: 'other, exports' }, [ExportsModule]);
     await api.posts.create({ title: 'First' });
 
@@ -12,7 +12,7 @@ describe.each(STORES)('exports on %s', (store) => {
     await api.stop();
   });
 
-  it('are not found elsewhere', async () => {
+  it('are not found otherwise', async () => {
     const api = await startApi(store, {}, [ExportsModule]);
 
     expect(await api.get('/v1/exports/titles')).toBeError('NOT_FOUND');

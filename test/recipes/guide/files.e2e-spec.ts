@@ -34,7 +34,7 @@ async function upload(bytes: Buffer<ArrayBuffer>, headers: Record<string, string
   });
 }
 
-it('uploads a file, and downloads it byte by byte', async () => {
+it('uploads a file, and downloads the same bytes', async () => {
   const bytes = randomBytes(100_000);
   const uploaded = await upload(bytes, account);
   expect(uploaded).toHaveStatus(201);
@@ -45,7 +45,7 @@ it('uploads a file, and downloads it byte by byte', async () => {
   expect(headers).toMatchObject({ 'content-disposition': 'attachment', 'content-length': '100000' });
 });
 
-it('rejects what is too large, what is absent, and who has no account', async () => {
+it('rejects a large file, an unknown file, and an anonymous request', async () => {
   expect(await upload(randomBytes(10 * 1024 * 1024 + 1), account)).toBeError('PAYLOAD_TOO_LARGE');
   expect(await upload(randomBytes(1), {})).toBeError('UNAUTHENTICATED');
   expect(await api.get(`/v1/files/${randomUUID()}`, account)).toBeError('NOT_FOUND');

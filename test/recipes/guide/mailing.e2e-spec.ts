@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { bearer, startApi, type TestApi } from '../../support/api.js';
 import { hasRedis, RedisServer } from '../../support/redis.js';
-import { waitFor } from '../../support/wait-for.js';
+import { until } from '../../support/until.js';
 import { MailingModule, Mailings } from './mailing/mailing.module.js';
 
-(hasRedis ? describe : describe.skip)('Mailings (skipped where there is no redis-server)', () => {
+(hasRedis ? describe : describe.skip)('mailings (skipped without redis-server)', () => {
   let redis: RedisServer;
   let api: TestApi;
   beforeAll(async () => {
@@ -18,7 +18,7 @@ import { MailingModule, Mailings } from './mailing/mailing.module.js';
     await redis.stop();
   });
 
-  it('are delivered after the response, and again after a failure', async () => {
+  it('are delivered after the response, and retried after a failure', async () => {
     const { access } = await api.accounts.login('staff@example.com');
     const deliver = vi.spyOn(api.app.get(Mailings), 'deliver').mockRejectedValueOnce(new Error('No'));
 
@@ -26,7 +26,7 @@ import { MailingModule, Mailings } from './mailing/mailing.module.js';
     expect(await api.post('/v1/mailings', { subject: '' }, bearer(access))).toBeError('VALIDATION_ERROR');
     expect(await api.post('/v1/mailings', { subject: 'News' }, bearer(access))).toHaveStatus(202);
 
-    await waitFor(async () => deliver.mock.calls.length === 2);
+    await until('both mails are delivered', async () => deliver.mock.calls.length === 2);
     expect(deliver).toHaveBeenLastCalledWith({ subject: 'News' });
   });
 });

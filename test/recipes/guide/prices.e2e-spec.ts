@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 afterEach(() => server.closeAllConnections());
 
-it('asks again where the other service fails twice', async () => {
+it('retries when the other service fails twice', async () => {
   let attempts = 0;
   respond = (_, response) => {
     attempts += 1;
@@ -48,7 +48,7 @@ it('asks again where the other service fails twice', async () => {
   expect(attempts).toBe(3);
 });
 
-it('gives up where the other service does not respond, and is not ready', async () => {
+it('gives up when the other service does not respond, and is not ready', async () => {
   respond = () => undefined;
 
   expect(await api.get('/v1/prices/EUR')).toBeError('SERVICE_UNAVAILABLE');

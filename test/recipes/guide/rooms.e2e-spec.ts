@@ -30,7 +30,7 @@ async function ask(event: string, headers: Record<string, string> = {}): Promise
   return JSON.parse(String(message));
 }
 
-it('sends messages to accounts where the handler does not say otherwise', async () => {
+it('requires an account by default', async () => {
   await api.accounts.register('ada@example.com');
   const { access } = await api.accounts.login('ada@example.com');
 

@@ -11,7 +11,7 @@ class Stop extends Error {}
 
 const order = (payload: string) => ({ status: 'created' as const, payload, createdAt: new Date() });
 
-/** A third is to fail; a slow machine may time others out, which are then not acknowledged either. */
+/** A third must fail; on a slow machine others may time out, which are not acknowledged either. */
 function acknowledged(outcomes: readonly PromiseSettledResult<string[]>[]): string[] {
   const isExpected = (outcome: PromiseSettledResult<string[]>, n: number) =>
     outcome.status === 'fulfilled' ? n % 3 !== 0 : n % 3 === 0 || isOutage(outcome.reason);
@@ -19,7 +19,7 @@ function acknowledged(outcomes: readonly PromiseSettledResult<string[]>[]): stri
   return outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []));
 }
 
-describe.each(STORES)('writes by TypeORM on %s', (store) => {
+describe.each(STORES)('writes with TypeORM on %s', (store) => {
   let api: TestApi;
   let source: DataSource;
   let orders: Repository<Order>;
@@ -33,7 +33,7 @@ describe.each(STORES)('writes by TypeORM on %s', (store) => {
 
   const payloads = async () => (await orders.find({ order: { id: 'ASC' } })).map(({ payload }) => payload);
 
-  /** Writes twice, with something else in between, and stops in the middle where it is told to. */
+  /** Writes twice with a pause in between, or throws after the first write. */
   const twice = async (name: string, stops: boolean, write: (payload: string) => Promise<unknown>) => {
     await write(`${name} a`);
     await sleep(1);
@@ -75,7 +75,7 @@ describe.each(STORES)('writes by TypeORM on %s', (store) => {
           twice(name, stops, (payload) => manager.insert(Order, order(payload))),
         )
         .catch((error: { code?: string }) => {
-          // Two serializable transactions that collide are the caller's to try again.
+          // After a collision of serializable transactions, the caller must retry.
           if (error.code === '40001') return WAYS['entityManager.transaction']!(name, stops);
           throw error;
         }),
@@ -121,15 +121,18 @@ describe.each(STORES)('writes by TypeORM on %s', (store) => {
     },
   };
 
-  it.each(Object.keys(WAYS))('are all there, and no other, after 300 at once by %s', async (way) => {
-    const outcomes = await Promise.allSettled(
-      Array.from({ length: 300 }, (_, n) => WAYS[way]!(`${n}`, n % 3 === 0)),
-    );
+  it.each(Object.keys(WAYS))(
+    'are all stored, and no others, after 300 concurrent ones by %s',
+    async (way) => {
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 300 }, (_, n) => WAYS[way]!(`${n}`, n % 3 === 0)),
+      );
 
-    expect((await payloads()).toSorted()).toEqual(acknowledged(outcomes).toSorted());
-  });
+      expect((await payloads()).toSorted()).toEqual(acknowledged(outcomes).toSorted());
+    },
+  );
 
-  it('are all there, and no other, after 300 in every way at once, and are read at once', async () => {
+  it('are all stored and readable at once, and no others, after 300 concurrent ones of all kinds', async () => {
     const ways = Object.values(WAYS);
     const outcomes = await Promise.allSettled(
       Array.from({ length: 300 }, async (_, n) => {
@@ -142,7 +145,7 @@ describe.each(STORES)('writes by TypeORM on %s', (store) => {
     expect((await payloads()).toSorted()).toEqual(acknowledged(outcomes).toSorted());
   });
 
-  it('do not commit what is left of a transaction with a failed statement', async () => {
+  it('do not commit the rest of a transaction after a failed statement', async () => {
     const half = source.transaction(async (manager) => {
       await manager.insert(Order, order('a'));
       await manager.query('INSERT INTO no_such_table VALUES (1)').catch(() => 'never mind');
@@ -152,7 +155,7 @@ describe.each(STORES)('writes by TypeORM on %s', (store) => {
     expect(await payloads()).toEqual([]);
   });
 
-  it('go on after a savepoint has taken back a failed statement', async () => {
+  it('continue after a savepoint has rolled back a failed statement', async () => {
     await source.transaction(async (manager) => {
       await manager.insert(Order, order('a'));
       await manager
@@ -169,7 +172,7 @@ describe.each(STORES)('writes by TypeORM on %s', (store) => {
     expect(await payloads()).toEqual(['a', 'b', 'c', 'e']);
   });
 
-  it('keep nested transactions at the same time apart', async () => {
+  it('keep concurrent nested transactions apart', async () => {
     await api.app.get(Transactions).run(async () => {
       const nested = (name: string, stops: boolean) =>
         source
@@ -187,7 +190,7 @@ describe.each(STORES)('writes by TypeORM on %s', (store) => {
     expect((await payloads()).toSorted()).toEqual(['1 a', '1 b', '3', '4 a', '4 b']);
   });
 
-  it('are not lost in a transaction that was given back before its end', async () => {
+  it('are not lost in a transaction that was released before its end', async () => {
     const runner = source.createQueryRunner();
     await runner.startTransaction();
     await runner.manager.insert(Order, order('forgotten'));
@@ -200,7 +203,7 @@ describe.each(STORES)('writes by TypeORM on %s', (store) => {
     await expect(runner.query('SELECT 1')).rejects.toThrow(/released/);
   });
 
-  it('do not wait for who has forgotten to release', async () => {
+  it('do not wait for runners that are never released', async () => {
     const runners = Array.from({ length: 3 }, () => source.createQueryRunner());
     for (const runner of runners) {
       await runner.connect();
@@ -215,7 +218,7 @@ describe.each(STORES)('writes by TypeORM on %s', (store) => {
     for (const runner of runners) await runner.release();
   });
 
-  it('are seen by reads in the same unit of work, and by no others before the commit', async () => {
+  it('are visible in the same unit of work, and nowhere else before the commit', async () => {
     const seen: number[] = [];
     const { promise: outside, resolve: look } = Promise.withResolvers<void>();
     const looked = outside.then(async () => seen.push(await orders.count()));
@@ -230,8 +233,8 @@ describe.each(STORES)('writes by TypeORM on %s', (store) => {
   });
 });
 
-describe('a transaction on SQLite that nobody ends', () => {
-  it('has others rejected in time, and is rolled back in the end', async () => {
+describe('an unfinished transaction on SQLite', () => {
+  it('makes other writes time out, and is rolled back eventually', async () => {
     const api = await startApi('SQLite');
     const orders = api.app.get(DataSource).getRepository(Order);
     const runner = api.app.get(DataSource).createQueryRunner();

@@ -107,7 +107,7 @@ class PopularArticle {
   likes!: number;
 }
 
-/** All that may be absent, by the columns of the house. */
+/** Every nullable column type of this service. */
 @Entity('maybes')
 class Maybe {
   @IdColumn()
@@ -152,7 +152,7 @@ class ArticlesRepository extends Repository<Article> {
 })
 class ArticlesModule {}
 
-describe.each(STORES)('TypeORM documentation, Entities and queries, on %s', (store) => {
+describe.each(STORES)('entities and queries as in the TypeORM documentation, on %s', (store) => {
   let api: TestApi;
   let source: DataSource;
   let articles: Repository<Article>;
@@ -168,7 +168,7 @@ describe.each(STORES)('TypeORM documentation, Entities and queries, on %s', (sto
     articles.save(articles.create({ title, ...fields }));
   const titles = (found: Article[]) => found.map(({ title }) => title).toSorted();
 
-  it('Dates to the millisecond, versions, and listeners', async () => {
+  it('stores dates to the millisecond, counts versions, and calls listeners', async () => {
     const start = Date.now();
     const made = await make(' Ada ');
     await sleep(3);
@@ -189,7 +189,7 @@ describe.each(STORES)('TypeORM documentation, Entities and queries, on %s', (sto
     expect(found.updatedAt.getTime()).toBeLessThanOrEqual(Date.now() + 2);
   });
 
-  it('Columns of JSON and lists', async () => {
+  it('stores JSON and lists', async () => {
     await make('A', { tags: ['x', 'y'], extra: { deep: [1, null] }, score: 1.5, hidden: true });
 
     expect(await articles.findOneByOrFail({ title: 'A' })).toMatchObject({
@@ -200,7 +200,7 @@ describe.each(STORES)('TypeORM documentation, Entities and queries, on %s', (sto
     });
   });
 
-  it('Find operators', async () => {
+  it('supports find operators', async () => {
     for (const [n, title] of ['Ada', 'Bob', 'Cid', 'ada2'].entries())
       await make(title, { likes: n, ...(n > 1 && { score: n }) });
     const by = async (where: Parameters<typeof articles.findBy>[0]) => titles(await articles.findBy(where));
@@ -220,7 +220,7 @@ describe.each(STORES)('TypeORM documentation, Entities and queries, on %s', (sto
     expect(await by({ createdAt: MoreThan(new Date(Date.now() + 60_000)) })).toEqual([]);
   });
 
-  it('Counting, existing, pages', async () => {
+  it('counts, checks existence, and pages', async () => {
     for (let n = 1; n <= 7; n++) await make(`T${n}`, { likes: n });
 
     expect(await articles.exists({ where: { title: 'T3' } })).toBe(true);
@@ -236,7 +236,7 @@ describe.each(STORES)('TypeORM documentation, Entities and queries, on %s', (sto
     expect([page.map(({ title }) => title), total]).toEqual([['T5', 'T4'], 7]);
   });
 
-  it('Query builders', async () => {
+  it('supports query builders', async () => {
     await articles
       .createQueryBuilder()
       .insert()
@@ -276,7 +276,7 @@ describe.each(STORES)('TypeORM documentation, Entities and queries, on %s', (sto
     expect(titles(nested)).toEqual(['A']);
   });
 
-  it('upsert, update, increment and decrement', async () => {
+  it('supports upsert, update, increment and decrement', async () => {
     await articles.upsert(
       [
         { title: 'A', likes: 1 },
@@ -298,7 +298,7 @@ describe.each(STORES)('TypeORM documentation, Entities and queries, on %s', (sto
     ]);
   });
 
-  it('Soft deletion', async () => {
+  it('supports soft deletion', async () => {
     const { id } = await make('A');
     await articles.softDelete({ id });
     expect(await articles.findOneBy({ id })).toBeNull();
@@ -308,7 +308,7 @@ describe.each(STORES)('TypeORM documentation, Entities and queries, on %s', (sto
     expect(await articles.findOneBy({ id })).toMatchObject({ title: 'A', deletedAt: null });
   });
 
-  it('Optimistic locking', async () => {
+  it('supports optimistic locking', async () => {
     const { id } = await make('A');
     const read = (version: number) =>
       articles.findOneOrFail({ where: { id }, lock: { mode: 'optimistic', version } });
@@ -317,14 +317,14 @@ describe.each(STORES)('TypeORM documentation, Entities and queries, on %s', (sto
     await expect(read(2)).rejects.toThrow(/version/);
   });
 
-  it('View entities', async () => {
+  it('supports view entities', async () => {
     await make('A', { likes: 10 });
     await make('B', { likes: 11 });
 
     expect(await source.getRepository(PopularArticle).find()).toEqual([{ title: 'B', likes: 11 }]);
   });
 
-  it('Custom repositories, by extend and by a class', async () => {
+  it('supports custom repositories, by extend and by a class', async () => {
     await make('A', { likes: 1 });
     await make('B');
     const extended = articles.extend({
@@ -343,7 +343,7 @@ describe.each(STORES)('TypeORM documentation, Entities and queries, on %s', (sto
     });
   });
 
-  it('Active record', async () => {
+  it('supports active record', async () => {
     const user = await ActiveUser.create({ name: 'Ada' }).save();
 
     expect(await ActiveUser.findOneByOrFail({ id: user.id })).toMatchObject({ name: 'Ada' });
@@ -351,7 +351,7 @@ describe.each(STORES)('TypeORM documentation, Entities and queries, on %s', (sto
     expect(await ActiveUser.count()).toBe(0);
   });
 
-  it('Raw queries, with parameters by the template tag', async () => {
+  it('supports raw queries, with parameters by the template tag', async () => {
     await make('A', { likes: 4 });
 
     const rows = await source.sql`SELECT title, likes FROM article WHERE likes > ${3}`;
@@ -361,7 +361,7 @@ describe.each(STORES)('TypeORM documentation, Entities and queries, on %s', (sto
     expect(await articles.countBy({ likes: 5 })).toBe(1);
   });
 
-  it('Isolation levels that both databases have', async () => {
+  it('supports the isolation levels that both databases have', async () => {
     for (const level of ['SERIALIZABLE', 'READ UNCOMMITTED'] as const) {
       await source.transaction(level, (manager) => manager.save(Article, { title: level }));
     }
@@ -369,7 +369,7 @@ describe.each(STORES)('TypeORM documentation, Entities and queries, on %s', (sto
     expect(await articles.count()).toBe(2);
   });
 
-  it('Loggers', async () => {
+  it('supports loggers', async () => {
     const logQuery = vi.fn<Logger['logQuery']>();
     const before = source.logger;
     source.setOptions({
@@ -388,7 +388,7 @@ describe.each(STORES)('TypeORM documentation, Entities and queries, on %s', (sto
     expect(logQuery.mock.calls.map(([sql]) => sql.split(' ')[0])).toContain('INSERT');
   });
 
-  it('Columns of the house that may be absent', async () => {
+  it('stores null in each nullable column type of this service', async () => {
     const maybes = source.getRepository(Maybe);
     const nothing = { count: null, note: null, at: null, sure: null };
     const at = new Date('2026-01-02T03:04:05.678Z');

@@ -1,4 +1,4 @@
-/** https://docs.nestjs.com/techniques/database, as it stands there. */
+/** https://docs.nestjs.com/techniques/database, unchanged. */
 import { Body, Controller, Delete, Get, Injectable, Module, Param, Post } from '@nestjs/common';
 import { InjectDataSource, InjectEntityManager, InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -143,7 +143,7 @@ class PersonSubscriber implements EntitySubscriberInterface<Person> {
   }
 }
 
-/** As TypeORM's documentation has it: nobody provides it. */
+/** As in the TypeORM documentation, without a provider. */
 @EventSubscriber()
 class PhotoSubscriber implements EntitySubscriberInterface<Photo> {
   listenTo() {
@@ -172,7 +172,7 @@ class Injected {
 })
 class PeopleModule {}
 
-describe.each(STORES)('Nest documentation, Database, on %s', (store) => {
+describe.each(STORES)('the database chapter of the Nest documentation, on %s', (store) => {
   let api: TestApi;
   let people: PeopleService;
   let source: DataSource;
@@ -189,7 +189,7 @@ describe.each(STORES)('Nest documentation, Database, on %s', (store) => {
 
   const names = async () => (await people.findAll()).map(({ firstName }) => firstName);
 
-  it('Repository pattern', async () => {
+  it('supports the repository pattern', async () => {
     const made = await api.post('/v1/people', { firstName: 'Ada', lastName: 'Lovelace' });
 
     expect(made.body).toMatchObject({ firstName: 'Ada', isActive: true });
@@ -199,7 +199,7 @@ describe.each(STORES)('Nest documentation, Database, on %s', (store) => {
     expect(await people.findAll()).toEqual([]);
   });
 
-  it('Relations', async () => {
+  it('supports relations', async () => {
     const person = await people.create({ firstName: 'Ada', lastName: 'Lovelace' });
     await source.getRepository(Photo).save([
       { url: 'a', person },
@@ -213,7 +213,7 @@ describe.each(STORES)('Nest documentation, Database, on %s', (store) => {
   });
 
   it.each(['createManyByRunner', 'createManyByTransaction'] as const)(
-    'TypeORM transactions: %s',
+    'supports TypeORM transactions: %s',
     async (way) => {
       await people[way]([
         { firstName: 'Ada', lastName: 'Lovelace' },
@@ -227,7 +227,7 @@ describe.each(STORES)('Nest documentation, Database, on %s', (store) => {
     },
   );
 
-  it('Subscribers that register themselves are called once', async () => {
+  it('calls subscribers that register themselves once', async () => {
     const { inserted } = api.app.get(PersonSubscriber);
     inserted.length = 0;
 
@@ -236,7 +236,7 @@ describe.each(STORES)('Nest documentation, Database, on %s', (store) => {
     expect(inserted).toEqual(['Ada']);
   });
 
-  it('Subscribers that nobody provides are called, and write in the transaction', async () => {
+  it('calls subscribers without a provider, which write in the transaction', async () => {
     expect(source.subscribers.filter((each) => each instanceof PhotoSubscriber)).toHaveLength(1);
     await source.getRepository(Photo).save({ url: 'a photo' });
     await source
@@ -249,7 +249,7 @@ describe.each(STORES)('Nest documentation, Database, on %s', (store) => {
     expect(await people.findAll()).toMatchObject([{ firstName: 'Made by', lastName: 'a photo' }]);
   });
 
-  it('Injection of the data source and the entity manager', async () => {
+  it('injects the data source and the entity manager', async () => {
     const injected = api.app.get(Injected);
 
     expect(injected.dataSource).toBe(source);

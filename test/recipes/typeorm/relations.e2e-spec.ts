@@ -102,7 +102,7 @@ const TREES = {
 @Module({ imports: [TypeOrmModule.forFeature([Profile, Writer, Book, Topic, ...Object.values(TREES)])] })
 class LibraryModule {}
 
-describe.each(STORES)('TypeORM documentation, Relations, on %s', (store) => {
+describe.each(STORES)('relations as in the TypeORM documentation, on %s', (store) => {
   let api: TestApi;
   let source: DataSource;
   beforeAll(async () => {
@@ -121,7 +121,7 @@ describe.each(STORES)('TypeORM documentation, Relations, on %s', (store) => {
       ],
     });
 
-  it('One to one, one to many and many to many, by cascades', async () => {
+  it('saves one-to-one, one-to-many and many-to-many relations by cascades', async () => {
     const { id } = await makeWriter('Ada');
 
     const writer = await source.getRepository(Writer).findOneOrFail({
@@ -140,7 +140,7 @@ describe.each(STORES)('TypeORM documentation, Relations, on %s', (store) => {
     expect(writer.books[0]!.id).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('Eager and lazy relations, also of entities that a unit of work has read', async () => {
+  it('loads eager and lazy relations, also of entities read in a unit of work', async () => {
     const { id } = await makeWriter('Grace');
     const books = source.getRepository(Book);
 
@@ -159,7 +159,7 @@ describe.each(STORES)('TypeORM documentation, Relations, on %s', (store) => {
     expect(await inside.writer).toMatchObject({ id });
   });
 
-  it('Relation query builder, relation ids, and removal with what belongs to it', async () => {
+  it('supports the relation query builder, relation ids, and removal with cascades', async () => {
     const { id } = await makeWriter('Mary');
     const book = await source.getRepository(Book).findOneByOrFail({ title: 'Mary 2' });
     const topic = await source.getRepository(Topic).save({ name: 'Mary z' });
@@ -174,7 +174,7 @@ describe.each(STORES)('TypeORM documentation, Relations, on %s', (store) => {
     expect(await source.getRepository(Book).countBy({ title: 'Mary 1' })).toBe(0);
   });
 
-  it('Roll back what cascades have written with the rest', async () => {
+  it('rolls back the writes of cascades with the rest', async () => {
     const before = await source.getRepository(Topic).count();
     const twins = {
       name: 'Twins',
@@ -188,7 +188,7 @@ describe.each(STORES)('TypeORM documentation, Relations, on %s', (store) => {
     expect(await source.getRepository(Writer).countBy({ name: 'Twins' })).toBe(0);
   });
 
-  it.each(Object.keys(TREES) as (keyof typeof TREES)[])('Tree entities: %s', async (type) => {
+  it.each(Object.keys(TREES) as (keyof typeof TREES)[])('supports tree entities: %s', async (type) => {
     const trees = source.getTreeRepository(TREES[type]);
     const root = await trees.save({ name: 'root' });
     const child = await trees.save({ name: 'child', parent: root });

@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { startApi, type TestApi } from '../../support/api.js';
 import type { StoreName } from '../../support/stores.js';
 
-/** The real application with a module of the documentation, whose tables are made from its entities. */
+/** Starts the real application with a module of the documentation, and creates tables for its entities. */
 export async function startWithTables(store: StoreName, module: Type): Promise<TestApi> {
   const api = await startApi(store, {}, [module]);
   await api.app.get(DataSource).synchronize();

@@ -9,15 +9,15 @@ interface Person {
   readonly emails: readonly { email: string; primary: boolean; verified: boolean }[];
 }
 
-/** GitHub's OAuth endpoints and the two of its API that a login asks, as its documentation describes them. */
+/** The OAuth and API endpoints of GitHub that a login uses, as in its documentation. */
 export class GitHub {
   readonly clientId = 'our-github-id';
   readonly clientSecret = 'the secret that GitHub knows us by';
-  /** Who sits in front of the browser. */
+  /** The person who logs in. */
   person: Person = { id: 1, login: 'octocat', name: null, emails: [] };
-  /** Responds from its API with this. */
+  /** The status of the API responses. */
   status = 200;
-  /** Responds from its API with this in place of who it is. */
+  /** Replaces the API response about the user. */
   user: unknown;
   url = '';
   private readonly grants = new Map<string, { challenge: string; redirectUri: string }>();
@@ -48,11 +48,14 @@ export class GitHub {
       done(null, Object.fromEntries(new URLSearchParams(body as string))),
     );
     server.get('/login/oauth/authorize', ({ query }, reply) => {
-      const asked = query as Record<string, string>;
+      const parameters = query as Record<string, string>;
       const code = randomUUID();
-      this.grants.set(code, { challenge: asked['code_challenge']!, redirectUri: asked['redirect_uri']! });
-      const url = new URL(asked['redirect_uri']!);
-      url.search = new URLSearchParams({ code, state: asked['state']! }).toString();
+      this.grants.set(code, {
+        challenge: parameters['code_challenge']!,
+        redirectUri: parameters['redirect_uri']!,
+      });
+      const url = new URL(parameters['redirect_uri']!);
+      url.search = new URLSearchParams({ code, state: parameters['state']! }).toString();
       return reply.redirect(url.href);
     });
     server.post('/login/oauth/access_token', ({ body }) => this.exchange(body as Record<string, string>));
@@ -66,7 +69,7 @@ export class GitHub {
     this.url = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}`;
   }
 
-  /** GitHub responds to rejections with 200. */
+  /** GitHub returns errors with status 200. */
   private exchange(sent: Record<string, string>): object {
     const grant = this.grants.get(sent['code'] ?? '');
     this.grants.delete(sent['code'] ?? '');

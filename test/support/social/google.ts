@@ -18,21 +18,21 @@ function sign(claims: Claims, key = keys.privateKey): string {
   return `${text}.${createSign('sha256').update(text).sign(key).toString('base64url')}`;
 }
 
-/** Changes the ID tokens that go out, which are signed again. */
+/** Changes the claims of ID tokens before they are signed again. */
 export type Tampering = (claims: Claims) => Claims;
 
-/** A real OpenID provider, which takes Google's place. */
+/** A real OpenID provider in place of Google. */
 export class Google {
   readonly clientId = 'our-client-id';
   readonly clientSecret = 'the secret that Google knows us by';
-  /** What it says of people, by the name that they log in with there. */
+  /** The claims of each person, by login name. */
   readonly people: Record<string, Claims> = {};
   tampering: Tampering | undefined;
-  /** Signs with a key that it does not publish. */
+  /** Signs with an unpublished key. */
   forging = false;
-  /** Takes requests, and never responds. */
+  /** Accepts requests, and never responds. */
   hanging = false;
-  /** Before each response, in milliseconds. */
+  /** The delay of each response, in milliseconds. */
   delay = 0;
   readonly issuer: string;
 
@@ -40,7 +40,7 @@ export class Google {
     this.issuer = `http://localhost:${(server.address() as AddressInfo).port}`;
   }
 
-  /** @param claimsIn where it says who someone is: Google says it in the ID token */
+  /** @param claimsIn where the claims of the profile are: Google puts them into the ID token */
   static async start(
     redirectUri: string,
     { claimsIn = 'id token', port = 0 }: { claimsIn?: 'id token' | 'user info'; port?: number } = {},
@@ -106,7 +106,7 @@ export class Google {
   }
 }
 
-/** It warns of being set up for trying out, which it is. */
+/** Hides the warnings of the provider about its development settings. */
 function quietly<T>(make: () => T): T {
   const { warn, info } = console;
   console.warn = console.info = () => undefined;

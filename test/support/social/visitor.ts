@@ -1,30 +1,30 @@
 import type { Reply } from '../api.js';
 
-/** The service, in this process or in one of its own. */
+/** The service, in this process or in another one. */
 interface Site {
   readonly config: { readonly publicUrl: string };
   get(path: string, headers: Record<string, string>): Promise<Reply>;
 }
 
-/** Someone with a browser: keeps cookies for each site, and goes where they are sent. */
+/** A browser without scripts: keeps the cookies of each site, and follows the redirects and forms of a login. */
 export class Visitor {
   private readonly jars = new Map<string, Map<string, string>>();
 
   constructor(private readonly api: Site) {}
 
-  /** The cookies that go to a site, as a header. */
+  /** The cookies of a site, as a header value. */
   cookies(origin: string): string {
     return [...(this.jars.get(origin) ?? [])].map(([name, value]) => `${name}=${value}`).join('; ');
   }
 
-  /** Starts a login. @returns where the service sends them */
+  /** Starts a login. @returns the URL of the provider that the service redirects to */
   async start(provider: string): Promise<string> {
-    const { status, headers, text } = await this.ask(`/auth/social/${provider}/`);
+    const { status, headers, text } = await this.get(`/auth/social/${provider}/`);
     if (status !== 302) throw new Error(`The login did not start: ${status} ${text}`);
     return headers['location']!;
   }
 
-  /** Logs in at the provider, and allows what it asks. @returns where that sends them, back at the service */
+  /** Logs in at the provider, and grants what it asks for. @returns the callback URL of the service */
   async logInAt(address: string, login: string): Promise<string> {
     let url = address;
     for (let form: URLSearchParams | undefined; ;) {
@@ -44,13 +44,13 @@ export class Visitor {
     }
   }
 
-  /** The whole way. @returns what the service responds at its end */
+  /** Runs a whole login. @returns the response to the callback */
   async logIn(provider: string, login = ''): Promise<Reply> {
-    return this.ask(await this.logInAt(await this.start(provider), login));
+    return this.get(await this.logInAt(await this.start(provider), login));
   }
 
-  /** Asks the service, by its public address or a path of it. */
-  async ask(url: string, headers: Record<string, string> = {}): Promise<Reply> {
+  /** Requests a public URL or a path of the service. */
+  async get(url: string, headers: Record<string, string> = {}): Promise<Reply> {
     const { publicUrl } = this.api.config;
     const { pathname, search } = new URL(url, publicUrl);
     const reply = await this.api.get(pathname + search, { cookie: this.cookies(publicUrl), ...headers });
@@ -69,7 +69,7 @@ export class Visitor {
     return reply;
   }
 
-  /** Keeps the cookies of a response. */
+  /** Stores the cookies of a response. */
   keep(origin: string, setCookies: readonly string[]): void {
     const jar = this.jars.get(origin) ?? new Map<string, string>();
     this.jars.set(origin, jar);

@@ -1,12 +1,22 @@
 import { availableParallelism } from 'node:os';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import argon2 from 'argon2';
 import type { Metrics } from '../../../common/metrics/metrics.js';
 import { networkOf } from '../../../common/request/client.js';
 import { WorkQueue } from './work-queue.js';
 
-/** OWASP's minimum for argon2id (RFC 9106): memory in KiB, passes, lanes. It takes about 30 ms of one core. */
-const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+/** Parameters of argon2id (RFC 9106): memory in KiB, passes, lanes. */
+export interface PasswordCost {
+  readonly memoryCost: number;
+  readonly timeCost: number;
+  readonly parallelism: number;
+}
+
+/** OWASP's minimum. It takes about 30 ms of one core. */
+const STANDARD_COST: PasswordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+
+/** Injection token of another `PasswordCost`. No setting changes the cost; tests that hash many passwords lower it. */
+export const PASSWORD_COST = Symbol('PasswordCost');
 
 /** A hash that no password matches: comparing with it takes as long as with a real one. */
 export const NO_PASSWORD = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
@@ -35,6 +45,8 @@ export class Passwords {
     share: SHARE,
   });
 
+  constructor(@Optional() @Inject(PASSWORD_COST) private readonly cost: PasswordCost = STANDARD_COST) {}
+
   /** Registers the metrics of hashing. */
   measure(metrics: Metrics): void {
     const { queue } = this;
@@ -60,7 +72,7 @@ export class Passwords {
    * @throws AppError `SERVICE_UNAVAILABLE` when too many passwords are waiting
    */
   hash(password: string, address?: string): Promise<string> {
-    return this.queue.run('new', holderAt(address), () => argon2.hash(password, PARAMETERS));
+    return this.queue.run('new', holderAt(address), () => argon2.hash(password, this.cost));
   }
 
   /**
@@ -83,8 +95,8 @@ export class Passwords {
 
   /** A hash with the current parameters, if the given one was made with weaker ones. */
   async renew(password: string, hash: string): Promise<string | undefined> {
-    if (!argon2.needsRehash(hash, PARAMETERS)) return undefined;
-    return this.queue.run('login', undefined, () => argon2.hash(password, PARAMETERS));
+    if (!argon2.needsRehash(hash, this.cost)) return undefined;
+    return this.queue.run('login', undefined, () => argon2.hash(password, this.cost));
   }
 }
 

@@ -20,7 +20,7 @@ describe('WorkQueue', () => {
     return { queue, started, work, finishNext };
   }
 
-  it('runs so many at once, the others in their order, and rejects who finds the lane full', async () => {
+  it('runs up to its concurrency at once, queues the rest in order, and rejects work when the lane is full', async () => {
     const { started, work, finishNext } = start({ concurrency: 2, capacity: 3, share: 3 });
 
     const runs = ['0', '1', '2', '3', '4'].map((name) => work(name));
@@ -35,7 +35,7 @@ describe('WorkQueue', () => {
     expect(started).toEqual(['0', '1', '2', '3', '4', '6']);
   });
 
-  it('takes turns between its lanes, each of which is bounded by itself', async () => {
+  it('alternates between lanes, and bounds each lane separately', async () => {
     const { started, work, finishNext } = start({ concurrency: 1, capacity: 3, share: 3 });
 
     const runs = ['a0', 'a1', 'a2', 'a3'].map((name) => work(name));
@@ -47,7 +47,7 @@ describe('WorkQueue', () => {
     expect(started).toEqual(['a0', 'a1', 'b0', 'a2', 'b1', 'a3']);
   });
 
-  it('leaves room for others: one holder has its share of a lane, and no more', async () => {
+  it('limits one holder to its share of a lane', async () => {
     const { started, work, finishNext } = start({ concurrency: 1, capacity: 4, share: 2 });
 
     const runs = [work('0', 'a', 'x'), work('1', 'a', 'x'), work('2', 'a', 'x')];
@@ -59,7 +59,7 @@ describe('WorkQueue', () => {
     expect(started).toEqual(['0', '1', '5', '2', '4']);
   });
 
-  it('goes on after a failure', async () => {
+  it('continues after a failure', async () => {
     const queue = new WorkQueue<'a'>({ concurrency: 1, capacity: 1, share: 1 });
     const failing = queue.run('a', undefined, () => Promise.reject(new Error('failed')));
     const next = queue.run('a', undefined, async () => 'done');

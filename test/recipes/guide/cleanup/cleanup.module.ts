@@ -10,7 +10,7 @@ import { Post } from '../../../../src/posts/post.entity.js';
 /** 30 days, in milliseconds. */
 const MAX_AGE = 30 * 24 * 60 * 60 * 1000;
 
-/** Deletes drafts that nobody has touched for 30 days. */
+/** Deletes drafts that have not changed for 30 days. */
 @Injectable()
 export class DraftCleanup {
   private readonly logger = new Logger(DraftCleanup.name);
@@ -26,7 +26,7 @@ export class DraftCleanup {
   async run(): Promise<void> {
     const before = new Date(this.clock.now().getTime() - MAX_AGE);
     await this.transactions.run(async () => {
-      // Every replica has the job; one of them does it.
+      // Every replica starts the job; only one of them gets the lock.
       const lock = this.queries.dialect.tryLock(':name');
       const [row] = await this.transactions.execute<{ isOurs: boolean }>(`SELECT ${lock} AS "isOurs"`, {
         name: 'draft-cleanup',

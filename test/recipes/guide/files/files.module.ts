@@ -57,7 +57,7 @@ export class FilesController {
       throw new AppError('NOT_FOUND', 'File not found', { cause });
     });
     const { size } = await file.stat();
-    // A browser must not show what somebody has uploaded as a page of this service.
+    // A browser must not show an uploaded file as a page of this service.
     return new StreamableFile(file.createReadStream(), { length: size, disposition: 'attachment' });
   }
 }

@@ -6,7 +6,7 @@ import { AppError } from '../../../../src/common/errors/errors.js';
 const TIMEOUT = 1000;
 const DELAYS = [100, 300];
 
-/** Asks another service, which may be slow or away. */
+/** A client of another service, which may be slow or unavailable. */
 @Injectable()
 export class RatesClient {
   constructor(private readonly baseUrl: string) {}
