@@ -16,7 +16,7 @@ const TESTS = ['{src,test}/**/*.{spec,e2e-spec}.ts'];
  * Many tests wait for a timer or a database, and leave the processor to others. For a few files, which the command line
  * names, it does not pay that each process loads the application.
  */
-const WORKERS = process.argv.length > 3 ? 2 : 4;
+const WORKERS = process.argv.length > 3 ? 2 : 6;
 
 export default defineConfig({
   // What Node loads for Nest as well: the other copy of `graphql` does not know the types of a schema of this one.

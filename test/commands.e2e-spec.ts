@@ -7,7 +7,6 @@ import { loadStoreConfig } from '../src/config/load-store.js';
 import { commandDataSource } from '../src/database/data-source.js';
 import { startApiOn, type TestApi } from './support/api.js';
 import { runCommand, spawnCommand } from './support/command.js';
-import { Service } from './support/service.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
 
 describe.each(STORES)('commands on %s', (store) => {
@@ -174,7 +173,7 @@ describe.each(STORES)('commands on %s', (store) => {
   );
 
   it('import applies the rules of the API to each line, beside a running service', async () => {
-    const service = await Service.start(testStore.environment);
+    const api = await startApiOn(testStore.environment);
     const lines = [
       '{"title":"One","content":"C"}',
       '',
@@ -186,7 +185,7 @@ describe.each(STORES)('commands on %s', (store) => {
     ];
     const done = new AbortController();
     const traffic = (async () => {
-      while (!done.signal.aborted) expect((await service.post()).status).toBe(201);
+      while (!done.signal.aborted) await api.posts.create();
     })();
 
     const { code, output } = await spawn('import', ['-'], { input: lines.join('\n') });
@@ -199,9 +198,8 @@ describe.each(STORES)('commands on %s', (store) => {
     expect(output).toMatch(/line 6: title must not contain NUL/);
     expect(output).toMatch(/line 7: status must be one of/);
     expect(code).toBe(2);
-    const found = (await (await service.fetch('/v1/posts?q=two')).json()) as any;
-    expect(found.data).toMatchObject([{ title: 'Two', author_id: 1 }]);
-    await service.end();
+    expect((await list(api, 'q=two')).data).toMatchObject([{ title: 'Two', author_id: 1 }]);
+    await api.stop();
   });
 
   it('import can be interrupted, and reports how to continue', async () => {

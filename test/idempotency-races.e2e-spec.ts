@@ -3,10 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { createApp } from '../src/app.factory.js';
 import { Passwords } from '../src/auth/accounts/index.js';
 import { Queries } from '../src/database/queries.js';
-import { PASSWORD, type Reply, startApi, startApiOn, TestApi } from './support/api.js';
+import { PASSWORD, type Reply, startApi, TestApi } from './support/api.js';
 import { Held, RepeatModule } from './support/repeat.module.js';
-import { Service } from './support/service.js';
-import { createStore, STORES } from './support/stores.js';
+import { STORES } from './support/stores.js';
 
 const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, n) => make(n)));
@@ -88,29 +87,6 @@ describe.each(STORES)('races for an Idempotency-Key on %s', (store) => {
     expect(await api.post('/auth/register/', account, withKey('k'))).toHaveStatus(201);
     expect(created).toHaveStatus(201);
     await api.stop();
-  });
-
-  it('a retry after kill -9 between the commit and the response returns the order', async () => {
-    const { environment, ...testStore } = await createStore(store);
-    const init = { method: 'POST', body: '{"a":1}', headers: withKey('k') };
-    const dying = await Service.start({
-      ...environment,
-      NODE_OPTIONS: '--import ./test/support/die-before-response.mjs',
-    });
-    await expect(dying.fetch('/v1/orders', init)).rejects.toThrow('fetch failed');
-    await dying.end();
-    expect(dying.process.signalCode).toBe('SIGKILL');
-
-    const api = await startApiOn(environment);
-    const reply = await api.post('/v1/orders', init.body, init.headers);
-
-    expect(reply).toHaveStatus(201);
-    expect(reply.headers['idempotent-replayed']).toBe('true');
-    expect(reply.headers['location']).toBe('/v1/orders/1');
-    expect(reply.body).toMatchObject({ data: { id: 1, payload: { a: 1 } } });
-    expect((await api.get('/v1/orders')).body.meta.total).toBe(1);
-    await api.stop();
-    await testStore.remove();
   });
 });
 

@@ -6,8 +6,7 @@ import { createApp } from '../src/app.factory.js';
 import { Queries } from '../src/database/queries.js';
 import { MailSender } from '../src/mail/index.js';
 import { bearer, PASSWORD, startApi, TestApi } from './support/api.js';
-import { freePort } from './support/free-port.js';
-import { linkIn, MailServer, tokenIn } from './support/mail-server.js';
+import { MailServer, tokenIn } from './support/mail-server.js';
 import { Service } from './support/service.js';
 import { createStore, STORES } from './support/stores.js';
 import { until } from './support/until.js';
@@ -270,30 +269,6 @@ describe('the mail server connection', () => {
 
     expect(server.attempts).toEqual([]);
     await api.stop();
-    await server.stop();
-  });
-
-  it('does not delay the stop of a process while the server hangs, and no mail is lost', async () => {
-    const server = await MailServer.start();
-    const { environment, ...testStore } = await createStore('SQLite');
-    const settings = { ...environment, ...server.settings, PORT: String(await freePort()) };
-    server.behaviour = 'hangs';
-    const service = await Service.start(settings);
-    await service.fetch('/auth/register/', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ email: 'stop@example.com', name: 'Ada', password: PASSWORD }),
-    });
-    await until('the server was contacted', () => server.attempts.length > 0);
-    expect((await service.end()).code).toBe(0);
-
-    server.behaviour = 'accepts';
-    const api = await startApi('SQLite', { ...server.settings, ...environment });
-    api.moveClock(HOUR);
-    await api.app.get(MailSender).sendDue();
-    expect(linkIn(await server.next('stop@example.com'))).toContain('#action=verify-email');
-    await api.stop();
-    await testStore.remove();
     await server.stop();
   });
 });

@@ -102,7 +102,7 @@ describe('?q', () => {
 
     it('finds a long text in a long repetitive post', async () => {
       const api = apis.get(store)!;
-      const { id } = await api.posts.create({ title: 'Repetitive', content: 'a'.repeat(1_000_000) });
+      const { id } = await api.posts.create({ title: 'Repetitive', content: 'a'.repeat(300_000) });
 
       expect(await search(store, 'a'.repeat(24))).toEqual([id]);
       expect(await search(store, 'a'.repeat(800))).toEqual([id]);
@@ -174,7 +174,8 @@ describe('?q', () => {
         const expected = TEXTS.flatMap((texts, index) =>
           !q.includes('\0') && texts.some((text) => caseFold(text).includes(caseFold(q))) ? [index + 1] : [],
         );
-        for (const store of STORES) expect(await search(store, q)).toEqual(expected);
+        const found = await Promise.all(STORES.map((store) => search(store, q)));
+        expect(found).toEqual(STORES.map(() => expected));
       }),
       { numRuns: 300 },
     );

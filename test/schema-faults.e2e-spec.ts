@@ -4,8 +4,7 @@ import { migrate } from '../src/database/migrate.js';
 import { migrations } from '../src/database/migrations/index.js';
 import { Transactions } from '../src/database/transactions.js';
 import { startApi, type TestApi } from './support/api.js';
-import { Service } from './support/service.js';
-import { createStore, STORES } from './support/stores.js';
+import { STORES } from './support/stores.js';
 
 describe.each(STORES)('a schema mismatch on %s', (store) => {
   let api: TestApi;
@@ -71,24 +70,3 @@ describe.each(STORES)('a schema mismatch on %s', (store) => {
     await execute('ALTER TABLE orders RENAME COLUMN gone TO payload');
   });
 });
-
-it.each(STORES)(
-  'the service on %s reports a schema mismatch when it starts',
-  async (name) => {
-    const store = await createStore(name);
-    const api = await startApi(name, store.environment);
-    await api.app
-      .get(Transactions)
-      .execute(`UPDATE migration_checksums SET checksum = 'x' WHERE name = 'Posts1763700000001'`);
-    await api.stop();
-
-    const second = await Service.start(store.environment);
-    const { status } = await second.fetch('/health/ready');
-    await second.end();
-    await store.remove();
-
-    expect(second.output).toContain('migrations: Posts1763700000001 was changed after it ran');
-    expect(status).toBe(503);
-  },
-  60_000,
-);

@@ -4,8 +4,7 @@ import { ERRORS } from '../src/common/errors/errors.js';
 import { Database } from '../src/database/database.js';
 import { startApi, type TestApi } from './support/api.js';
 import { hasBrowser, launchBrowser } from './support/browser.js';
-import { Service } from './support/service.js';
-import { createStore, STORES } from './support/stores.js';
+import { STORES } from './support/stores.js';
 
 const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -133,15 +132,4 @@ describe('the pages', () => {
       expect(errors).toEqual([]);
     });
   });
-});
-
-it('the start logs the addresses of the service, the OpenAPI page and the playground', async () => {
-  const store = await createStore('SQLite');
-  const service = await Service.start(store.environment);
-  await service.fetch('/health');
-  await service.end();
-  await store.remove();
-
-  expect(service.output).toContain(`Ready on ${service.url}`);
-  expect(service.output).toContain(`Reference at ${service.url}/docs, playground at ${service.url}/graphql`);
 });

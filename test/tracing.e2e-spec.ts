@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Reply } from './support/api.js';
-import { freePort } from './support/free-port.js';
 import { OtlpReceiver } from './support/otlp-receiver.js';
 import { Service } from './support/service.js';
 import { GitHub } from './support/social/github.js';
@@ -173,17 +172,5 @@ describe.each(STORES)('traces on %s', (store) => {
     expect(lines.map((line) => line['trace_id'])).toEqual(
       expect.arrayContaining([creation.id, query.id, failure.id]),
     );
-  });
-});
-
-describe('a service that traces', () => {
-  it('serves and stops while its collector is unavailable', async () => {
-    const store = await createStore('SQLite');
-    const endpoint = `http://127.0.0.1:${await freePort()}`;
-    const service = await Service.start({ ...store.environment, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint });
-
-    expect((await service.post()).status).toBe(201);
-    expect(await service.end()).toMatchObject({ code: 0 });
-    await store.remove();
   });
 });

@@ -1,9 +1,11 @@
 /**
  * `npm run build`: compiles `src` in a temporary folder and renames it to `dist`, so that a running process
- * never loads a partial build; and creates the files for browsers under `public/`.
+ * never loads a partial build; and creates the files for browsers under `public/`. Sources that have
+ * not changed since the last build are not compiled again.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseCommandLine } from '../src/commands/support/command-line.ts';
@@ -27,6 +29,12 @@ for (const [file, html] of renderGuides()) put(`public/guides/${file}`, Buffer.f
 
 const made = `.build-${process.pid}`;
 const old = `${made}-old`;
+/** In `dist`: what it was compiled from. */
+const FINGERPRINT = '.fingerprint';
+const fingerprint = fingerprintOfSources();
+if (existsSync(`dist/${FINGERPRINT}`) && readFileSync(`dist/${FINGERPRINT}`, 'utf8') === fingerprint)
+  process.exit();
+
 try {
   const options = ['--outDir', made, '--tsBuildInfoFile', `${made}/.tsbuildinfo`];
   execFileSync(
@@ -38,6 +46,7 @@ try {
   );
   const checksums = checksumsOfSources(pathToFileURL(`${resolve('src/database/migrations')}/`));
   writeFileSync(`${made}/database/migrations/${CHECKSUMS_FILE}`, JSON.stringify(checksums));
+  writeFileSync(`${made}/${FINGERPRINT}`, fingerprint);
   swapIn();
 } catch (error) {
   if (!(error as { status?: number }).status) throw error;
@@ -45,6 +54,16 @@ try {
   process.exitCode = 1;
 } finally {
   for (const folder of [made, old]) rmSync(folder, { recursive: true, force: true });
+}
+
+/** A hash of everything that the compiler reads; the lock file stands for the packages. */
+function fingerprintOfSources(): string {
+  const hash = createHash('sha256');
+  const settings = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+  for (const file of [...settings, ...globSync('src/**/*.ts').toSorted()]) {
+    hash.update(`${file}\0`).update(readFileSync(file)).update('\0');
+  }
+  return hash.digest('hex');
 }
 
 /** Tries again when another build renames at the same time. */

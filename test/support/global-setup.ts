@@ -8,12 +8,14 @@ import { promisify } from 'node:util';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 import { environmentOfProcess } from './environment.ts';
 
+const run = promisify(execFile);
+
 /** Bytes that a file system in memory must have free before the tests use it. */
 const ROOM = 4 * 1024 ** 3;
 
 /**
- * One PostgreSQL server for the whole run; each test file has databases of its own in it. Databases are copies of one
- * of each kind that is migrated here, by the build that is tested.
+ * Builds the project, and starts one PostgreSQL server for the whole run; each test file has databases of its own in
+ * it. Databases are copies of one of each kind, which the build migrates here.
  */
 export default async function setUp(): Promise<() => Promise<void>> {
   const memory = useMemory();
@@ -21,8 +23,9 @@ export default async function setUp(): Promise<() => Promise<void>> {
   process.env['NODE_COMPILE_CACHE'] = resolve('node_modules/.cache/compile');
   // A pooler keeps a connection to the template, which then cannot be copied.
   const hasTemplate = process.env['TEST_DATABASE_POOLER'] === undefined;
-  // Both at the same time.
-  const embedded = hasTemplate ? createEmbeddedTemplate() : Promise.resolve(undefined);
+  // At the same time as the start of the server.
+  const built = build();
+  const embedded = built.then(() => (hasTemplate ? createEmbeddedTemplate() : undefined));
   embedded.catch(() => undefined); // It is awaited below.
   const server = await startPostgres({ durable: false });
   process.env['TEST_DATABASE_URL'] = server.url;
@@ -37,12 +40,20 @@ export default async function setUp(): Promise<() => Promise<void>> {
     if (memory !== undefined) await rm(memory, { recursive: true, force: true });
   };
   try {
+    await built;
     if (hasTemplate) await Promise.all([embedded, createServerTemplate(server, database)]);
   } catch (error) {
     await tearDown();
     throw error;
   }
   return tearDown;
+}
+
+/** @throws Error with the output of the compiler when the build fails */
+async function build(): Promise<void> {
+  await run(process.execPath, ['--no-warnings', 'tools/build.ts']).catch(({ stdout, stderr }) => {
+    throw new Error(`The build failed:\n${stdout}${stderr}`);
+  });
 }
 
 /** @returns the folder with the migrated database */
@@ -62,7 +73,7 @@ async function createServerTemplate(server: PostgresServer, database: string): P
 }
 
 const migrate = (environment: Record<string, string>) =>
-  promisify(execFile)(process.execPath, ['dist/commands/migrate.js'], {
+  run(process.execPath, ['dist/commands/migrate.js'], {
     env: { ...environmentOfProcess(), ...environment },
   });
 

@@ -12,7 +12,7 @@ import { parseCommandLine } from '../../src/commands/support/command-line.ts';
 const folder = import.meta.dirname;
 const names = readdirSync(folder)
   .map((file) => basename(file, '.ts'))
-  .filter((name) => name !== 'run')
+  .filter((name) => name !== 'run' && !name.includes('.'))
   .toSorted();
 
 const { values } = parseCommandLine(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Service } from './support/service.js';
-import { createStore } from './support/stores.js';
+import { Service } from '../support/service.js';
+import { createStore } from '../support/stores.js';
 
 describe('a second service', () => {
   it('does not start on the same embedded database, and prints one line', async () => {

@@ -1,9 +1,9 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CopyOfProject } from './support/copy-of-project.js';
-import { Service } from './support/service.js';
-import { createStore } from './support/stores.js';
+import { CopyOfProject } from '../support/copy-of-project.js';
+import { Service } from '../support/service.js';
+import { createStore } from '../support/stores.js';
 
 /** Builds in a copy of the project, because the tests run from the build of the project itself. */
 describe('npm run build', () => {
@@ -21,6 +21,7 @@ describe('npm run build', () => {
     const store = await createStore('SQLite');
     const service = await Service.start(store.environment, main());
     writeFileSync(join(copy.folder, 'dist/left-over.js'), '');
+    writeFileSync(join(copy.folder, 'src/new.ts'), '');
     const done = new AbortController();
     let incomplete = 0;
     const watching = (async () => {
@@ -37,12 +38,19 @@ describe('npm run build', () => {
 
     expect(incomplete).toBe(0);
     expect(existsSync(join(copy.folder, 'dist/left-over.js'))).toBe(false);
+    expect(existsSync(join(copy.folder, 'dist/new.js'))).toBe(true);
     for (const path of ['/', '/docs/vendor/swagger-ui.css', '/v1/posts', '/guides/http']) {
       expect((await service.fetch(path)).status).toBe(200);
     }
     await service.end();
     await store.remove();
     expect(readdirSync(copy.folder).filter((name) => name.startsWith('.build-'))).toEqual([]);
+  });
+
+  it('compiles nothing when no source has changed', async () => {
+    const { mtimeMs } = statSync(main());
+    expect(await build()).toMatchObject({ code: 0 });
+    expect(statSync(main()).mtimeMs).toBe(mtimeMs);
   });
 
   it('keeps the old build when the new one fails', async () => {

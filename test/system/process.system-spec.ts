@@ -6,10 +6,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { runCommand } from './support/command.js';
-import { Service } from './support/service.js';
-import { createStore, STORES, type TestStore } from './support/stores.js';
-import { until } from './support/until.js';
+import { Transactions } from '../../src/database/transactions.js';
+import { startApiOn } from '../support/api.js';
+import { runCommand } from '../support/command.js';
+import { Service } from '../support/service.js';
+import { createStore, STORES, type TestStore } from '../support/stores.js';
+import { until } from '../support/until.js';
 
 const run = promisify(execFile);
 
@@ -177,6 +179,23 @@ describe.each(STORES)('the process on %s', (store) => {
     });
   });
 
+  it('logs a schema mismatch when it starts', async () => {
+    const other = await createStore(store);
+    const api = await startApiOn(other.environment);
+    await api.app
+      .get(Transactions)
+      .execute(`UPDATE migration_checksums SET checksum = 'x' WHERE name = 'Posts1763700000001'`);
+    await api.stop();
+
+    const service = await Service.start(other.environment);
+    const { status } = await service.fetch('/health/ready');
+    await service.end();
+    await other.remove();
+
+    expect(service.output).toContain('migrations: Posts1763700000001 was changed after it ran');
+    expect(status).toBe(503);
+  });
+
   it('is migrated by a command, beside a running service', async () => {
     const other = await createStore(store, { empty: true });
     const service = await Service.start({ ...other.environment, MIGRATE: 'off' });
@@ -193,6 +212,17 @@ describe.each(STORES)('the process on %s', (store) => {
     await service.end();
     await other.remove();
   });
+});
+
+it('the start logs the addresses of the service, the OpenAPI page and the playground', async () => {
+  const store = await createStore('SQLite');
+  const service = await Service.start(store.environment);
+  await service.fetch('/health');
+  await service.end();
+  await store.remove();
+
+  expect(service.output).toContain(`Ready on ${service.url}`);
+  expect(service.output).toContain(`Reference at ${service.url}/docs, playground at ${service.url}/graphql`);
 });
 
 describe('a package without a binary', () => {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { describe, expect, it } from 'vitest';
-import type { PostgresDataSource } from '../src/database/postgres/data-source.js';
-import { startApiOn } from './support/api.js';
-import { Service } from './support/service.js';
-import { createStore } from './support/stores.js';
-import { TcpProxy } from './support/tcp-proxy.js';
-import { until } from './support/until.js';
+import type { PostgresDataSource } from '../../src/database/postgres/data-source.js';
+import { startApiOn } from '../support/api.js';
+import { Service } from '../support/service.js';
+import { createStore } from '../support/stores.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
+import { until } from '../support/until.js';
 
 describe('an outage of PostgreSQL', () => {
   it.each([

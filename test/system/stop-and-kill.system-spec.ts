@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { MailSender } from '../../src/mail/index.js';
+import { PASSWORD, startApiOn } from '../support/api.js';
+import { freePort } from '../support/free-port.js';
+import { linkIn, MailServer } from '../support/mail-server.js';
+import { Service } from '../support/service.js';
+import { createStore, STORES } from '../support/stores.js';
+import { until } from '../support/until.js';
+
+describe.each(STORES)('an order on %s', (store) => {
+  it('is returned to a retry after kill -9 between the commit and the response', async () => {
+    const { environment, ...testStore } = await createStore(store);
+    const init = { method: 'POST', body: '{"a":1}', headers: { 'idempotency-key': 'k' } };
+    const dying = await Service.start({
+      ...environment,
+      NODE_OPTIONS: '--import ./test/support/die-before-response.mjs',
+    });
+    await expect(dying.fetch('/v1/orders', init)).rejects.toThrow('fetch failed');
+    await dying.end();
+    expect(dying.process.signalCode).toBe('SIGKILL');
+
+    const api = await startApiOn(environment);
+    const reply = await api.post('/v1/orders', init.body, init.headers);
+
+    expect(reply).toHaveStatus(201);
+    expect(reply.headers['idempotent-replayed']).toBe('true');
+    expect(reply.headers['location']).toBe('/v1/orders/1');
+    expect(reply.body).toMatchObject({ data: { id: 1, payload: { a: 1 } } });
+    expect((await api.get('/v1/orders')).body.meta.total).toBe(1);
+    await api.stop();
+    await testStore.remove();
+  });
+});
+
+describe('the stop of a process', () => {
+  it('is not delayed by a mail server that hangs, and no mail is lost', async () => {
+    const server = await MailServer.start();
+    const { environment, ...testStore } = await createStore('SQLite');
+    const settings = { ...environment, ...server.settings, PORT: String(await freePort()) };
+    server.behaviour = 'hangs';
+    const service = await Service.start(settings);
+    await service.fetch('/auth/register/', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'stop@example.com', name: 'Ada', password: PASSWORD }),
+    });
+    await until('the server was contacted', () => server.attempts.length > 0);
+    expect((await service.end()).code).toBe(0);
+
+    server.behaviour = 'accepts';
+    const api = await startApiOn({ ...server.settings, ...environment });
+    api.moveClock(3600_000);
+    await api.app.get(MailSender).sendDue();
+    expect(linkIn(await server.next('stop@example.com'))).toContain('#action=verify-email');
+    await api.stop();
+    await testStore.remove();
+    await server.stop();
+  });
+
+  it('succeeds while the collector of traces is unavailable', async () => {
+    const store = await createStore('SQLite');
+    const endpoint = `http://127.0.0.1:${await freePort()}`;
+    const service = await Service.start({ ...store.environment, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint });
+
+    expect((await service.post()).status).toBe(201);
+    expect(await service.end()).toMatchObject({ code: 0 });
+    await store.remove();
+  });
+});
