@@ -202,12 +202,16 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     await remove(webhook);
   });
 
-  it('are signed with both secrets for a day after a rotation', async () => {
+  it('are signed with each secret for a day after a rotation, at most ten times a day', async () => {
     const webhook = await create({ types: ['user.deleted'] });
-    const rotated = await api.post(`/v1/webhooks/${webhook['id']}/rotate-secret`, {}, staff);
-    expect(rotated).toHaveStatus(200);
-    const secrets = [webhook['secret'], rotated.body.data.secret];
-    expect(secrets[0]).not.toBe(secrets[1]);
+    const rotate = () => api.post(`/v1/webhooks/${webhook['id']}/rotate-secret`, {}, staff);
+    const secrets = [webhook['secret']];
+    for (let n = 0; n < 2; n++) {
+      const rotated = await rotate();
+      expect(rotated).toHaveStatus(200);
+      secrets.push(rotated.body.data.secret);
+    }
+    expect(new Set(secrets).size).toBe(3);
     const verifies = async (count: number) => {
       await api.post(`/v1/webhooks/${webhook['id']}/test`, {}, staff);
       const { body, headers } = (await receiver.at(webhook.path, count)).at(-1)!;
@@ -222,10 +226,16 @@ describe.each(STORES)('Webhooks on %s', (store) => {
       });
     };
 
-    expect(await verifies(1)).toEqual([true, true]);
+    expect(await verifies(1)).toEqual([true, true, true]);
+    api.moveClock(DAY / 2);
+    staff = bearer((await api.accounts.login('staff@example.com')).access);
+    secrets.push((await rotate()).body.data.secret);
+    expect(await verifies(2)).toEqual([true, true, true, true]);
     api.moveClock(DAY + SECOND);
     staff = bearer((await api.accounts.login('staff@example.com')).access);
-    expect(await verifies(2)).toEqual([false, true]);
+    expect(await verifies(3)).toEqual([false, false, true, true]);
+    for (let n = 0; n < 9; n++) expect(await rotate()).toHaveStatus(200);
+    expect(await rotate()).toBeError('CONFLICT');
     api.moveClock(0);
     staff = bearer((await api.accounts.login('staff@example.com')).access);
     await remove(webhook);
@@ -234,7 +244,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
   it('get a secret of their own by each of two rotations at once, and both sign', async () => {
     const webhook = await create({ types: ['user.deleted'] });
     const rotate = () => api.post(`/v1/webhooks/${webhook['id']}/rotate-secret`, {}, staff);
-    for (let round = 1; round <= 10; round++) {
+    for (let round = 1; round <= 5; round++) {
       const secrets = (await Promise.all([rotate(), rotate()])).map(({ body }) => body.data.secret);
       expect(new Set(secrets).size).toBe(2);
       await api.post(`/v1/webhooks/${webhook['id']}/test`, {}, staff);

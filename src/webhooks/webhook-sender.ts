@@ -12,6 +12,7 @@ import { DeliveryBodies } from './delivery-bodies.js';
 import { type ClaimedDelivery, DeliveryQueue, type Outcome } from './delivery-queue.js';
 import type { Webhook } from './webhook.entity.js';
 import { post } from './webhook-request.js';
+import { signingSecrets } from './webhook-secrets.js';
 import { signedHeaders } from './webhook-signature.js';
 
 /** Concurrent attempts to one webhook by one process; only one if its last attempt has failed. */
@@ -136,11 +137,9 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
   ): Promise<Outcome> {
     if (body === undefined) return { status: null, error: 'The event has expired', isFinal: true };
     const now = this.clock.now();
-    const { secret, previousSecret, previousSecretUntil } = webhook;
-    const isRotating = previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > now;
     const headers = signedHeaders(
       { id: delivery.eventId, timestamp: Math.floor(now.getTime() / 1000), body },
-      isRotating ? [secret, previousSecret] : [secret],
+      signingSecrets(webhook, now),
     );
     try {
       const status = await post(new URL(webhook.url), body, headers, this.config.webhooksAllowPrivate);

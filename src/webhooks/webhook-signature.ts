@@ -1,8 +1,5 @@
-import { createHmac, randomBytes } from 'node:crypto';
-
-const PREFIX = 'whsec_';
-
-export const newSecret = (): string => PREFIX + randomBytes(32).toString('base64');
+import { createHmac } from 'node:crypto';
+import { PREFIX } from './webhook-secrets.js';
 
 interface Message {
   readonly id: string;

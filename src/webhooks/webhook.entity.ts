@@ -30,6 +30,10 @@ export class Webhook {
   @TimestampColumn('previous_secret_until', { nullable: true })
   previousSecretUntil!: Date | null;
 
+  /** A JSON array of `{secret, until}`: what the previous secret replaced, as long as it still signs. */
+  @TextColumn('older_secrets', { nullable: true })
+  olderSecrets!: string | null;
+
   /** The last position before the webhook became active. */
   @IntegerColumn('after_position')
   afterPosition!: number;

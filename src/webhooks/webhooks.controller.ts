@@ -73,9 +73,9 @@ export class WebhooksController {
   }
 
   @Post(':id/rotate-secret')
-  @ApiOperation({ summary: 'Replaces the secret; the one before still signs for 24 hours' })
+  @ApiOperation({ summary: 'Replaces the secret; each replaced one still signs for 24 hours' })
   @ReturnsData(WebhookWithSecretView)
-  @Throws({ NOT_FOUND: 'Webhook not found' })
+  @Throws({ NOT_FOUND: 'Webhook not found', CONFLICT: 'The secret was replaced ten times within 24 hours' })
   @HttpCode(HttpStatus.OK)
   async rotateSecret(@Id() id: number): Promise<{ data: WebhookWithSecretView }> {
     return { data: toWebhookWithSecretView(await this.webhooks.rotateSecret(id)) };

@@ -16,13 +16,10 @@ import type { CreateWebhookInput, UpdateWebhookInput } from './webhook.input.js'
 import { Webhook } from './webhook.entity.js';
 import { WebhookDelivery } from './webhook-delivery.entity.js';
 import { WebhookSender } from './webhook-sender.js';
-import { newSecret } from './webhook-signature.js';
+import { firstSecret, rotate } from './webhook-secrets.js';
 
 const MAX_WEBHOOKS = 100;
 export const TOO_MANY = `There are ${MAX_WEBHOOKS} webhooks, which is all there may be; delete one first`;
-
-/** How long a secret still signs after it was replaced, in milliseconds: 24 hours. */
-const ROTATION = 24 * 3600_000;
 
 const ALL = '*';
 
@@ -71,9 +68,7 @@ export class WebhooksService {
           types: checked.types!,
           description: description ?? '',
           active: true,
-          secret: newSecret(),
-          previousSecret: null,
-          previousSecretUntil: null,
+          ...firstSecret(),
           afterPosition,
           failingSince: null,
           createdAt: now,
@@ -110,18 +105,17 @@ export class WebhooksService {
     if (affected === 0) await this.findOne(id);
   }
 
-  /** Sets a new secret; the former one still signs for 24 hours. @throws AppError `NOT_FOUND` */
+  /**
+   * Sets a new secret; each replaced one still signs for 24 hours.
+   *
+   * @throws AppError `NOT_FOUND`, `CONFLICT` if too many still sign
+   */
   async rotateSecret(id: number): Promise<Webhook> {
     const now = this.clock.now();
     return this.transactions.run(async () => {
-      await this.webhooks.update(id, {
-        secret: newSecret(),
-        // In the statement: of two concurrent rotations, the second keeps the secret of the first.
-        previousSecret: () => 'secret',
-        previousSecretUntil: new Date(now.getTime() + ROTATION),
-        updatedAt: now,
-      });
-      // Within the transaction, before the next rotation can lock the row.
+      // It locks the row: of two concurrent rotations, the second keeps the secret of the first.
+      await this.webhooks.update(id, { updatedAt: now });
+      await this.webhooks.update(id, rotate(await this.findOne(id), now));
       return this.findOne(id);
     });
   }

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { AppError } from '../common/errors/errors.js';
+import type { Webhook } from './webhook.entity.js';
+
+/** What the secret of Standard Webhooks 1.0 begins with, before its base64. */
+export const PREFIX = 'whsec_';
+
+/** How long a secret still signs after it was replaced, in milliseconds: 24 hours. */
+const ROTATION = 24 * 3600_000;
+
+/** How many replaced secrets may sign at a time, which bounds the header of the signatures. */
+const MAX_REPLACED = 10;
+
+interface ReplacedSecret {
+  readonly secret: string;
+  /** RFC 3339. */
+  readonly until: string;
+}
+
+type Secrets = Pick<Webhook, 'secret' | 'previousSecret' | 'previousSecretUntil' | 'olderSecrets'>;
+
+const newSecret = (): string => PREFIX + randomBytes(32).toString('base64');
+
+export const firstSecret = (): Secrets => ({
+  secret: newSecret(),
+  previousSecret: null,
+  previousSecretUntil: null,
+  olderSecrets: null,
+});
+
+/** The secrets that sign a delivery at a time, the current one first. */
+export const signingSecrets = (webhook: Secrets, now: Date): string[] => [
+  webhook.secret,
+  ...replacedSecrets(webhook, now).map(({ secret }) => secret),
+];
+
+/**
+ * What a rotation stores: a new secret, and those that still sign.
+ *
+ * @throws AppError `CONFLICT` if too many still sign
+ */
+export function rotate(webhook: Secrets, now: Date): Secrets {
+  const older = replacedSecrets(webhook, now);
+  if (older.length >= MAX_REPLACED) {
+    throw new AppError(
+      'CONFLICT',
+      `The secret was replaced ${MAX_REPLACED} times within 24 hours, which is the maximum; try again later`,
+    );
+  }
+  return {
+    secret: newSecret(),
+    previousSecret: webhook.secret,
+    previousSecretUntil: new Date(now.getTime() + ROTATION),
+    olderSecrets: older.length === 0 ? null : JSON.stringify(older),
+  };
+}
+
+/** Those that still sign, the last first. */
+function replacedSecrets(
+  { previousSecret, previousSecretUntil, olderSecrets }: Secrets,
+  now: Date,
+): ReplacedSecret[] {
+  const older = JSON.parse(olderSecrets ?? '[]') as ReplacedSecret[];
+  const all =
+    previousSecret === null || previousSecretUntil === null
+      ? older
+      : [{ secret: previousSecret, until: previousSecretUntil.toISOString() }, ...older];
+  return all.filter(({ until }) => Date.parse(until) > now.getTime());
+}
