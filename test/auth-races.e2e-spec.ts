@@ -32,7 +32,7 @@ describe.each(STORES)('races of accounts on %s', (store) => {
         { email },
       ))!.n;
 
-  it('100 refreshes of one token at once: exactly one succeeds, five times over', async () => {
+  it('100 concurrent refreshes of one token: exactly one succeeds in each of five rounds', async () => {
     let { refresh: token } = await api.accounts.login('ada@example.com');
     for (let round = 0; round < 5; round++) {
       const replies = await times(100, () => refresh(token));
@@ -43,7 +43,7 @@ describe.each(STORES)('races of accounts on %s', (store) => {
     expect(await api.post('/auth/verify/', { token })).toHaveStatus(200);
   });
 
-  it('50 registrations of one e-mail in mixed case at once: one 201', async () => {
+  it('50 concurrent registrations of one e-mail in mixed case: exactly one succeeds', async () => {
     const mixed = (n: number) =>
       'race@example.com'.replaceAll(/./g, (char, i: number) =>
         (n >> (i % 6)) & 1 ? char.toUpperCase() : char,
@@ -57,7 +57,7 @@ describe.each(STORES)('races of accounts on %s', (store) => {
     await api.accounts.login('race@example.com');
   });
 
-  it('refreshes and logouts of one token at once: one logout succeeds, and the login has ended', async () => {
+  it('concurrent refreshes and logouts of one token: one logout succeeds, and the login has ended', async () => {
     for (let round = 0; round < 10; round++) {
       const { refresh: token } = await api.accounts.login('ada@example.com');
 
@@ -76,7 +76,7 @@ describe.each(STORES)('races of accounts on %s', (store) => {
 
   const client = { address: '127.0.0.1', agent: '' };
 
-  /** An account of its own, logged in, as a login that is under way has read it. */
+  /** Registers an account, and returns functions that store a login of it and change its password. */
   async function beginLogin(email: string) {
     const { id } = await api.accounts.register(email);
     const own = await api.accounts.login(email);
@@ -91,7 +91,7 @@ describe.each(STORES)('races of accounts on %s', (store) => {
     return { own, open, change };
   }
 
-  it('a login whose password was checked before it changed, and that comes after, is rejected', async () => {
+  it('a login that is stored after a password change, but has checked the old password, is rejected', async () => {
     const { own, open, change } = await beginLogin('after@example.com');
     expect(await change()).toHaveStatus(200);
 
@@ -101,7 +101,7 @@ describe.each(STORES)('races of accounts on %s', (store) => {
     expect(await refresh(own.refresh)).toHaveStatus(200);
   });
 
-  it('a login that is being written while the password changes does not outlive the change', async () => {
+  it('a login that is being stored while the password changes is ended by the change', async () => {
     const { own, open, change } = await beginLogin('during@example.com');
     let start!: () => void;
     const changed = new Promise<void>((resolve) => (start = resolve)).then(change);
@@ -109,7 +109,7 @@ describe.each(STORES)('races of accounts on %s', (store) => {
     await api.app.get(Transactions).run(async () => {
       await open();
       start();
-      // The change has to wait for this transaction; one that does not would be done before that.
+      // The change must wait for this transaction. Without the wait, it would complete within this time.
       await Promise.race([changed, sleep(1500)]);
     });
 
@@ -118,7 +118,7 @@ describe.each(STORES)('races of accounts on %s', (store) => {
     expect(await refresh(own.refresh)).toHaveStatus(200);
   });
 
-  it('logins while the account is switched off: none is left', async () => {
+  it('logins while the account is deactivated: none remains', async () => {
     await api.accounts.register('off@example.com');
 
     await Promise.all([
@@ -131,7 +131,7 @@ describe.each(STORES)('races of accounts on %s', (store) => {
     expect(await logins('off@example.com')).toBe(0);
   });
 
-  it('more logins at once than can wait: the excess is told to retry', async () => {
+  it('more concurrent logins than the queue can hold: the others get 503', async () => {
     await api.accounts.register('many@example.com');
 
     const replies = await times(200, (n) =>
@@ -144,7 +144,7 @@ describe.each(STORES)('races of accounts on %s', (store) => {
     for (const reply of rejected) expect(reply).toBeError('SERVICE_UNAVAILABLE');
   });
 
-  it('150 registrations in flight keep nobody from logging in', async () => {
+  it('150 concurrent registrations do not prevent a login', async () => {
     await api.accounts.register('patient@example.com');
     const registrations = times(150, (n) =>
       api.post('/auth/register/', { email: `flood${n}@example.com`, name: 'F', password: PASSWORD }, from(n)),
@@ -160,14 +160,14 @@ describe.each(STORES)('races of accounts on %s', (store) => {
     expect(count(replies, 201) + count(replies, 503)).toBe(150);
   });
 
-  it('one address takes at most a quarter of the queue', async () => {
+  it('one address uses at most a quarter of the queue', async () => {
     await api.accounts.register('share@example.com');
     const login = (address: number) =>
       api.post('/auth/login/', { email: 'share@example.com', password: PASSWORD }, from(address));
 
     const [greedy, other] = await Promise.all([times(100, () => login(1)), sleep(20).then(() => login(2))]);
 
-    // 32 wait; a few more find room while the rest arrive.
+    // 32 requests wait; a few more are accepted while the rest arrive.
     expect(count(greedy, 503)).toBeGreaterThanOrEqual(100 - 32 - 15);
     expect(count(greedy, 200) + count(greedy, 503)).toBe(100);
     expect(other).toHaveStatus(200);

@@ -11,7 +11,7 @@ import { until } from './support/until.js';
 /** Longer than an access token is valid, in milliseconds. */
 const LATER = 31 * 60_000;
 
-describe.each(STORES)('What is open when a credential ends on %s', (store) => {
+describe.each(STORES)('open connections whose credential ends, on %s', (store) => {
   let api: TestApi;
   let url: string;
   beforeAll(async () => {
@@ -28,10 +28,10 @@ describe.each(STORES)('What is open when a credential ends on %s', (store) => {
   const follow = (headers: Record<string, string> = {}) =>
     EventClient.open(`${url}/v1/events/stream`, { headers });
 
-  it('is a stream: it ends with the token, the session, the account or its rights; others go on', async () => {
-    // One whose end fails keeps nothing else open.
-    const gone = { headers: bearer('nonsense'), user: { id: 1 } } as unknown as FastifyRequest;
-    api.app.get(CredentialWatch, { strict: false }).watch(gone, () => {
+  it('close a stream with the token, the session, the account or its rights, and leave others open', async () => {
+    // A connection that cannot be closed must not keep others open.
+    const failing = { headers: bearer('nonsense'), user: { id: 1 } } as unknown as FastifyRequest;
+    api.app.get(CredentialWatch, { strict: false }).watch(failing, () => {
       throw new Error('It cannot be ended');
     });
     const ada = await login('ada');
@@ -48,7 +48,7 @@ describe.each(STORES)('What is open when a credential ends on %s', (store) => {
     await api.accounts.admin().setActive('carl@example.com', false);
     await api.accounts.admin().setStaff('dora@example.com', false);
     const ended = [ofAda, ofBob, ofCarl, ofDora];
-    await until('four are over', () => ended.every(({ isOver }) => isOver));
+    await until('four streams have ended', () => ended.every(({ isOver }) => isOver));
 
     await api.post('/v1/orders', {}, { ...eve, 'idempotency-key': 'one' });
     await api.post('/v1/posts', { title: 'A', content: 'B' }, eve);
@@ -60,7 +60,7 @@ describe.each(STORES)('What is open when a credential ends on %s', (store) => {
     api.moveClock(0);
   });
 
-  it('is a WebSocket: it takes no operation after that, and is closed with 4403', async () => {
+  it('reject operations on a WebSocket, and close it with 4403', async () => {
     let closed: any;
     const client = createClient({
       url: `${url.replace('http', 'ws')}/graphql`,

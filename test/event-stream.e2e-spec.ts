@@ -234,7 +234,7 @@ describe.each(STORES)('streams on %s', (store) => {
       fail: () => undefined,
     });
     await again.app.get(Transactions).execute('ALTER TABLE gone RENAME TO event_log');
-    await until('an event has come', async () => {
+    await until('an event has arrived', async () => {
       await again.posts.create();
       return positions.length > 0;
     });

@@ -51,7 +51,7 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
   /** Creates posts until one arrives, because graphql-ws does not report when a subscription is open. */
   const untilOpen = async (results: any[]) => {
     await until('a result has arrived', async () => {
-      await createPost('Knock');
+      await createPost('Probe');
       return results.length > 0;
     });
     const count = results.length;
@@ -117,7 +117,7 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
     await until('it is acknowledged', () => messages.length > 0);
     send({ id: '1', type: 'subscribe', payload: { query: 'subscription { events { id data } }' } });
     await until('it is open', async () => {
-      await createPost('Knock');
+      await createPost('Probe');
       return messages.some(({ type }) => type === 'next');
     });
     socket.pause();
@@ -128,7 +128,7 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
     await stream.untilEvents(30);
     stream.close();
     socket.resume();
-    await until('it is over', () => ['error', 'complete'].includes(messages.at(-1).type));
+    await until('it has ended', () => ['error', 'complete'].includes(messages.at(-1).type));
 
     expect(messages.at(-1)).toMatchObject({
       id: '1',

@@ -398,7 +398,7 @@ describe.each(STORES)('npm run events on %s', (store) => {
       ['post.created', '/v1/posts/3'],
     ]);
     expect((await runCommand('events', ['renew-epoch'], { environment })).code).toBe(0);
-    await api.posts.create({ title: 'Anew' });
+    await api.posts.create({ title: 'Again' });
     const later = (await api.get('/v1/events')).body;
     expect(later.data.at(-1).id.split('-')[0]).not.toBe(data[0].id.split('-')[0]);
     for (const wrong of [['x'], ['tail', '--after', 'x'], []]) {

@@ -226,11 +226,11 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     const before = await orders();
     const key = withKey();
 
-    const statements = await statementsOf(() => api.post('/v1/repeats/thrice', {}, key));
+    const statements = await statementsOf(() => api.post('/v1/repeats/three-writes', {}, key));
 
     expect(await orders()).toBe(before + 3);
     expect(statements.filter((sql) => sql.startsWith('BEGIN') || sql.startsWith('START'))).toHaveLength(1);
-    expect((await api.post('/v1/repeats/thrice', {}, key)).headers['idempotent-replayed']).toBe('true');
+    expect((await api.post('/v1/repeats/three-writes', {}, key)).headers['idempotent-replayed']).toBe('true');
     expect(await orders()).toBe(before + 3);
   });
 

@@ -71,10 +71,10 @@ describe.each(STORES)('mails on %s', (store) => {
     expect(arrived.raw).not.toMatch(/^Bcc/im);
   });
 
-  it.each(['rejects', 'hangs', 'breaks off'] as const)(
+  it.each(['rejects', 'hangs', 'disconnects'] as const)(
     'arrive after the recovery of a server that %s, and no request waits for them',
     async (behaviour) => {
-      const email = `${behaviour.replace(' ', '-')}@example.com`;
+      const email = `${behaviour}@example.com`;
       server.behaviour = behaviour;
       await api.accounts.register(email);
       await until('the server was contacted', () => server.attempts.includes(email));

@@ -94,17 +94,17 @@ describe.each(STORES)('a password reset on %s', (store) => {
     expect(server.to('off@example.com')).toHaveLength(1);
   });
 
-  it('does the same work for every address', async () => {
+  it('runs the same statements for every address', async () => {
     await register('worked@example.com');
-    const worksOf = async (email: string) => {
+    const statementsFor = async (email: string) => {
       await settle();
       return statementsOf(() => request(email));
     };
 
-    expect(await worksOf('worked@example.com')).toEqual(await worksOf('not-worked@example.com'));
+    expect(await statementsFor('worked@example.com')).toEqual(await statementsFor('not-worked@example.com'));
   });
 
-  it('sends one mail per minute and address, in whatever letter case it is asked for', async () => {
+  it('sends one mail per minute and address, regardless of letter case', async () => {
     await register('minute@example.com');
     for (const reply of await times(5, (n) => request(n % 2 ? 'minute@example.com' : 'MINUTE@example.com'))) {
       expect(reply).toHaveStatus(202);
@@ -118,7 +118,7 @@ describe.each(STORES)('a password reset on %s', (store) => {
     expect(server.to('minute@example.com')).toHaveLength(3);
   });
 
-  it('works for an hour, and only by the newest token', async () => {
+  it('is possible for an hour, and only with the newest token', async () => {
     await register('hour@example.com');
     const first = await tokenFor('hour@example.com');
     api.moveClock(61_000);
@@ -132,7 +132,7 @@ describe.each(STORES)('a password reset on %s', (store) => {
     expect(await confirm(second)).toHaveStatus(200);
   });
 
-  it('rejects a poor password, and leaves the token usable', async () => {
+  it('rejects a short password, and leaves the token valid', async () => {
     const { refresh } = await register('poor@example.com');
     const token = await tokenFor('poor@example.com');
 
@@ -142,7 +142,7 @@ describe.each(STORES)('a password reset on %s', (store) => {
     expect(await confirm(token)).toHaveStatus(200);
   });
 
-  it('takes no other input', async () => {
+  it('rejects invalid input', async () => {
     expect(await request('nobody')).toBeError('VALIDATION_ERROR', ['email']);
     expect(await request(5)).toBeError('VALIDATION_ERROR', ['email']);
     expect(await api.post('/auth/password/reset/confirm/', {})).toBeError('VALIDATION_ERROR', [
@@ -157,7 +157,7 @@ describe.each(STORES)('a password reset on %s', (store) => {
     expect(await api.post('/auth/email/verify/', { token: verification })).toHaveStatus(200);
   });
 
-  it('of an account whose address nobody had verified removes what others have linked to it', async () => {
+  it('of an account with an unverified address removes its linked identities', async () => {
     const { id } = await register('victim@example.com');
     await addIdentity(id);
 
@@ -166,7 +166,7 @@ describe.each(STORES)('a password reset on %s', (store) => {
     expect(await identities(id)).toBe(0);
   });
 
-  it('of an account with a verified address leaves its identities', async () => {
+  it('of an account with a verified address keeps its linked identities', async () => {
     const { id } = await register('linked@example.com');
     await api.accounts.admin().verifyEmail('linked@example.com');
     await addIdentity(id);
@@ -181,7 +181,7 @@ describe.each(STORES)('a password reset on %s', (store) => {
     const token = await tokenFor('fifty@example.com');
 
     const replies = await times(50, (n) =>
-      // From different clients: one alone has a share of the hashing.
+      // From different clients, because each one may use only a share of the password hashing.
       api.post(
         '/auth/password/reset/confirm/',
         { token, new_password: `password number ${n}` },
@@ -194,7 +194,7 @@ describe.each(STORES)('a password reset on %s', (store) => {
     await api.accounts.login('fifty@example.com', `password number ${winner}`);
   });
 
-  it('at the same time as a change of password: exactly one of them', async () => {
+  it('at the same time as a change of password: exactly one succeeds', async () => {
     for (let round = 0; round < 4; round++) {
       const email = `both${round}@example.com`;
       const { headers } = await register(email);
@@ -225,7 +225,7 @@ describe.each(STORES)('a password reset on %s', (store) => {
         api.post('/auth/email/change/confirm/', { token: emailToken }),
       ]);
 
-      // Each ends the token of the other.
+      // Each invalidates the token of the other.
       expect([reset.status, changed.status].toSorted((a, b) => a - b)).toEqual([200, 400]);
       await api.accounts.login(
         changed.status === 200 ? `new${email}` : email,
@@ -234,7 +234,7 @@ describe.each(STORES)('a password reset on %s', (store) => {
     }
   });
 
-  it('at the same time as a deactivation or a deletion leaves nothing open', async () => {
+  it('at the same time as a deactivation or a deletion leaves no login possible', async () => {
     for (const [name, end] of [
       ['leaver', (email: string) => api.accounts.admin().setActive(email, false)],
       ['gone', (email: string) => api.accounts.admin().delete(email)],
@@ -251,7 +251,7 @@ describe.each(STORES)('a password reset on %s', (store) => {
     }
   });
 
-  it('and a login at the same time: none is left from before', async () => {
+  it('at the same time as logins ends all logins with the old password', async () => {
     const email = 'logins@example.com';
     await register(email);
     const token = await tokenFor(email);

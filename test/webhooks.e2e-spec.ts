@@ -38,7 +38,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     await receiver.stop();
   });
 
-  /** One with a path of its own at the receiver. */
+  /** Creates a webhook with its own path at the receiver. */
   const create = async (fields: object = {}) => {
     const path = `/${++paths}`;
     const reply = await api.post(
@@ -59,7 +59,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
       return newest?.status === status && newest.attempts === attempts;
     });
 
-  it('are for staff', async () => {
+  it('are accessible to staff only', async () => {
     await api.accounts.register('ada@example.com');
     const ada = bearer((await api.accounts.login('ada@example.com')).access);
     for (const path of ['/v1/webhooks', '/v1/webhooks/1', '/v1/webhooks/1/deliveries']) {
@@ -108,16 +108,16 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     ['another scheme', { url: 'ftp://example.com' }, ['url']],
     ['credentials', { url: 'https://ada:pw@example.com' }, ['url']],
     ['a url without slashes', { url: 'http:example.com' }, ['url']],
-    ['blanks in a url', { url: ' https://example.com/' }, ['url']],
+    ['a space in a url', { url: ' https://example.com/' }, ['url']],
     ['a line break in a url', { url: 'https://example.com/a\nb' }, ['url']],
     ['a fragment', { url: 'https://example.com/#' }, ['url']],
     ['a long url', { url: `https://example.com/${'x'.repeat(2030)}` }, ['url']],
-    ['a url that is no text', { url: 5 }, ['url']],
+    ['a url that is not text', { url: 5 }, ['url']],
     ['no types', { types: [] }, ['types']],
     ['an unknown type', { types: ['post.exploded'] }, ['types']],
     ['* and others', { types: ['*', 'post.created'] }, ['types']],
-    ['types that are no list', { types: '*' }, ['types']],
-    ['types that are no texts', { types: [null] }, ['types']],
+    ['types that are not a list', { types: '*' }, ['types']],
+    ['types that are not text', { types: [null] }, ['types']],
     ['two mistakes', { url: 'x', types: ['x'] }, ['url', 'types']],
     ['a long description', { description: 'x'.repeat(201) }, ['description']],
   ])('are rejected with %s', async (name, fields, wrong) => {
@@ -128,7 +128,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     );
   });
 
-  it('get events that the official library verifies', async () => {
+  it('receive events that the official library verifies', async () => {
     const webhook = await create();
     const post = await api.posts.create({ title: 'Ünï 😀' });
     const [delivered] = await receiver.at(webhook.path, 1);
@@ -156,7 +156,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     await remove(webhook);
   });
 
-  it('get the types that they ask for, and nothing from before or from while they were inactive', async () => {
+  it('receive the selected types, and no events from before their creation or while they were inactive', async () => {
     await api.users.create();
     const webhook = await create({ types: ['user.created'] });
     await api.posts.create();
@@ -175,7 +175,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     await remove(webhook);
   });
 
-  it('get a test event, and any event again under its id', async () => {
+  it('receive a test event, and a redelivered event with the same id', async () => {
     const webhook = await create({ types: ['user.deleted'] });
     const reply = await api.post(`/v1/webhooks/${webhook['id']}/test`, {}, staff);
     expect(reply).toHaveStatus(202);
@@ -216,7 +216,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
       await api.post(`/v1/webhooks/${webhook['id']}/test`, {}, staff);
       const { body, headers } = (await receiver.at(webhook.path, count)).at(-1)!;
       return secrets.map((secret) => {
-        // The library looks at the time of the signature as well, which the test has moved.
+        // The library also checks the time of the signature, but the test has moved the clock.
         const now = new Webhook(secret).sign(
           headers['webhook-id'] as string,
           new Date(Number(headers['webhook-timestamp']) * 1000),
@@ -241,7 +241,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     await remove(webhook);
   });
 
-  it('get a secret of their own by each of two rotations at once, and both sign', async () => {
+  it('get different secrets from two concurrent rotations, and are signed with both', async () => {
     const webhook = await create({ types: ['user.deleted'] });
     const rotate = () => api.post(`/v1/webhooks/${webhook['id']}/rotate-secret`, {}, staff);
     for (let round = 1; round <= 5; round++) {
@@ -254,7 +254,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     await remove(webhook);
   });
 
-  it('take the redelivery, not the attempt that was under way when it began', async () => {
+  it('keep the result of a redelivery, not that of an earlier attempt that ends later', async () => {
     const webhook = await create({ types: ['post.created'] });
     const late: ServerResponse[] = [];
     receiver.behaviour = (response, { path }) => {
@@ -270,7 +270,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     await untilStatus(webhook, 'delivered', 1);
 
     late[0]!.writeHead(500).end();
-    await until('what came of the late attempt is recorded', async () => {
+    await until('the result of the late attempt is recorded', async () => {
       const [row] = await api.app
         .get(Transactions)
         .execute<{ failing_since: unknown }>('SELECT failing_since FROM webhooks WHERE id = :id', {
@@ -290,7 +290,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     await remove(webhook);
   });
 
-  it('fail at once for an event that has expired, which the receiver is not to blame for', async () => {
+  it('fail immediately for an event that has expired, which does not count as a failure of the receiver', async () => {
     const webhook = await create({ types: ['post.created'] });
     await api.posts.create();
     await untilStatus(webhook, 'delivered', 1);
@@ -311,7 +311,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     await remove(webhook);
   });
 
-  it('are deactivated after 5 days in which every attempt failed, and no sooner after a success', async () => {
+  it('are deactivated after 5 days in which every attempt failed, and a success restarts the 5 days', async () => {
     const moving = await startApi(store);
     const own = await staffOf(moving);
     const path = `/${++paths}`;
@@ -320,14 +320,14 @@ describe.each(STORES)('Webhooks on %s', (store) => {
       { url: receiver.url + path, types: ['post.created'] },
       own,
     );
-    // Of the present day: tokens of another expire when the clock moves.
+    // A new token for each day, because tokens expire when the clock moves.
     let token = own;
     const move = async (day: number) => {
       moving.moveClock(day * DAY);
       token = bearer((await moving.accounts.login('staff@example.com')).access);
     };
     const read = async (of = '') => (await moving.get(`/v1/webhooks/${body.data.id}${of}`, token)).body.data;
-    /** Moves to a day; an event happens, and its first attempt comes to an end. */
+    /** Moves the clock to a day, creates an event, and waits until its first attempt is recorded. */
     const attempt = async (day: number, status: number) => {
       await move(day);
       receiver.behaviour = (response, { path: at }) =>
@@ -348,7 +348,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     await attempt(6, 500);
     await attempt(8.9, 500);
     expect((await read()).active).toBe(true);
-    // The next attempt is one of an earlier delivery.
+    // The next attempt belongs to an earlier delivery.
     await move(9.1);
     await until('it is inactive', async () => !(await read()).active);
 
@@ -448,7 +448,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     server.close();
   });
 
-  it('succeed with any 2xx, however long the response goes on', async () => {
+  it('succeed with any 2xx, and cut off a response that does not end', async () => {
     const webhook = await create({ types: ['post.created'] });
     let isCut = false;
     receiver.behaviour = (response) => {
@@ -467,30 +467,30 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     await remove(webhook);
   });
 
-  it('that are dead delay no others', async () => {
-    const dead: Record<string, any>[] = [];
+  it('that get no response do not delay others', async () => {
+    const hanging: Record<string, any>[] = [];
     for (let n = 0; n < 50; n++)
-      dead.push(await create({ types: ['user.created'], url: `${receiver.url}/dead` }));
-    const alive = await create({ types: ['user.created'] });
+      hanging.push(await create({ types: ['user.created'], url: `${receiver.url}/hanging` }));
+    const responding = await create({ types: ['user.created'] });
     receiver.behaviour = (response, { path }) => {
-      // Those that are dead hang.
-      if (path !== '/dead') respond(204)(response, undefined as never);
+      // Requests to this path get no response.
+      if (path !== '/hanging') respond(204)(response, undefined as never);
     };
     for (let n = 0; n < 20; n++) await api.users.create();
 
-    await receiver.at(alive.path, 20);
-    const states = await deliveries(dead[0]!);
+    await receiver.at(responding.path, 20);
+    const states = await deliveries(hanging[0]!);
     expect(states.filter(({ status }) => status === 'delivered')).toEqual([]);
     receiver.behaviour = respond(204);
-    for (const webhook of [...dead, alive]) await remove(webhook);
+    for (const webhook of [...hanging, responding]) await remove(webhook);
   });
 
-  it('are at most 100', async () => {
+  it('are limited to 100', async () => {
     const { total } = (await api.get('/v1/webhooks', staff)).body.meta;
     const createAnother = () => api.post('/v1/webhooks', { url: receiver.url, types: ['*'] }, staff);
     const made = [];
     for (let n = total; n < 90; n++) made.push(await createAnother());
-    // Each waits for a lock: more at once could wait longer than requests do.
+    // Each waits for a lock, so more concurrent requests could time out.
     made.push(...(await Promise.all(Array.from({ length: 15 }, createAnother))));
     expect(made.filter(({ status }) => status === 201)).toHaveLength(100 - total);
     for (const reply of made.filter(({ status }) => status !== 201)) expect(reply).toBeError('CONFLICT');
@@ -498,13 +498,13 @@ describe.each(STORES)('Webhooks on %s', (store) => {
   });
 });
 
-describe.each(STORES)('Where private addresses are rejected on %s', (store) => {
+describe.each(STORES)('Webhooks without access to private addresses on %s', (store) => {
   it.each([
     ['a literal address', (port: number) => `http://127.0.0.1:${port}/`],
     ['a name that resolves to one', (port: number) => `http://localhost:${port}/`],
     ['IPv4 within IPv6', (port: number) => `http://[::ffff:127.0.0.1]:${port}/`],
     ['an address in another notation', (port: number) => `http://0x7f.1:${port}/`],
-  ])('nothing is sent to %s', async (_, urlOf) => {
+  ])('send nothing to %s', async (_, urlOf) => {
     const receiver = await Receiver.start();
     const api = await startApi(store, { WEBHOOKS_ALLOW_PRIVATE: 'off' });
     const staff = await staffOf(api);
@@ -554,7 +554,7 @@ describe('A receiver that never responds', () => {
 });
 
 describe('On two replicas', () => {
-  it('each event is delivered once, and what one leaves behind is delivered by the other', async () => {
+  it('each event is delivered once, and one replica takes over when the other stops', async () => {
     const receiver = await Receiver.start();
     const store = await createStore('PostgreSQL');
     const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...store.environment });

@@ -4,14 +4,14 @@ import { parseCommandLine } from './support/command-line.js';
 const USAGE = `Usage: npm run account -- <command>
   create-superuser [--email E --name N --phone P]   the password is asked for, or read from standard input
   activate <e-mail>            lets an account log in again
-  deactivate <e-mail>          ends all that an account can do, at once
-  staff <e-mail> [--remove]    makes an account staff, or takes that away
+  deactivate <e-mail>          ends all access of an account immediately
+  staff <e-mail> [--remove]    makes an account staff, or removes that
   show <e-mail>                one account, with its logins and identities
   list [--search text] [--page N] [--limit N]       accounts by e-mail and name, 100 to a page
   reset-password <e-mail>      sets a password and ends all logins; asked for, or read from standard input
   verify-email <e-mail>        marks the e-mail as verified: you have seen that it is its owner's
   change-email <e-mail> <new>  moves an account to another address, which counts as verified
-  delete <e-mail>              deletes an account for good, with all that is stored of the person
+  delete <e-mail>              deletes an account and all personal data permanently
   purge                        deletes expired logins, tokens, records and entries of the audit log, as the service does
   --help                       this text`;
 

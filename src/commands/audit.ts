@@ -3,10 +3,10 @@ import { parseCommandLine } from './support/command-line.js';
 
 const USAGE = `Usage: npm run audit [-- --account id] [--subject path] [--before id] [--limit N]
 
-Prints who changed what, the newest first, as one JSON object a line; 100 at most unless --limit says otherwise.
+Prints who changed what, the newest first, as one JSON object a line; at most 100 unless --limit is set.
   --account id      only what this account did
   --subject path    only what was done to this resource, such as /v1/posts/7
-  --before id       only entries before this one: the id of the last line goes on with the next page
+  --before id       only entries before this one: the id of the last line gives the next page
   --help            this text`;
 
 const text = { type: 'string' } as const;

@@ -4,7 +4,7 @@ import { parseCommandLine } from './support/command-line.js';
 const USAGE = `Usage: npm run import -- [--update] [--skip N] <folder of Markdown files | NDJSON file | ->
 
   --update  changes posts of the same folder that were imported before and differ from their files
-  --skip N  leaves out the first N files or lines, to go on after an interruption
+  --skip N  skips the first N files or lines, to continue after an interruption
 
 docs/import.md describes the formats.`;
 

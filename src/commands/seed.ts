@@ -15,8 +15,8 @@ const MAX_USERS = 10_000;
 const { values } = parseCommandLine(
   `Usage: npm run seed -- [--posts N] [--users M]
 
-Makes up N posts (1000) in several scripts, the same ones for the same N, by M new users (0) in turn, or by the author
-of all posts.`,
+Generates N posts (1000) in several scripts, always the same ones for the same N. Their authors are M new users (0) in
+turn, or without these the author of all posts of the REST API.`,
   { options: { posts: { type: 'string', default: '1000' }, users: { type: 'string', default: '0' } } },
 );
 

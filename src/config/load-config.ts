@@ -238,6 +238,6 @@ export function loadPasswordPolicy(environment: NodeJS.ProcessEnv): PasswordPoli
   return toPasswordPolicy(data);
 }
 
-/** People try the service out with short passwords; production has to be told to take them. */
+/** Outside of production, only the length is checked, so that people can try the service out. */
 const toPasswordPolicy = (env: z.infer<typeof passwordSettings>): PasswordPolicyMode =>
   env.PASSWORD_POLICY ?? (env.NODE_ENV === 'production' ? 'strict' : 'length');

@@ -10,6 +10,6 @@ export function commandDataSource(
   entities: MixedList<Function | string | EntitySchema> = [],
 ): ServiceDataSource {
   return store.kind === 'sqlite'
-    ? new SqliteDataSource(store, entities, { patient: true })
-    : new PostgresDataSource(store, entities, { patient: true });
+    ? new SqliteDataSource(store, entities, { forCommand: true })
+    : new PostgresDataSource(store, entities, { forCommand: true });
 }

@@ -11,7 +11,7 @@ import { FileLock } from './sqlite/file-lock.js';
 const LOCK_KEY = 7_236_104_455;
 
 /** How long to wait on SQLite for another process that migrates, in milliseconds. */
-const PATIENCE = 60_000;
+const LOCK_TIMEOUT = 60_000;
 
 /** Between two attempts to get the lock on PostgreSQL, in milliseconds. */
 const RETRY = 200;
@@ -43,7 +43,7 @@ export async function migrate(config: Pick<Config, 'store'>, { accept = false } 
 }
 
 function lockFile(file: string): () => void {
-  const lock = FileLock.acquire(file, PATIENCE);
+  const lock = FileLock.acquire(file, LOCK_TIMEOUT);
   if (!lock) throw new Error('Another process is still migrating the database');
   return () => lock.release();
 }

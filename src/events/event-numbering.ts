@@ -67,7 +67,7 @@ export class EventNumbering {
     });
   }
 
-  /** After an outage it tries again: replicas that disagreed about the server would begin epochs in turn. */
+  /** After an outage it tries again: replicas that disagree about the server would alternately begin new epochs. */
   private async identify(): Promise<void> {
     if (this.isIdentified) return;
     try {

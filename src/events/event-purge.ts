@@ -29,7 +29,7 @@ export class EventPurge {
     });
   }
 
-  /** Deleted events are lost for a subscriber that has failed all the time, so it is logged. */
+  /** A subscriber that kept failing loses the deleted events, so that is logged. */
   private async reportLosses(purged: readonly PurgedEvent[]): Promise<void> {
     for (const { name, position } of await this.positions.all()) {
       const filter = this.subscribers.filters.get(name);

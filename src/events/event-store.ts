@@ -13,7 +13,7 @@ import type { EventRow } from './stored-event.js';
 /** How many events one transaction purges. */
 const BATCH = 500;
 
-/** Larger data is left out of pages, and loaded while the page is sent; in bytes. */
+/** Larger data is omitted from pages, and loaded while the page is sent; in bytes. */
 const LARGE_DATA = 16 * 1024;
 
 const COLUMNS = ['position', 'epoch', 'type', 'subject', 'time', 'is_private', 'owner_id']
@@ -32,7 +32,7 @@ export interface LogState {
 /** An event, without its data if that is large. */
 export type ListedEvent = Omit<EventRow, 'data'> & { readonly data: string | null };
 
-/** What remains known of a purged event. */
+/** What is kept of a purged event. */
 export type PurgedEvent = Pick<EventRow, 'position' | 'type'>;
 
 /** The log of events: one total order by position. */

@@ -5,7 +5,7 @@ import type { GraphqlContext } from './context.js';
 /** The maximum length of an operation's name in a span. */
 const MAX_NAME = 100;
 
-/** Names the operation's span, which the route has started. The text is left out, because it may contain values. */
+/** Names the operation's span, which the route has started. The text is omitted, because it may contain values. */
 export const tracingPlugin: ApolloServerPlugin<GraphqlContext> = {
   requestDidStart: async () => ({
     didResolveOperation: async ({ operation, operationName }) => {

@@ -14,7 +14,7 @@ const LIFETIME = 24 * 3600_000;
 
 /** Before the second attempt, in milliseconds; doubled after each further one, up to the maximum. */
 const FIRST_DELAY = 5000;
-const GREATEST_DELAY = 15 * 60_000;
+const MAX_DELAY = 15 * 60_000;
 
 /** A mail that this process sends. Its `attempts` are the fencing token of the lease. */
 export interface ClaimedMail {
@@ -76,7 +76,7 @@ export class MailQueue {
       await this.remove(mail);
       return false;
     }
-    const delay = Math.min(FIRST_DELAY * 2 ** (attempts - 1), GREATEST_DELAY) * (1 + Math.random() / 4);
+    const delay = Math.min(FIRST_DELAY * 2 ** (attempts - 1), MAX_DELAY) * (1 + Math.random() / 4);
     await this.mails.update({ id, attempts }, { nextAttemptAt: new Date(now + delay) });
     return true;
   }

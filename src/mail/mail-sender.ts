@@ -21,7 +21,7 @@ const SOON = 100;
 const INTERVAL = 10_000;
 
 /** How long a stopping process waits for mails that are being sent, in milliseconds; then they are retried later. */
-const PATIENCE = 3000;
+const STOP_TIMEOUT = 3000;
 
 /** Sends the mails of the outbox in the background. */
 @Injectable()
@@ -59,8 +59,8 @@ export class MailSender implements OnApplicationBootstrap, BeforeApplicationShut
     this.stopped = true;
     clearTimeout(this.timer);
     const abort = new AbortController();
-    const patience = sleep(PATIENCE, undefined, { signal: abort.signal }).catch(() => undefined);
-    await Promise.race([Promise.all(this.underWay), patience]);
+    const timeout = sleep(STOP_TIMEOUT, undefined, { signal: abort.signal }).catch(() => undefined);
+    await Promise.race([Promise.all(this.underWay), timeout]);
     abort.abort();
   }
 

@@ -5,7 +5,7 @@
  * a part of the form of the text.
  */
 export function caseFold(text: string): string {
-  // Upper case unites what lower case keeps apart (ß, ẞ and SS). Which sigma the last step gives depends on its
+  // Upper case makes letters equal that differ in lower case (ß, ẞ and SS). The sigma of the last step depends on its
   // neighbours, so all become the same.
   return text.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');
 }

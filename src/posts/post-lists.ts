@@ -136,7 +136,7 @@ export class PostLists {
     }
     if (text !== undefined) {
       const match = containing(text, this.queries);
-      conditions.push(many ? match.walking : match.condition);
+      conditions.push(many ? match.scanning : match.condition);
       Object.assign(parameters, match.parameters);
     }
     return { where: conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '', parameters };

@@ -30,7 +30,7 @@ export class PostView {
 /** The columns of a view: `Queries` reads rows with these names as views. */
 const POST_VIEW = 'id, title, content, author_id, status, created_at, updated_at';
 
-/** Larger contents are left out of lists, and loaded while the page is sent; in bytes. */
+/** Larger contents are omitted from lists, and loaded while the page is sent; in bytes. */
 const LARGE_CONTENT = 16 * 1024;
 
 /** A post in a list; without its content if that is large. */

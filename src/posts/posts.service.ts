@@ -116,7 +116,7 @@ export class PostsService {
     });
   }
 
-  /** The post is not there, or was changed after its version was read. */
+  /** The post does not exist, or was changed after its version was read. */
   private async notWritten(id: number, ifMatch: IfMatch | undefined): Promise<never> {
     if (!ifMatch) throw postNotFound();
     await this.findOne(id);

@@ -7,7 +7,7 @@ import { PostViews } from './post-views.entity.js';
 /** From the first view of a batch until it is written, in milliseconds. */
 const DELAY = 3000;
 
-/** Posts to a statement. */
+/** The number of posts in one statement. */
 const BATCH = 200;
 
 /**

@@ -21,7 +21,7 @@ import { traceOutgoing } from './trace-outgoing.js';
 import { statementSpan } from './trace-statement.js';
 
 /** How long sending the last spans may take when the process stops, in milliseconds. */
-const PATIENCE = 1000;
+const STOP_TIMEOUT = 1000;
 
 /**
  * Traces this process, and sends spans by OTLP over HTTP. Loaded only if it is configured.
@@ -46,7 +46,7 @@ export function startTracing({ endpoint, serviceName, ratio }: TracingSettings):
   traceOutgoing(tracer);
 
   return async () => {
-    const late = new Promise<void>((resolve) => setTimeout(resolve, PATIENCE).unref());
+    const late = new Promise<void>((resolve) => setTimeout(resolve, STOP_TIMEOUT).unref());
     await Promise.race([provider.shutdown().catch(() => undefined), late]);
   };
 }

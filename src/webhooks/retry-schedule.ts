@@ -7,7 +7,7 @@ const DAY = 24 * HOUR;
 const DELAYS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR];
 const JITTER = 0.1;
 
-/** A webhook whose attempts have all failed for so long is deactivated, in milliseconds. */
+/** How long all attempts must have failed before a webhook is deactivated, in milliseconds. */
 const MAX_FAILING = 5 * DAY;
 
 /** The time of the next attempt after some failed ones; null after the last. */

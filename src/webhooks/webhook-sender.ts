@@ -22,7 +22,7 @@ const CONCURRENCY = 4;
 const INTERVAL = 1000;
 
 /** How long a stopping process waits for its attempts, in milliseconds; then they are repeated later. */
-const PATIENCE = 3000;
+const STOP_TIMEOUT = 3000;
 
 /** Delivers events to webhooks, in the background. */
 @Injectable()
@@ -57,8 +57,8 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
     clearTimeout(this.timer);
     await this.looking;
     const abort = new AbortController();
-    const patience = sleep(PATIENCE, undefined, { signal: abort.signal }).catch(() => undefined);
-    await Promise.race([Promise.all(this.underWay.keys()), patience]);
+    const timeout = sleep(STOP_TIMEOUT, undefined, { signal: abort.signal }).catch(() => undefined);
+    await Promise.race([Promise.all(this.underWay.keys()), timeout]);
     abort.abort();
   }
 

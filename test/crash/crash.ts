@@ -1,8 +1,8 @@
 /**
- * Kills the service with SIGKILL under write load, repeatedly, and reads back: everything
- * that was acknowledged is there, and nothing that was not requested; every refresh token is either
- * still valid or has exactly one successor; every order that is sent again with its key exists once; every
- * registered account gets its mail; every change has its event, and every event is delivered.
+ * Kills the service with SIGKILL under write load, repeatedly, and then checks its data: every acknowledged write is
+ * stored, and nothing that was not requested; every refresh token is either still valid or has exactly one successor;
+ * every order that is sent again with its key exists once; every registered account gets its mail; every change has
+ * its event, and every event is delivered.
  *
  *     npm run test:crash [-- --rounds 10]
  */
@@ -20,7 +20,7 @@ import { Rotations } from './rotations.ts';
 const WRITERS = 16;
 
 /** How long to wait, in milliseconds, until one write of each kind has been acknowledged. */
-const PATIENCE = 20_000;
+const TIMEOUT = 20_000;
 
 /**
  * The possible states of a post after a crash: the last acknowledged title or that of the request in flight, or
@@ -62,13 +62,13 @@ async function crashRepeatedly(store: StoreName): Promise<void> {
     const writers = Array.from({ length: WRITERS }, (_, writer) => write(load, `${round}.${writer}`));
     writers.push(rotations.run(load), orders.run(load), mails.run(load));
     await sleep(300 + Math.random() * 700);
-    // On a slow disk, some kind may not have been acknowledged yet.
+    // On a slow disk, there may be no acknowledged write of some kind yet.
     const isEnough = () =>
       posts.size - before >= WRITERS &&
       rotations.acknowledged > 0 &&
       orders.acknowledged > 0 &&
       mails.acknowledged > 0;
-    for (let waited = 0; !isEnough() && waited < PATIENCE; waited += 50) await sleep(50);
+    for (let waited = 0; !isEnough() && waited < TIMEOUT; waited += 50) await sleep(50);
     load.killed = true;
     await service.end('SIGKILL');
     await Promise.all(writers);
@@ -86,7 +86,7 @@ async function crashRepeatedly(store: StoreName): Promise<void> {
     const registered = await mails.verify(sentBefore);
     if (registered.acknowledged === 0) throw new Error('No registration was acknowledged');
     console.log(
-      `${store}: round ${round} of ${rounds}, ${written} posts written, all there; ${changes} events, each delivered; ${rotated} tokens rotated, each has its successor; ${acknowledged} orders, and of ${unacknowledged} without a response ${replayed} had been made; ${registered.acknowledged} accounts, each has its mail, ${registered.sentBefore} before the end`,
+      `${store}: round ${round} of ${rounds}, ${written} posts written, all stored; ${changes} events, all delivered; ${rotated} tokens rotated, each has one successor; ${acknowledged} orders acknowledged, and of ${unacknowledged} others ${replayed} had been created; ${registered.acknowledged} accounts, all got their mail, ${registered.sentBefore} of them before the kill`,
     );
   }
   await service.end();
@@ -110,7 +110,7 @@ async function write(load: PostLoad, writer: string): Promise<void> {
     });
     if (created === 'killed') return;
     const { id } = JSON.parse(created).data;
-    if (posts.has(id)) throw new Error(`The id ${id} was given twice`);
+    if (posts.has(id)) throw new Error(`The id ${id} was assigned twice`);
     const post: Expectation = { acknowledged: title };
     posts.set(id, post);
 

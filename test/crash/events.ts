@@ -6,8 +6,8 @@ import { environmentOfProcess } from '../support/environment.ts';
 
 const STAFF = { email: 'events@example.com', password: 'crash test password' };
 
-/** In milliseconds: a delivery that was being attempted is attempted again after its lease. */
-const PATIENCE = 90_000;
+/** In milliseconds: a delivery in flight when the service is killed is retried after its lease. */
+const TIMEOUT = 90_000;
 
 /** The state of a post: its title, or `deleted`. */
 type Posts = ReadonlyMap<number, { readonly acknowledged: string }>;
@@ -47,7 +47,7 @@ export class Events {
       headers: { 'content-type': 'application/json', authorization: `Bearer ${access}` },
       body: JSON.stringify({ url: `${receiver.url}/`, types: ['*'] }),
     });
-    if (reply.status !== 201) throw new Error(`The webhook got ${reply.status}`);
+    if (reply.status !== 201) throw new Error(`The webhook was not created: ${reply.status}`);
     return new Events(receiver);
   }
 
@@ -57,7 +57,7 @@ export class Events {
     for (let isMore = true; isMore;) {
       const reply = await service.fetch(`/v1/events?limit=100&cursor=${this.cursor}`);
       const page = (await reply.json()) as { data: Event[]; next_cursor?: string; has_next: boolean };
-      for (const event of page.data) this.take(event);
+      for (const event of page.data) this.record(event);
       this.cursor = page.next_cursor ?? this.cursor;
       isMore = page.has_next;
     }
@@ -67,11 +67,7 @@ export class Events {
         throw new Error(`Post ${id} is ${acknowledged}, and its last event has ${state}`);
     }
     const delivered = () => new Set(this.receiver.delivered.map(({ headers }) => headers['webhook-id']));
-    await until(
-      'every event was delivered',
-      () => [...this.ids].every((id) => delivered().has(id)),
-      PATIENCE,
-    );
+    await until('every event was delivered', () => [...this.ids].every((id) => delivered().has(id)), TIMEOUT);
     if (delivered().size > this.ids.size) throw new Error('Something other than an event was delivered');
     return this.ids.size - before;
   }
@@ -80,8 +76,8 @@ export class Events {
     await this.receiver.stop();
   }
 
-  private take({ id, type, subject, data }: Event): void {
-    if (this.ids.has(id)) throw new Error(`The event ${id} comes twice`);
+  private record({ id, type, subject, data }: Event): void {
+    if (this.ids.has(id)) throw new Error(`The event ${id} is listed twice`);
     this.ids.add(id);
     if (!subject.startsWith('/v1/posts/')) return;
     if (type === 'post.created' && this.created.has(subject)) throw new Error(`${subject} was created twice`);

@@ -5,7 +5,7 @@ import { type Load, send } from './load.ts';
 const CLIENTS = 2;
 
 /** In milliseconds: a mail in flight when the service is killed is retried after its lease. */
-const PATIENCE = 90_000;
+const TIMEOUT = 90_000;
 
 interface Outcome {
   readonly acknowledged: number;
@@ -47,7 +47,7 @@ export class Mails {
   async verify(sentBefore: number): Promise<Outcome> {
     const acknowledged = this.registered.length;
     const isComplete = () => this.arrived === acknowledged;
-    await until('every account that was acknowledged got its mail', isComplete, PATIENCE);
+    await until('every acknowledged account has got its mail', isComplete, TIMEOUT);
     this.registered = [];
     return { acknowledged, sentBefore };
   }

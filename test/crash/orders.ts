@@ -27,7 +27,7 @@ export class Orders {
   private total = 0;
 
   async run(load: Load): Promise<void> {
-    await Promise.all(Array.from({ length: CLIENTS }, () => this.buy(load)));
+    await Promise.all(Array.from({ length: CLIENTS }, () => this.createOrders(load)));
   }
 
   /** Number of orders acknowledged since the last check. */
@@ -43,7 +43,7 @@ export class Orders {
       const isReplay = reply.headers.get('idempotent-replayed') === 'true';
       if (reply.status !== 201) throw new Error(`A retry got ${reply.status}: ${received}`);
       if (order.received !== undefined && (order.received !== received || !isReplay)) {
-        throw new Error(`An order got ${order.received}, and then with ${received}`);
+        throw new Error(`An order got ${order.received}, and its retry ${received}`);
       }
       if (order.received === undefined && isReplay) replayed++;
     }
@@ -58,7 +58,7 @@ export class Orders {
     return { acknowledged, unacknowledged, replayed };
   }
 
-  private async buy(load: Load): Promise<void> {
+  private async createOrders(load: Load): Promise<void> {
     for (;;) {
       const order: Sent = { key: randomUUID() };
       this.sent.push(order);

@@ -64,7 +64,7 @@ export class Rotations {
         await expectStatus(service, family.token, 401);
         lost.push(family);
       } else {
-        throw new Error(`The token ${jti} is neither valid nor has it a successor: ${JSON.stringify(row)}`);
+        throw new Error(`The token ${jti} is not valid and has no successor: ${JSON.stringify(row)}`);
       }
       family.used = [];
     }

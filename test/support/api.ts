@@ -10,14 +10,14 @@ import { Database } from '../../src/database/database.js';
 import { Transactions } from '../../src/database/transactions.js';
 import { insertPosts } from '../../src/posts/post-batch.js';
 import { QuickPasswordsModule } from './quick-passwords.module.js';
-import { holdAgainstReference } from './reference.js';
+import { checkAgainstReference } from './reference.js';
 import { createStore, type StoreName } from './stores.js';
 import { until } from './until.js';
 
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** The parsed JSON, or the text where it is none; `undefined` for an empty body. */
+  /** The parsed JSON, or the text if it is not JSON; `undefined` for an empty body. */
   readonly body: any;
   readonly text: string;
 }
@@ -47,23 +47,23 @@ export interface Tokens {
 
 /** A session by cookie, as the headers of a request. */
 export interface Session {
-  /** What a browser sends by itself, whoever has made the page. */
+  /** What a browser sends automatically, even from the page of another site. */
   readonly cookie: { readonly cookie: string };
-  /** With what only a page of ours knows. */
+  /** Includes the CSRF token, which only pages of the service can read. */
   readonly headers: { readonly cookie: string; readonly 'x-csrf-token': string };
 }
 
-/** What accounts of the tests log in with, unless a test says otherwise. */
+/** The default password of accounts in tests. */
 export const PASSWORD = 'correct horse';
 
-/** The real application on a database of its own; requests go through its whole pipeline. */
+/** The real application on its own database; requests go through the whole pipeline. */
 export class TestApi {
   readonly posts = {
     create: async (fields: Partial<Post> = {}): Promise<Post> =>
       (await this.post('/v1/posts', { title: 'A title', content: 'Some content', ...fields })).body.data,
     get: async (id: number): Promise<Post> => (await this.get(`/v1/posts/${id}`)).body.data,
     count: async (): Promise<number> => (await this.get('/v1/posts')).body.meta.total,
-    /** Posts of an author other than the one that REST knows, oldest first, a second apart. */
+    /** Creates posts of another author than the default one of REST, oldest first, one second apart. */
     createBy: (authorId: number, titles: readonly string[]): Promise<number> =>
       insertPosts(
         this.app.get(Database),
@@ -100,11 +100,11 @@ export class TestApi {
       if (reply.status !== 200) throw new Error(`${email} was not logged in: ${reply.text}`);
       return sessionOf(reply);
     },
-    /** Takes the table away, as if it had never been migrated. */
+    /** Renames the table, as if no migration had created it. */
     drop: async (): Promise<void> => {
       await this.app.get(Transactions).execute('ALTER TABLE accounts RENAME TO gone');
     },
-    /** As the account command does it. */
+    /** The service behind the account command. */
     admin: (): AccountAdmin => this.app.get(AccountAdmin),
   };
 
@@ -119,7 +119,7 @@ export class TestApi {
     const isJson = /^application\/([\w-]+\+)?json/.test(String(headers['content-type']));
     const body = payload === '' ? undefined : isJson ? JSON.parse(payload) : payload;
     const reply = { status: statusCode, headers: headers as Reply['headers'], body, text: payload };
-    holdAgainstReference(options.method ?? 'GET', options.url as string, reply);
+    checkAgainstReference(options.method ?? 'GET', options.url as string, reply);
     return reply;
   }
 
@@ -147,12 +147,12 @@ export class TestApi {
     return this.post('/graphql', { query, ...(variables && { variables }) }, headers);
   }
 
-  /** Moves the service's clock, instead of waiting: milliseconds from the present, backwards below 0. */
+  /** Moves the clock of the service by milliseconds from the present; negative values move it to the past. */
   moveClock(milliseconds: number): void {
     this.app.get(Clock).now = () => new Date(Date.now() + milliseconds);
   }
 
-  /** Waits until the outbox has no mail of a kind: one whose lease ends by a move of the clock would be sent again. */
+  /** Waits until the outbox has no mail of a kind, because moving the clock past its lease would send it again. */
   async mailsSent(kind: string): Promise<void> {
     const count = `SELECT count(*) AS n FROM mails WHERE kind = :kind`;
     await until(`all mails of the kind ${kind} are sent`, async () => {
@@ -161,11 +161,11 @@ export class TestApi {
     });
   }
 
-  /** Stops the application and leaves its database, for another one to open, with other settings if need be. */
+  /** Stops the application, and starts another one on the same database with changed settings. */
   async restart(changes: Partial<Config> = {}): Promise<TestApi> {
     await this.app.close();
     const config: Config = Object.assign({}, this.config, changes);
-    return new TestApi(await createApp(config, { modules: USUAL }), config, this.removeStore);
+    return new TestApi(await createApp(config, { modules: DEFAULT_MODULES }), config, this.removeStore);
   }
 
   async stop(): Promise<void> {
@@ -185,29 +185,29 @@ export class TestApi {
 }
 
 export function sessionOf({ headers, body }: Reply): Session {
-  // Of several, the first is that of the session.
+  // If there are several cookies, the first is that of the session.
   const [cookie] = [headers['set-cookie']!].flat()[0]!.split(';') as [string];
   return { cookie: { cookie }, headers: { cookie, 'x-csrf-token': body.csrf_token } };
 }
 
 export const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
-const USUAL: readonly Type[] = [QuickPasswordsModule];
+const DEFAULT_MODULES: readonly Type[] = [QuickPasswordsModule];
 
-/** @param modules besides those of the service; with others than the usual ones, passwords have their full cost */
+/** @param modules are added to those of the service; without the default ones, passwords have their full cost */
 export async function startApi(
   store: StoreName,
   settings: Readonly<Record<string, string>> = {},
-  modules = USUAL,
+  modules = DEFAULT_MODULES,
 ): Promise<TestApi> {
   const { environment, ...testStore } = await createStore(store, { empty: settings['MIGRATE'] === 'off' });
   return startApiOn({ ...environment, ...settings }, modules, () => testStore.remove());
 }
 
-/** On a database that is there already, and stays unless `removeStore` removes it. */
+/** Starts on an existing database, which is kept unless `removeStore` removes it. */
 export async function startApiOn(
   environment: Readonly<Record<string, string>>,
-  modules = USUAL,
+  modules = DEFAULT_MODULES,
   removeStore = async (): Promise<void> => undefined,
 ): Promise<TestApi> {
   const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment });

@@ -9,7 +9,7 @@ const executablePath = [process.env['CHROMIUM_PATH'] ?? '', ...PATHS].find(exist
 export const hasBrowser = executablePath !== undefined || process.env['CI'] !== undefined;
 if (!hasBrowser) {
   process.stderr.write(
-    '\nLEFT OUT: tests in a browser, because no Chromium was found (set CHROMIUM_PATH)\n\n',
+    '\nSKIPPED: tests in a browser, because no Chromium was found (set CHROMIUM_PATH)\n\n',
   );
 }
 

@@ -1,4 +1,4 @@
-// Loaded by a service (`node --import`) whose life is to end between the commit of an order and its response.
+// Loaded into a service with `node --import`: kills it between the commit of an order and the response.
 import { ServerResponse } from 'node:http';
 
 const { value: writeHead } = Object.getOwnPropertyDescriptor(ServerResponse.prototype, 'writeHead');

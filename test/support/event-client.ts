@@ -67,11 +67,11 @@ export class EventClient {
       text += String(chunk);
       const blocks = text.split('\n\n');
       text = blocks.pop()!;
-      for (const block of blocks) this.take(block);
+      for (const block of blocks) this.record(block);
     }
   }
 
-  private take(block: string): void {
+  private record(block: string): void {
     const fields = new Map(block.split('\n').map((line) => splitField(line)));
     const data = fields.get('data');
     if (data === undefined) {

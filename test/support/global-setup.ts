@@ -11,19 +11,19 @@ import { environmentOfProcess } from './environment.ts';
 const run = promisify(execFile);
 
 /** Bytes that a file system in memory must have free before the tests use it. */
-const ROOM = 4 * 1024 ** 3;
+const MIN_FREE_MEMORY = 4 * 1024 ** 3;
 
 /**
- * Builds the project, and starts one PostgreSQL server for the whole run; each test file has databases of its own in
- * it. Databases are copies of one of each kind, which the build migrates here.
+ * Builds the project, and starts one PostgreSQL server for the whole run. Each test file has its own databases, which
+ * are copies of a migrated template of each kind.
  */
 export default async function setUp(): Promise<() => Promise<void>> {
   const memory = useMemory();
-  // Processes load the application from what the first of them has compiled.
+  // Processes reuse the code that the first of them has compiled.
   process.env['NODE_COMPILE_CACHE'] = resolve('node_modules/.cache/compile');
   // A pooler keeps a connection to the template, which then cannot be copied.
   const hasTemplate = process.env['TEST_DATABASE_POOLER'] === undefined;
-  // At the same time as the start of the server.
+  // Runs at the same time as the start of the server.
   const built = build();
   const embedded = built.then(() => (hasTemplate ? createEmbeddedTemplate() : undefined));
   embedded.catch(() => undefined); // It is awaited below.
@@ -34,7 +34,7 @@ export default async function setUp(): Promise<() => Promise<void>> {
   const tearDown = async () => {
     const folder = await embedded.catch(() => undefined);
     if (folder !== undefined) await rm(folder, { recursive: true });
-    // The server may be one that goes on.
+    // The server may continue to run after the tests.
     if (hasTemplate) await server.run(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`);
     await server.stop();
     if (memory !== undefined) await rm(memory, { recursive: true, force: true });
@@ -77,18 +77,18 @@ const migrate = (environment: Record<string, string>) =>
     env: { ...environmentOfProcess(), ...environment },
   });
 
-/** Each write of SQLite waits for the disk, which is all that some tests would do. */
+/** Puts temporary files into memory, because each write of SQLite waits for the disk. */
 function useMemory(): string | undefined {
   try {
     const { bavail, bsize } = statfsSync('/dev/shm');
-    if (bavail * bsize < ROOM) return undefined;
+    if (bavail * bsize < MIN_FREE_MEMORY) return undefined;
     const folder = mkdtempSync('/dev/shm/posts-api-');
     // PostgreSQL may run as another user.
     chmodSync(folder, 0o711);
     process.env['TMPDIR'] = folder;
     return folder;
   } catch {
-    // Not on every system.
+    // Not every system has this folder.
     return undefined;
   }
 }

@@ -4,7 +4,7 @@ import { SMTPServer } from 'smtp-server';
 import { until } from './until.ts';
 
 /** The server accepts mails, rejects recipients temporarily, never responds, or disconnects in the middle of a mail. */
-export type Behaviour = 'accepts' | 'rejects' | 'hangs' | 'breaks off';
+export type Behaviour = 'accepts' | 'rejects' | 'hangs' | 'disconnects';
 
 /** A mail that the server has accepted. */
 interface AcceptedMail {
@@ -50,14 +50,14 @@ export class MailServer {
       onRcptTo: ({ address }, _session, done) => holder.mailServer!.onRecipient(address, done),
       onData: (stream, session, done) => {
         const chunks: Buffer[] = [];
-        const breaksOff = holder.mailServer!.behaviour === 'breaks off';
+        const disconnects = holder.mailServer!.behaviour === 'disconnects';
         stream.on('data', (chunk: Buffer) => {
           chunks.push(chunk);
-          if (breaksOff) server.connections.forEach((each) => each.close());
+          if (disconnects) server.connections.forEach((each) => each.close());
         });
         stream.on('end', () => {
           // The first chunk may contain the whole mail.
-          if (breaksOff) return;
+          if (disconnects) return;
           const { mailFrom, rcptTo } = session.envelope;
           holder.mailServer!.arrived.push({
             envelope: {

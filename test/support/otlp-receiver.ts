@@ -25,7 +25,7 @@ export class OtlpReceiver {
   static async start(): Promise<OtlpReceiver> {
     const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
       const body = await json(request);
-      if (request.url === '/v1/traces') receiver.take(body);
+      if (request.url === '/v1/traces') receiver.record(body);
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
     };
     const server = createServer((request, response) => void respond(request, response));
@@ -61,7 +61,7 @@ export class OtlpReceiver {
     await once(this.server.close(), 'close');
   }
 
-  private take({ resourceSpans }: any): void {
+  private record({ resourceSpans }: any): void {
     for (const { resource, scopeSpans } of resourceSpans) {
       this.resources.push(attributesOf(resource));
       for (const { spans } of scopeSpans) {

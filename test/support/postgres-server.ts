@@ -14,7 +14,7 @@ export interface PostgresServer {
   readonly url: string;
   /** Runs statements in the default database, each in its own transaction. */
   run(...statements: readonly string[]): Promise<void>;
-  /** Kills all of its processes at once, like a failing machine. */
+  /** Kills all of its processes at the same time, like a machine that fails. */
   kill(): Promise<void>;
   stop(): Promise<void>;
 }

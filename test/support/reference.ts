@@ -39,7 +39,11 @@ interface Response {
 }
 
 /** Checks a response against the OpenAPI document, unless the path is undocumented. @throws Error if they differ */
-export function holdAgainstReference(method: string, url: string, { status, headers, body }: Response): void {
+export function checkAgainstReference(
+  method: string,
+  url: string,
+  { status, headers, body }: Response,
+): void {
   const path = url.replace(/[?#].*/s, '');
   const documentedMethod = method === 'HEAD' ? 'GET' : method;
   const found = routes.find((route) => route.method === documentedMethod && route.pattern.test(path));

@@ -26,9 +26,9 @@ class RepeatController {
   constructor(private readonly transactions: Transactions) {}
 
   /** Writes twice concurrently, and then a third time. */
-  @Post('thrice')
+  @Post('three-writes')
   @Idempotent()
-  async thrice(): Promise<{ ids: number[] }> {
+  async threeWrites(): Promise<{ ids: number[] }> {
     const both = await Promise.all([this.order(), this.transactions.run(() => this.order())]);
     return { ids: [...both, await this.order()] };
   }

@@ -4,12 +4,12 @@ import { environmentOfProcess } from './environment.ts';
 
 const running = new Set<ChildProcess>();
 
-/** Kills what a test that failed has left behind, which would keep the test run from ending. */
+/** Kills services that a failed test has left running, because they would keep the test run from ending. */
 export function killServices(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
-/** A service in a process of its own, as `npm run start:prod` runs it; for what only a process can show. */
+/** A service in a separate process, as `npm run start:prod` runs it, for tests of signals, output and exit codes. */
 export class Service {
   readonly process: ChildProcess;
   readonly url: string;
@@ -74,7 +74,7 @@ export class Service {
     });
   }
 
-  /** Sends the signal and waits for the end. */
+  /** Sends the signal and waits until the process has ended. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<{ code: number | null; milliseconds: number }> {
     const start = Date.now();
     if (this.process.exitCode === null && this.process.signalCode === null) {

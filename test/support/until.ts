@@ -4,16 +4,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * Waits until a condition is true.
  *
  * @param what the condition, for the message of the error
- * @param patience how long to wait, in milliseconds
+ * @param timeout how long to wait, in milliseconds
  * @throws Error when the condition is not true in time
  */
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  patience = 20_000,
+  timeout = 20_000,
 ): Promise<void> {
   let pause = 20;
-  for (let waited = 0; waited < patience; waited += pause) {
+  for (let waited = 0; waited < timeout; waited += pause) {
     if (await condition()) return;
     // A condition may be a request, which would take processor time from other tests.
     if (waited >= 1000) pause = 200;

@@ -17,7 +17,7 @@ describe('npm run build', () => {
   const build = () => copy.run('npm', 'run', '--silent', 'build');
   const main = () => join(copy.folder, 'dist/main.js');
 
-  it('replaces the build at once, so that a running service never sees an incomplete one', async () => {
+  it('replaces the build in one step, so that a running service never sees an incomplete one', async () => {
     const store = await createStore('SQLite');
     const service = await Service.start(store.environment, main());
     writeFileSync(join(copy.folder, 'dist/left-over.js'), '');

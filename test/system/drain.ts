@@ -1,5 +1,5 @@
 /**
- * Stops the service repeatedly under load, and counts what clients get: no request is reset.
+ * Stops the service repeatedly under load, and counts the responses and the requests that fail.
  *
  *     npm run test:system [-- --rounds 50]
  */
@@ -27,7 +27,7 @@ process.env['TEST_DATABASE_URL'] = postgres.url;
 let failed = false;
 try {
   for (const store of STORES) {
-    const { served, failures } = await stopAgainAndAgain(store);
+    const { served, failures } = await stopRepeatedly(store);
     console.log(`${store}: ${rounds} drains, ${served} requests served, ${failures.length} failed`);
     for (const failure of new Set(failures)) console.log(`  ${failure}`);
     failed ||= failures.length > 0;
@@ -37,7 +37,7 @@ try {
 }
 process.exit(failed ? 1 : 0);
 
-async function stopAgainAndAgain(store: StoreName): Promise<Outcome> {
+async function stopRepeatedly(store: StoreName): Promise<Outcome> {
   const testStore = await createStore(store);
   const outcome: Outcome = { served: 0, failures: [] };
   for (let round = 1; round <= rounds; round++) {

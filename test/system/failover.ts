@@ -17,17 +17,17 @@ import { until } from '../support/until.ts';
 
 const WRITERS = 6;
 const READERS = 2;
-/** How long writes may take to recover after the promotion, in milliseconds. */
-const PATIENCE = 10_000;
+/** How soon writes must recover after the promotion, in milliseconds. */
+const RECOVERY_TIMEOUT = 10_000;
 
 if (standbyBinaries === undefined) {
-  console.log('LEFT OUT: failover, as PostgreSQL is not installed here');
+  console.log('SKIPPED: failover, because PostgreSQL is not installed here');
   process.exit(0);
 }
 
 const faults: string[] = [];
-const expect = (what: string, isSo: boolean) => {
-  if (!isSo) faults.push(what);
+const expect = (what: string, isMet: boolean) => {
+  if (!isMet) faults.push(what);
 };
 const first = await startOwnPostgres({ bin: standbyBinaries, durable: false });
 process.env['TEST_DATABASE_URL'] = first.url;
@@ -62,11 +62,11 @@ try {
   back = await Standby.of(second.url, standbyBinaries, firstPort);
   await second.query(`ALTER SYSTEM SET synchronous_standby_names = '*'`);
   await second.query('SELECT pg_reload_conf()');
-  const heir = back;
-  await underLoad('A primary that is frozen', heir, async () => {
+  const newPrimary = back;
+  await underLoad('A primary that is frozen', newPrimary, async () => {
     thaw = await second.freeze();
     await sleep(500);
-    return () => heir.query('SELECT pg_promote()');
+    return () => newPrimary.query('SELECT pg_promote()');
   });
   thaw();
   await sleep(3000);
@@ -75,7 +75,7 @@ try {
   await back.query('ALTER SYSTEM SET default_transaction_read_only = on');
   await back.query('SELECT pg_reload_conf()');
   await until('writes are refused', async () => (await service.post()).status === 503);
-  // Otherwise the former primary, which still accepts writes, would be the only one.
+  // Otherwise the service would switch to the former primary, which still accepts writes.
   await second.kill();
   expect('a write on a read-only server is 503', (await retryAfter()) === '5');
   await back.query('ALTER SYSTEM RESET default_transaction_read_only');
@@ -90,18 +90,18 @@ try {
   await first.stop();
   await rm(store.environment['DATA_DIR']!, { recursive: true });
 }
-for (const fault of faults) console.log(`  ${fault}`);
+for (const fault of faults) console.log(`  Failed: ${fault}`);
 process.exit(faults.length > 0 ? 1 : 0);
 
 /**
  * Writes continuously while another server takes over.
  *
- * @param strike ends the primary, and returns a function that promotes the standby
+ * @param stopPrimary stops the primary, and returns a function that promotes the standby
  */
 async function underLoad(
   what: string,
-  heir: Standby,
-  strike: () => Promise<() => Promise<unknown>>,
+  newPrimary: Standby,
+  stopPrimary: () => Promise<() => Promise<unknown>>,
 ): Promise<void> {
   const acknowledged: number[] = [];
   const failures = new Map<string, number>();
@@ -127,36 +127,36 @@ async function underLoad(
   ];
   await sleep(1500);
   const before = acknowledged.length;
-  const promote = await strike();
+  const promote = await stopPrimary();
   const promoted = performance.now();
   await promote();
   const within = acknowledged.length;
-  await until('writes recover', () => acknowledged.length > within && lastWrite > promoted, PATIENCE);
+  await until('writes recover', () => acknowledged.length > within && lastWrite > promoted, RECOVERY_TIMEOUT);
   const recovery = Math.round(performance.now() - promoted);
   await sleep(1500);
   end.abort();
   await Promise.all(clients);
 
-  const lost = await lostOf(heir, acknowledged);
+  const lost = await countLost(newPrimary, acknowledged);
   console.log(
     `${what}: writes recovered ${recovery} ms after the promotion began; ${acknowledged.length} acknowledged, ${lost} of them lost; failed: ${[...failures].map(([status, count]) => `${count} × ${status}`).join(', ')}`,
   );
-  expect(`${what}: it had been written before`, before > 0);
-  expect(`${what}: ${lost} acknowledged writes are lost`, lost === 0);
-  expect(`${what}: failures are outages`, [...failures.keys()].join() === '503 5');
-  await writeOn(heir, what);
+  expect(`${what}: writes succeed before the switch`, before > 0);
+  expect(`${what}: no acknowledged write is lost, not ${lost}`, lost === 0);
+  expect(`${what}: every failure is 503 with Retry-After: 5`, [...failures.keys()].join() === '503 5');
+  await writeOn(newPrimary, what);
 }
 
 /** The service writes to the new primary, and its events arrive. */
 async function writeOn(server: Standby, what: string): Promise<void> {
   const reply = await service.post();
   const { data } = (await reply.json()) as { data?: { id: number } };
-  expect(`${what}: a write is ${reply.status}`, reply.status === 201);
-  expect(`${what}: the write is on the new primary`, (await lostOf(server, [data?.id ?? 0])) === 0);
+  expect(`${what}: a write is 201, not ${reply.status}`, reply.status === 201);
+  expect(`${what}: the write is on the new primary`, (await countLost(server, [data?.id ?? 0])) === 0);
   await until(`${what}: its event is printed`, () => events.includes(`/v1/posts/${data?.id}\n`));
 }
 
-async function lostOf(server: Standby, ids: readonly number[]): Promise<number> {
+async function countLost(server: Standby, ids: readonly number[]): Promise<number> {
   const client = new Client(databaseOn(server.url));
   await client.connect();
   const { rows } = await client.query<{ lost: number }>(

@@ -13,14 +13,14 @@ import { startPostgres } from '../support/postgres-server.ts';
 import { Service } from '../support/service.ts';
 import { createStore, type StoreName, type TestStore } from '../support/stores.ts';
 
-/** Of the file system; a migrated database takes about a third. */
+/** Size of the file system in bytes; a migrated database takes about a third of it. */
 const SIZE = 48 * 1024 * 1024;
 
 const disk = mkdtempSync(join(tmpdir(), 'posts-api-disk-'));
 try {
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE}`, 'tmpfs', disk], { stdio: 'pipe' });
 } catch {
-  console.log('LEFT OUT: a full disk, as nothing can be mounted here');
+  console.log('SKIPPED: a full disk, because no file system can be mounted here');
   process.exit(0);
 }
 const postgres = await startPostgres();
@@ -39,7 +39,7 @@ try {
   execFileSync('umount', [disk]);
   rmSync(disk, { recursive: true });
 }
-for (const fault of faults) console.log(`  ${fault}`);
+for (const fault of faults) console.log(`  Failed: ${fault}`);
 process.exit(faults.length > 0 ? 1 : 0);
 
 function onDiskOfSqlite(): TestStore {
@@ -50,7 +50,7 @@ function onDiskOfSqlite(): TestStore {
   };
 }
 
-/** A database in a tablespace with its own full disk: the server itself continues. */
+/** A database in a tablespace on the full disk; the other files of the server are on another disk. */
 async function onDiskOfPostgres(): Promise<TestStore> {
   const folder = join(disk, 'tablespace');
   mkdirSync(folder);
@@ -66,8 +66,8 @@ async function onDiskOfPostgres(): Promise<TestStore> {
 
 async function fillDisk(name: StoreName, { environment }: TestStore): Promise<void> {
   const service = await Service.start(environment);
-  const expect = (what: string, isSo: boolean) => {
-    if (!isSo) faults.push(`${name}: ${what}`);
+  const expect = (what: string, isMet: boolean) => {
+    if (!isMet) faults.push(`${name}: ${what}`);
   };
   const create = (size: number) =>
     service.fetch('/v1/posts', {
@@ -87,7 +87,7 @@ async function fillDisk(name: StoreName, { environment }: TestStore): Promise<vo
   statuses.delete(201);
   expect(`writes on a full disk are 503, not ${[...statuses].join()}`, [...statuses].join() === '503');
   expect('readiness names the storage', (await readiness()).includes('storage'));
-  expect('reads go on', (await service.fetch('/v1/posts/1')).status === 200);
+  expect('reads continue', (await service.fetch('/v1/posts/1')).status === 200);
 
   rmSync(filler);
   let recovered = false;
@@ -98,7 +98,7 @@ async function fillDisk(name: StoreName, { environment }: TestStore): Promise<vo
   expect('readiness recovers by itself', recovered);
   expect('writes work again', (await create(500_000)).status === 201);
   await service.end();
-  console.log(`${name}: a full disk was survived`);
+  console.log(`${name}: tested with a full disk`);
 }
 
 /** Writes until the file system is full; its reported free size is wrong, because the database server also writes. */

@@ -20,7 +20,7 @@ const bin = globSync('/usr/lib/postgresql/*/bin').findLast(
   (folder) => globSync('{pg_dump,pg_restore,initdb,postgres}', { cwd: folder }).length === 4,
 );
 if (bin === undefined) {
-  console.log('LEFT OUT: the drill with pg_dump, as PostgreSQL is not installed here');
+  console.log('SKIPPED: the recovery drill with pg_dump, because PostgreSQL is not installed here');
   process.exit(0);
 }
 
@@ -60,7 +60,7 @@ async function drill(store: TestStore, empty: TestStore): Promise<string[]> {
   await restored.end();
   await Promise.all([store.remove(), empty.remove()]);
   console.log(
-    `${before.length} posts were acknowledged before the dump, ${before.length - lost.length} are there`,
+    `${before.length} posts were acknowledged before the dump, ${before.length - lost.length} are restored`,
   );
   return lost;
 }

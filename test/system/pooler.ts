@@ -1,6 +1,6 @@
 /**
- * Runs the core of the suite through PgBouncer in transaction mode. Part of `npm run test:system`; skipped where there
- * is no PgBouncer (PGBOUNCER_PATH names one).
+ * Runs the core of the suite through PgBouncer in transaction mode. Part of `npm run test:system`; skipped with a
+ * message where PgBouncer is not installed (PGBOUNCER_PATH is its path).
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ const CORE = [
 ];
 
 if (!hasPgBouncer) {
-  console.log('LEFT OUT: a pooler, as there is no PgBouncer here (PGBOUNCER_PATH names one)');
+  console.log('SKIPPED: a pooler, because PgBouncer is not installed here (set PGBOUNCER_PATH)');
   process.exit(0);
 }
 

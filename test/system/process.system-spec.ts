@@ -53,7 +53,7 @@ describe.each(STORES)('the process on %s', (store) => {
   }
 
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'finishes what is in flight at %s, says that it is not ready, and exits with 0',
+    'finishes requests in flight at %s, reports that it is not ready, and exits with 0',
     async (signal) => {
       const service = await start({ DRAIN_DELAY_MS: '700' });
       const { id } = ((await (await service.post()).json()) as any).data;
@@ -69,7 +69,7 @@ describe.each(STORES)('the process on %s', (store) => {
       expect((await service.fetch('/health')).status).toBe(200);
       expect((await service.fetch(`/v1/posts/${id}`)).status).toBe(200);
 
-      // A connection that was kept is served once more.
+      // A keep-alive connection is served one more request.
       await until('the process stops listening', () =>
         service.fetch('/health').then(
           () => false,
@@ -110,7 +110,7 @@ describe.each(STORES)('the process on %s', (store) => {
     expect(milliseconds).toBeLessThan(10_000);
   });
 
-  it('exits at once at a second signal', async () => {
+  it('exits immediately at a second signal', async () => {
     const service = await start();
     await slowPost(service);
 
@@ -130,7 +130,7 @@ describe.each(STORES)('the process on %s', (store) => {
     });
     afterAll(() => service.end());
 
-    it('says where it listens and where the data is, without the password', () => {
+    it('logs its address and the location of the data, without the password', () => {
       expect(service.output).toMatch(
         /Ready on http:\/\/127\.0\.0\.1:\d+, data in (SQLite in|PostgreSQL at) /,
       );
@@ -141,7 +141,7 @@ describe.each(STORES)('the process on %s', (store) => {
       expect(service.log.find(({ level }) => level === 40)?.['msg']).toContain('WRITE_ACCESS');
     });
 
-    it('says which port is taken', async () => {
+    it('reports which port is in use', async () => {
       const other = await createStore(store, { empty: true });
       const { port } = new URL(service.url);
 
@@ -151,7 +151,7 @@ describe.each(STORES)('the process on %s', (store) => {
       await other.remove();
     });
 
-    it('logs one line of JSON for each request, with nothing of its content', async () => {
+    it('logs one line of JSON for each request, without its content', async () => {
       const headers = {
         authorization: 'Bearer hunter2',
         cookie: 'session=hunter2',
@@ -196,7 +196,7 @@ describe.each(STORES)('the process on %s', (store) => {
     expect(status).toBe(503);
   });
 
-  it('is migrated by a command, beside a running service', async () => {
+  it('becomes ready when a command migrates its database', async () => {
     const other = await createStore(store, { empty: true });
     const service = await Service.start({ ...other.environment, MIGRATE: 'off' });
     expect((await service.fetch('/health/ready')).status).toBe(503);
@@ -226,8 +226,8 @@ it('the start logs the addresses of the service, the OpenAPI page and the playgr
 });
 
 describe('a package without a binary', () => {
-  it('is named, and how to compile it', async () => {
-    // As `node-gyp-build` takes the platform, which is this way another one than that of the process.
+  it('is named in the error, with the command that compiles it', async () => {
+    // `node-gyp-build` reads the platform from these variables, and so looks for a binary of another platform.
     const platform = { npm_config_platform: 'darwin', npm_config_arch: 'x64' };
 
     await expect(Service.start(platform)).rejects.toThrow(
@@ -236,8 +236,8 @@ describe('a package without a binary', () => {
   });
 });
 
-describe('a bad configuration', () => {
-  it('stops the start with the name of the setting, and never its value', async () => {
+describe('an invalid configuration', () => {
+  it('stops the start with the names of the settings, without their values', async () => {
     await expect(Service.start({ NODE_ENV: 'production', JWT_SECRET: 'hunter2', PORT: 'x' })).rejects.toThrow(
       /ended with 1:[^]*PORT must be[^]*JWT_SECRET must be(?![^]*hunter2)(?![^]*\n\s+at )/,
     );
@@ -252,11 +252,11 @@ describe('a data folder', () => {
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   it.each([
-    ['a folder that cannot be made', () => '/proc/x', 'DATA_DIR cannot be used: ENOENT'],
+    ['a folder that cannot be created', () => '/proc/x', 'DATA_DIR cannot be used: ENOENT'],
     ['a file', () => join(folder, 'file'), 'DATA_DIR cannot be used: .*file is a file'],
     ['a folder below a file', () => join(folder, 'file/below'), 'DATA_DIR cannot be used: .*file is a file'],
     ['a damaged database', () => folder, 'DATA_DIR cannot be used: .*damaged: restore a backup'],
-  ])('that is %s stops the start with one line', async (_, directory, message) => {
+  ])('that is %s stops the start with a one-line error', async (_, directory, message) => {
     await writeFile(join(folder, 'file'), '');
     await writeFile(join(folder, 'database.sqlite'), 'This is no database.'.repeat(1000));
 
@@ -265,7 +265,7 @@ describe('a data folder', () => {
     );
   });
 
-  it('that others may look into has a database that they may not read', async () => {
+  it('that other users can open contains a database that they cannot read', async () => {
     await chmod(folder, 0o755);
     const service = await Service.start({ DATA_DIR: folder });
     await service.post();

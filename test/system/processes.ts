@@ -1,5 +1,5 @@
 /**
- * Runs the `system-spec` files of this folder with Vitest: the start and stop of processes, on both databases, outages
+ * Runs the `system-spec` files of this folder with Vitest: the start and stop of processes on both databases, outages
  * behind a proxy, several processes on one database, and the build. Part of `npm run test:system`.
  */
 import { spawn } from 'node:child_process';

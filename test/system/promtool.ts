@@ -1,6 +1,6 @@
 /**
  * Checks with Prometheus's own tool the response of `/metrics` on both databases, and the rules of
- * `deploy/monitoring`. Part of `npm run test:system`; skipped with a message where there is no `promtool`.
+ * `deploy/monitoring`. Part of `npm run test:system`; skipped with a message where `promtool` is not installed.
  */
 import { spawnSync } from 'node:child_process';
 import { startPostgres } from '../support/postgres-server.ts';
@@ -18,7 +18,9 @@ function promtool(what: string, parameters: readonly string[], input = ''): void
 }
 
 if (spawnSync('promtool', ['--version']).status !== 0) {
-  console.log('LEFT OUT: the checks of promtool, as there is none here (Debian has it in prometheus)');
+  console.log(
+    'SKIPPED: the checks of promtool, because it is not installed here (Debian package: prometheus)',
+  );
   process.exit(0);
 }
 

@@ -1,7 +1,7 @@
 /**
  * Three replicas on one PostgreSQL behind HAProxy, with the configuration of `deploy/haproxy`: restarts under load, a
- * killed replica, and shared state. Part of `npm run test:system`; skipped where there is no
- * HAProxy (HAPROXY_PATH names one).
+ * killed replica, and shared state. Part of `npm run test:system`; skipped with a message where HAProxy is not
+ * installed (HAPROXY_PATH is its path).
  */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -28,7 +28,7 @@ interface Reply {
 
 const program = process.env['HAPROXY_PATH'] ?? '/usr/sbin/haproxy';
 if (!existsSync(program)) {
-  console.log('LEFT OUT: a proxy, as there is no HAProxy here (HAPROXY_PATH names one)');
+  console.log('SKIPPED: a proxy, because HAProxy is not installed here (set HAPROXY_PATH)');
   process.exit(0);
 }
 
@@ -36,8 +36,8 @@ const postgres = await startPostgres();
 process.env['TEST_DATABASE_URL'] = postgres.url;
 const store = await createStore('PostgreSQL');
 const faults: string[] = [];
-const expect = (what: string, isSo: boolean) => {
-  if (!isSo) faults.push(what);
+const expect = (what: string, isMet: boolean) => {
+  if (!isMet) faults.push(what);
 };
 const ports = [await freePort(), await freePort(), await freePort()];
 const replicas = await Promise.all(ports.map(startReplica));
@@ -51,19 +51,19 @@ const proxy = spawn(program, ['-db', '-q', '-f', 'deploy/haproxy/haproxy.cfg'], 
 });
 try {
   await until(
-    'the proxy serves',
+    'the proxy responds',
     async () => (await send('GET', '/health').catch(() => undefined))?.status === 200,
   );
   await restartInTurn();
   await killOne();
-  await agree();
+  await checkSharedState();
 } finally {
   proxy.kill('SIGKILL');
   await Promise.all(replicas.map((replica) => replica.end()));
   await store.remove();
   await postgres.stop();
 }
-for (const fault of faults) console.log(`  ${fault}`);
+for (const fault of faults) console.log(`  Failed: ${fault}`);
 process.exit(faults.length > 0 ? 1 : 0);
 
 function startReplica(own: number): Promise<Service> {
@@ -86,10 +86,10 @@ async function restartInTurn(): Promise<void> {
   }
   const { served, failures } = await load.end();
   console.log(`Restarts in turn: ${served} requests served, ${failures.length} failed`);
-  expect(`restarts fail requests: ${failures.slice(0, 3).join(', ')}`, failures.length === 0);
+  expect(`no request fails during restarts, not ${failures.slice(0, 3).join(', ')}`, failures.length === 0);
 }
 
-/** Only requests in flight at the killed replica fail, and everything acknowledged is there. */
+/** Only requests in flight at the killed replica fail, and no acknowledged write is lost. */
 async function killOne(): Promise<void> {
   const load = startLoad();
   await sleep(1000);
@@ -97,7 +97,7 @@ async function killOne(): Promise<void> {
   await sleep(2000);
   const { served, failures, acknowledged } = await load.end();
   console.log(`A replica killed: ${served} requests served, ${failures.length} failed`);
-  expect(`more fails than was in flight: ${failures.length}`, failures.length <= CLIENTS);
+  expect(`only requests in flight fail, not ${failures.length}`, failures.length <= CLIENTS);
   for (const path of acknowledged)
     expect(`${path} was acknowledged`, (await send('GET', path)).status === 200);
   replicas[0] = await startReplica(ports[0]!);
@@ -105,14 +105,14 @@ async function killOne(): Promise<void> {
 }
 
 /** Sessions, idempotency, the login throttle, and the client's address. */
-async function agree(): Promise<void> {
+async function checkSharedState(): Promise<void> {
   const account = { email: 'ada@example.com', password: PASSWORD, name: 'Ada' };
   expect('an account registers', (await send('POST', '/auth/register/', account)).status === 201);
   const { headers } = await send('POST', '/auth/session/', account);
   const cookie = String(headers['set-cookie']).split(';')[0]!;
   for (const own of ports) {
     const { status, body } = await send('GET', '/auth/sessions/', undefined, { cookie }, own);
-    expect(`replica ${own} knows the session, and the address behind the proxy`, status === 200);
+    expect(`replica ${own} accepts the session`, status === 200);
     expect('the address is that of the client', body?.data?.[0]?.address === CLIENT_ADDRESS);
   }
 
@@ -121,7 +121,7 @@ async function agree(): Promise<void> {
   const ids = orders.filter(({ status }) => status === 201).map(({ body }) => body.data.id);
   expect('one order for one key', new Set(ids).size === 1);
   expect(
-    'others replay it, or meet it in progress',
+    'the other requests get the same response, or 409 while it is in progress',
     orders.every(({ status }) => status === 201 || status === 409),
   );
 
@@ -131,18 +131,18 @@ async function agree(): Promise<void> {
   for (let n = 0; n <= 20; n++) statuses.push((await send('POST', '/auth/login/', wrong, forged())).status);
   expect(`logins are throttled over all replicas: ${statuses.join()}`, statuses.indexOf(429) === 20);
   const direct = await send('POST', '/auth/login/', wrong, forged(), ports[1]);
-  expect('a header of the client itself is not believed', direct.status === 429);
-  console.log('Sessions, idempotency, the throttle of logins and client addresses agree');
+  expect('a forwarded address that the client sends directly is ignored', direct.status === 429);
+  console.log('Checked on all replicas: sessions, idempotency, the login throttle, client addresses');
 }
 
 function startLoad() {
   const failures: string[] = [];
   const acknowledged: string[] = [];
   let served = 0;
-  const over = new AbortController();
+  const stop = new AbortController();
   const client = async (n: number) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    while (!over.signal.aborted) {
+    while (!stop.signal.aborted) {
       const [method, path, body] =
         n % 2
           ? (['GET', '/v1/posts', undefined] as const)
@@ -158,7 +158,7 @@ function startLoad() {
   };
   const clients = Array.from({ length: CLIENTS }, (_, n) => client(n));
   const end = async () => {
-    over.abort();
+    stop.abort();
     await Promise.all(clients);
     return { served, failures, acknowledged };
   };

@@ -1,5 +1,5 @@
 /**
- * Runs the tests that need parts of the system: each file of this folder, one after the other.
+ * Runs the tests that need whole processes or other programs: each script of this folder, one after the other.
  *
  *     npm run test:system [-- --only proxy,drain --rounds 50]
  */
@@ -18,15 +18,15 @@ const names = readdirSync(folder)
 const { values } = parseCommandLine(
   `Usage: npm run test:system [-- --only NAMES --rounds N]
 
-Runs the tests that need parts of the system: ${names.join(', ')}.
---only   some of them, separated by commas
---rounds how often \`drain\` stops the service, 50 unless given`,
+Runs the tests that need whole processes or other programs: ${names.join(', ')}.
+--only   runs only these, separated by commas
+--rounds how often \`drain\` stops the service (default: 50)`,
   { options: { only: { type: 'string' }, rounds: { type: 'string', default: '50' } } },
 );
 const only = values.only?.split(',') ?? names;
 const unknown = only.filter((name) => !names.includes(name));
 if (unknown.length > 0) {
-  console.error(`There is no system test ${unknown.join(', ')}; there are ${names.join(', ')}`);
+  console.error(`Unknown system tests: ${unknown.join(', ')}. Available: ${names.join(', ')}`);
   process.exit(2);
 }
 
@@ -39,14 +39,14 @@ for (const name of only) {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   test.stdout.on('data', (chunk: Buffer) => {
-    if (chunk.includes('LEFT OUT')) skipped++;
+    if (chunk.includes('SKIPPED')) skipped++;
     process.stdout.write(chunk);
   });
   const [status] = (await once(test, 'close')) as [number | null];
   if (status !== 0) failed.push(name);
 }
 console.log(
-  `\nSystem tests: ${only.length - failed.length - skipped} passed, ${failed.length} failed, ${skipped} left out`,
+  `\nSystem tests: ${only.length - failed.length - skipped} passed, ${failed.length} failed, ${skipped} skipped`,
 );
 if (failed.length > 0) console.log(`Failed: ${failed.join(', ')}`);
 process.exit(failed.length > 0 ? 1 : 0);

@@ -19,7 +19,7 @@ describe('a second service', () => {
     await store.remove();
   });
 
-  it('serves the same data on the same PostgreSQL, also when many start at once', async () => {
+  it('serves the same data on the same PostgreSQL, even if several start at the same time', async () => {
     const store = await createStore('PostgreSQL');
     const services = await Promise.all(Array.from({ length: 4 }, () => Service.start(store.environment)));
 

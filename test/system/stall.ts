@@ -37,7 +37,11 @@ function open() {
   return socket;
 }
 
-/** A socket that is not read does not notice its end; writing to it does. @returns the milliseconds until then */
+/**
+ * Writes repeatedly, because a socket that is not read does not detect that it was closed.
+ *
+ * @returns the milliseconds until the server closes the connection
+ */
 async function untilClosed(socket: ReturnType<typeof open>): Promise<number> {
   const probe = setInterval(() => socket.write('\r\n'), 500);
   const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -47,7 +51,7 @@ async function untilClosed(socket: ReturnType<typeof open>): Promise<number> {
   return Date.now() - start;
 }
 
-/** Pauses a second after each part. @returns the number of received bytes */
+/** Pauses for about a second after each megabyte. @returns the number of received bytes */
 async function readSlowly(): Promise<number> {
   const socket = open();
   let bytes = 0;

@@ -8,7 +8,7 @@ import { createStore, STORES } from '../support/stores.js';
 import { until } from '../support/until.js';
 
 describe.each(STORES)('an order on %s', (store) => {
-  it('is returned to a retry after kill -9 between the commit and the response', async () => {
+  it('is returned to a retry after a kill -9 between the commit and the response', async () => {
     const { environment, ...testStore } = await createStore(store);
     const init = { method: 'POST', body: '{"a":1}', headers: { 'idempotency-key': 'k' } };
     const dying = await Service.start({

@@ -1,9 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-/** Tests of whole processes, for `processes.ts`: what they start is not part of `npm test`, which would take minutes longer. */
+/** Settings for the tests of whole processes. They are separate from `npm test`, because they take minutes. */
 export default defineConfig({
   root: new URL('../..', import.meta.url).pathname,
-  // As in `vitest.config.ts`: one copy of `graphql` for all.
+  // As in `vitest.config.ts`: one copy of `graphql` for all modules.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     include: ['test/system/*.system-spec.ts'],

@@ -79,7 +79,7 @@ export class AccountAdmin {
     return this.set(email, { isEmailVerified: true });
   }
 
-  /** Sets a password, and ends all logins. @throws AppError `VALIDATION_ERROR` for a poor one */
+  /** Sets a password, and ends all logins. @throws AppError `VALIDATION_ERROR` if it breaks the policy */
   async resetPassword(email: string, password: string): Promise<Account> {
     const seen = await this.find(email);
     await this.policy.check('password', password, seen);

@@ -7,10 +7,10 @@ import type { LoginInfo } from '../access/index.js';
 import { type Account, ACCOUNT, type AccountRow, toAccount } from '../accounts/index.js';
 import { Logins } from '../logins/index.js';
 
-/** A session that is not used for so long expires, in milliseconds. */
+/** How long an unused session is valid, in milliseconds. */
 const LIFETIME = 14 * 24 * 3600 * 1000;
 
-/** The precision of the last use, in milliseconds: not every read writes it. */
+/** The precision of the last use, in milliseconds, so that not every read writes it. */
 const RESOLUTION = 60_000;
 
 const SECRET_BYTES = 32;

@@ -55,7 +55,7 @@ export class SocialIdentities {
   }
 
   /**
-   * @param id as it stands in the path
+   * @param id as in the path
    * @throws AppError `NOT_FOUND` if the account has no such identity, `CONFLICT` for the last way to log in
    */
   async unlink(accountId: number, id: string): Promise<void> {

@@ -8,10 +8,10 @@ import { commandDataSource } from '../../database/data-source.js';
 import { migrate } from '../../database/migrate.js';
 import { countPending } from '../../database/pending-migrations.js';
 
-/** What a person can mend in how the command was called; printed without a stack. */
+/** An error of the user, such as a wrong flag; printed without a stack. */
 export class UsageError extends ConfigError {}
 
-/** Runs a command. Its result is the exit code; what it throws is printed, and is 1. */
+/** Runs a command. Its result is the exit code; an error is printed, and the exit code is 1. */
 export async function runCommand(command: (config: StoreConfig) => Promise<number>): Promise<void> {
   try {
     process.exitCode = await command(loadStoreConfig(process.env));

@@ -92,7 +92,7 @@ export function auditAccount(id: number): void {
   if (trail) trail.accountId = id;
 }
 
-/** Leaves address and client of the acting account out of the log. */
+/** Omits address and client of the acting account from the log. */
 export function auditAnonymously(): void {
   const trail = currentTrail();
   if (trail) trail.source = { ...trail.source, address: '', agent: '' };

@@ -89,7 +89,7 @@ async function createCounter(
 
 /**
  * The store in memory returns the object that it counts in: concurrent requests, such as messages in one
- * packet, would each see the count of the last.
+ * packet, would all see the count of the last one.
  */
 function oneByOne(count: Counter): Counter {
   let last: Promise<unknown> = Promise.resolve();

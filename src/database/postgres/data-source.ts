@@ -39,7 +39,7 @@ function toRfc3339(text: string): string {
   return `${text.slice(0, 10)}T${text.slice(11, 19)}.${milliseconds}Z`;
 }
 
-/** A connection pool. A patient one has no statement timeout, for migrations. */
+/** A connection pool. That of a command is small and has no statement timeout, because migrations may take long. */
 export class PostgresDataSource extends ServiceDataSource {
   /** The pool of the replica for the current reads; undefined: the primary. */
   replicaPool: () => Pool | undefined = () => undefined;
@@ -53,7 +53,7 @@ export class PostgresDataSource extends ServiceDataSource {
   constructor(
     store: PostgresStore,
     entities: MixedList<Function | string | EntitySchema>,
-    { patient = false } = {},
+    { forCommand = false } = {},
   ) {
     const primary = Primary.of(store);
     super({
@@ -64,13 +64,13 @@ export class PostgresDataSource extends ServiceDataSource {
       installExtensions: false,
       // `gen_random_uuid()`, which needs no extension.
       uuidExtension: 'pgcrypto',
-      poolSize: patient ? 2 : store.poolSize,
+      poolSize: forCommand ? 2 : store.poolSize,
       connectTimeoutMS: CONNECTION_TIMEOUT,
       // `pg` emits an error when an idle connection is lost; without a listener, it would end the process.
       poolErrorHandler: () => undefined,
       extra: {
         ...sessionOf(store),
-        ...(patient ? { Client: clientOf(primary) } : limitedTo(store, primary, STATEMENT_TIMEOUT)),
+        ...(forCommand ? { Client: clientOf(primary) } : limitedTo(store, primary, STATEMENT_TIMEOUT)),
       },
     });
     this.primary = primary;

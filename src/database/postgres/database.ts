@@ -26,11 +26,17 @@ export class PostgresDatabase extends Database {
     super();
     const { preparedStatements } = store;
     const connection = new PostgresConnection(poolOf(source), preparedStatements);
-    const patient = new PostgresConnection(searches, preparedStatements);
+    const searchConnection = new PostgresConnection(searches, preparedStatements);
     this.transactions = new PostgresTransactions(source, connection);
     this.standbys = store.replicaUrls.length > 0 ? new Replicas(store, source.watch) : undefined;
     source.replicaPool = () => this.standbys?.current?.main;
-    this.queries = new PostgresQueries(connection, patient, this.transactions, source, this.standbys);
+    this.queries = new PostgresQueries(
+      connection,
+      searchConnection,
+      this.transactions,
+      source,
+      this.standbys,
+    );
     if (source.primary) source.primary.onMove = ({ name }) => this.move(name);
   }
 

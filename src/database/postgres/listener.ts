@@ -6,7 +6,7 @@ import type { Listening } from '../listening.js';
 const RETRY = 1000;
 
 /** The timeout of a connection and of its test signal, in milliseconds. */
-const PATIENCE = 2000;
+const TIMEOUT = 2000;
 
 /**
  * Listens to a channel on its own connection, and reconnects. A pooler that uses another connection for each transaction
@@ -42,7 +42,7 @@ export class PostgresListener implements Listening {
   }
 
   private async connect(): Promise<void> {
-    const client = this.newClient(PATIENCE);
+    const client = this.newClient(TIMEOUT);
     const proof = randomUUID();
     const lose = (): void => this.lose(client);
     this.client = client;

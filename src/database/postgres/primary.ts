@@ -2,7 +2,7 @@ import { Client, type Pool } from 'pg';
 import type { PostgresStore } from '../../config/config.js';
 
 /** How long a server may take to connect and to respond, in milliseconds; two servers fit into a connection timeout. */
-const PATIENCE = { connection: 600, response: 300 };
+const TIMEOUTS = { connection: 600, response: 300 };
 
 /** The interval of checks of the primary, and how long a check is valid, in milliseconds. */
 const INTERVAL = 1000;
@@ -153,8 +153,8 @@ const isWritable = ([row]: readonly ReadOnly[]): boolean => row?.transaction_rea
 async function whyNot({ url }: PostgresServer): Promise<string | undefined> {
   const client = new Client({
     connectionString: url,
-    connectionTimeoutMillis: PATIENCE.connection,
-    query_timeout: PATIENCE.response,
+    connectionTimeoutMillis: TIMEOUTS.connection,
+    query_timeout: TIMEOUTS.response,
   });
   // Emitted in addition to the error; without a listener, it would end the process.
   client.on('error', () => undefined);

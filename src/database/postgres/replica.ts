@@ -132,6 +132,6 @@ export class Replica {
     this.wasUsable = isUsable;
     if (isUsable && wasUsable === false) this.logger.log(`The replica ${this.name} is used again`);
     if (!isUsable && wasUsable)
-      this.logger.warn(`The replica ${this.name} is left out: it is away or too late`);
+      this.logger.warn(`The replica ${this.name} is not used: it is unavailable or too far behind`);
   }
 }

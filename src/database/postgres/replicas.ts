@@ -11,7 +11,7 @@ import { parsePosition } from './wal-position.js';
 const INTERVAL = 1000;
 
 /** How long a read waits for a replica with the required position, and the interval of its checks, in milliseconds. */
-const PATIENCE = 100;
+const REPLICA_TIMEOUT = 100;
 const POLL = 10;
 
 /** A read that took longer has failed because it is slow, and is not repeated, in milliseconds. */
@@ -107,7 +107,7 @@ export class Replicas {
     return work();
   }
 
-  /** The log of another primary may have ended before what the one before it had reached. */
+  /** The log of a new primary may end before the position that the former one had reached. */
   forgetPositions(): void {
     for (const replica of this.all) replica.lose();
   }
@@ -127,7 +127,7 @@ export class Replicas {
   private async choose(position: bigint = 0n): Promise<Choice | undefined> {
     const first = this.turn++ % this.all.length;
     const inTurn = [...this.all.slice(first), ...this.all.slice(0, first)];
-    const end = performance.now() + PATIENCE;
+    const end = performance.now() + REPLICA_TIMEOUT;
     for (;;) {
       const usable = inTurn.filter(({ isUsable }) => isUsable);
       const replica = usable.find(({ replayed }) => replayed >= position);

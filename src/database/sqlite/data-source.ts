@@ -33,13 +33,13 @@ export class SqliteDataSource extends ServiceDataSource {
   private readonly openReader: () => Database.Database;
   private opened: Database.Database | undefined;
 
-  /** @param patient whether a statement may wait long for another process */
+  /** @param forCommand lets a statement wait longer for another process */
   constructor(
     private readonly store: SqliteStore,
     entities: MixedList<Function | string | EntitySchema>,
-    { patient = false } = {},
+    { forCommand = false } = {},
   ) {
-    const timeout = patient ? BUSY_TIMEOUT.command : BUSY_TIMEOUT.service;
+    const timeout = forCommand ? BUSY_TIMEOUT.command : BUSY_TIMEOUT.service;
     super({
       type: 'better-sqlite3',
       driver: CachingConnection,

@@ -9,11 +9,11 @@ import { makeDataFolder } from '../../config/data-folder.js';
 export class FileLock {
   private constructor(private readonly holder: Database.Database) {}
 
-  /** @param patience how long to wait for another holder, in milliseconds
+  /** @param timeout how long to wait for another holder, in milliseconds
    *  @returns the lock, or `undefined` when another process holds it */
-  static acquire(file: string, patience: number): FileLock | undefined {
+  static acquire(file: string, timeout: number): FileLock | undefined {
     makeDataFolder(dirname(file));
-    const holder = new Database(file, { timeout: patience });
+    const holder = new Database(file, { timeout: timeout });
     try {
       holder.exec('BEGIN EXCLUSIVE');
       return new FileLock(holder);

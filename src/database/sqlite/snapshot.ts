@@ -6,7 +6,7 @@ import { DatabaseError } from '../database.error.js';
 const PAGES = 2000;
 
 /** How long another process may block reading, in milliseconds. */
-const PATIENCE = 30_000;
+const TIMEOUT = 30_000;
 
 /** The number of copied pages, and of all pages. */
 export type OnProgress = (done: number, total: number) => void;
@@ -26,7 +26,7 @@ export async function copyDatabase(
 ): Promise<void> {
   let source: Database.Database | undefined;
   try {
-    source = new Database(from, { readonly, fileMustExist: true, timeout: PATIENCE });
+    source = new Database(from, { readonly, fileMustExist: true, timeout: TIMEOUT });
     // Keeps this state readable. Without it, each write of another process would restart the copy.
     source.exec('BEGIN');
     source.prepare('SELECT count(*) FROM sqlite_master').get();

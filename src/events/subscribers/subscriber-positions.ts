@@ -3,12 +3,12 @@ import { Clock } from '../../common/clock/clock.js';
 import { Queries } from '../../database/queries.js';
 import { Transactions } from '../../database/transactions.js';
 
-/** How long a process has a subscriber to itself, in milliseconds, unless it renews that. */
+/** How long a lease lasts unless it is renewed, in milliseconds. */
 export const LEASE = 30_000;
 
-/** Before the second attempt, in milliseconds; twice as long after each further one, up to the greatest. */
+/** Before the second attempt, in milliseconds; doubled after each further one, up to the maximum. */
 const FIRST_DELAY = 1000;
-const GREATEST_DELAY = 5 * 60_000;
+const MAX_DELAY = 5 * 60_000;
 
 interface Row {
   readonly position: number;
@@ -18,7 +18,7 @@ interface Row {
   readonly next_attempt_at: string | null;
 }
 
-/** Where subscribers are in the log, with a lease for the process that runs one. */
+/** The positions of subscribers in the log, each with a lease for the process that runs the subscriber. */
 @Injectable()
 export class SubscriberPositions {
   constructor(
@@ -27,7 +27,7 @@ export class SubscriberPositions {
     private readonly clock: Clock,
   ) {}
 
-  /** Makes a subscriber known; one that is known keeps its position. */
+  /** Registers a subscriber; one that is already registered keeps its position. */
   async add(name: string, position: number): Promise<void> {
     await this.transactions.execute(
       'INSERT INTO event_subscribers (name, position) VALUES (:name, :position) ON CONFLICT (name) DO NOTHING',
@@ -35,14 +35,14 @@ export class SubscriberPositions {
     );
   }
 
-  /** Ends the leases of a process that is gone, where there can only be one. */
+  /** Ends all leases: for a database that only one process can use, whose former process has ended. */
   async releaseAll(): Promise<void> {
     await this.transactions.execute(
       'UPDATE event_subscribers SET lease_until = NULL WHERE lease_until IS NOT NULL',
     );
   }
 
-  /** The position after which there is something to do; `undefined` while another process is at it, or it has to wait. */
+  /** The position to continue from; `undefined` while another process has the lease, or a retry is not due. */
   async available(name: string, owner: string): Promise<number | undefined> {
     const row = await this.queries.one<Row>(
       'SELECT position, lease_owner, lease_until, attempts, next_attempt_at FROM event_subscribers WHERE name = :name',
@@ -59,7 +59,7 @@ export class SubscriberPositions {
     return this.queries.all('SELECT name, position FROM event_subscribers');
   }
 
-  /** Takes or renews the lease. @returns the position; `undefined` where another process was faster */
+  /** Takes or renews the lease. @returns the position; `undefined` if another process has the lease */
   async claim(name: string, owner: string): Promise<number | undefined> {
     const now = this.clock.now();
     const [row] = await this.transactions.execute<{ position: number }>(
@@ -71,7 +71,7 @@ export class SubscriberPositions {
     return row?.position;
   }
 
-  /** Events up to a position are done. @returns whether the lease still holds, and nobody has got further */
+  /** Stores that events up to a position are done. @returns false if the lease was lost, or the position is later */
   async advance(name: string, owner: string, position: number): Promise<boolean> {
     const rows = await this.transactions.execute(
       `UPDATE event_subscribers SET position = :position, attempts = 0, next_attempt_at = NULL, error = NULL
@@ -81,7 +81,7 @@ export class SubscriberPositions {
     return rows.length > 0;
   }
 
-  /** Nobody needs the events up to a position. */
+  /** Advances the position past events that need no handling. */
   async skip(name: string, position: number): Promise<void> {
     await this.transactions.execute(
       'UPDATE event_subscribers SET position = :position WHERE name = :name AND position < :position',
@@ -89,13 +89,13 @@ export class SubscriberPositions {
     );
   }
 
-  /** The next event failed. @returns after how many milliseconds it is tried again */
+  /** Schedules a retry of an event that failed. @returns the delay in milliseconds */
   async postpone(name: string, owner: string, error: string): Promise<number> {
     const row = await this.queries.one<Row>('SELECT attempts FROM event_subscribers WHERE name = :name', {
       name,
     });
     const attempts = (row?.attempts ?? 0) + 1;
-    const delay = Math.min(FIRST_DELAY * 2 ** Math.min(attempts - 1, 20), GREATEST_DELAY);
+    const delay = Math.min(FIRST_DELAY * 2 ** Math.min(attempts - 1, 20), MAX_DELAY);
     await this.transactions.execute(
       `UPDATE event_subscribers SET attempts = :attempts, next_attempt_at = :next, error = :error, lease_until = NULL
        WHERE name = :name AND lease_owner = :owner`,

@@ -16,7 +16,7 @@ const INTERVAL = 1000;
 const IDLE_INTERVAL = 60_000;
 
 /** How long a stopping process waits for its current event, in milliseconds. */
-const PATIENCE = 3000;
+const STOP_TIMEOUT = 3000;
 
 /** Another process has taken over, and handles later events. */
 class LeaseLost extends Error {}
@@ -65,8 +65,8 @@ export class Subscription {
     clearTimeout(this.timer);
     if (this.running) {
       const abort = new AbortController();
-      const patience = sleep(PATIENCE, undefined, { signal: abort.signal }).catch(() => undefined);
-      await Promise.race([this.running, patience]);
+      const timeout = sleep(STOP_TIMEOUT, undefined, { signal: abort.signal }).catch(() => undefined);
+      await Promise.race([this.running, timeout]);
       abort.abort();
     }
     // Another process need not wait until the lease expires.
@@ -81,7 +81,7 @@ export class Subscription {
     const { name } = this.subscriber;
     this.running = this.run()
       .catch((error: unknown) =>
-        this.services.logger.warn({ msg: 'A subscriber cannot go on for now', name, err: error }),
+        this.services.logger.warn({ msg: 'A subscriber cannot continue for now', name, err: error }),
       )
       .finally(() => {
         this.running = undefined;

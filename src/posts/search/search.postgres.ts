@@ -5,13 +5,13 @@ const LIKE = '(title_folded LIKE :text OR content_folded LIKE :text)';
 
 export function containing(folded: string): TextMatch {
   if (Array.from(folded).length < GRAM) {
-    return { condition: CONTAINS, walking: CONTAINS, parameters: { text: folded } };
+    return { condition: CONTAINS, scanning: CONTAINS, parameters: { text: folded } };
   }
-  // The trigram index serves `LIKE`; its wildcards are escaped. `OFFSET 0` has the matches found
-  // first: else a plan that hopes for many of them walks the whole list in its order and reads each post.
+  // The trigram index serves `LIKE`; its wildcards are escaped. `OFFSET 0` makes
+  // PostgreSQL find the matches first. Otherwise, if it expects many, it reads all posts in the order of the list.
   return {
     condition: `id IN (SELECT id FROM posts WHERE ${LIKE} OFFSET 0)`,
-    walking: LIKE,
+    scanning: LIKE,
     parameters: { text: `%${folded.replaceAll(/[\\%_]/g, String.raw`\$&`)}%` },
   };
 }

@@ -1,32 +1,32 @@
 import { GRAM, type TextMatch } from './text-match.js';
 
-/** Trigrams to a phrase at most; each is a look-up. */
+/** The maximum number of trigrams in a phrase; each costs a lookup in the index. */
 const LONGEST = 48;
 
 const CONTAINS = '(instr(title_folded, :text) > 0 OR instr(content_folded, :text) > 0)';
 
-/** Whose content is not in the index; the text of the condition of the index `posts_large`. */
+/** Posts whose content is not in the search index. The condition is exactly that of the index `posts_large`. */
 const LARGE = 'SELECT id FROM posts WHERE length(content_folded) > 32768';
 
 /**
- * The index proposes the posts that have the start and the end of the text, and these are then looked into.
- * It follows each trigram of a phrase through all its places in a post: one that comes twice in the phrase
- * would be followed twice, and a long phrase of few different ones takes minutes on repetitive text.
+ * The index finds the posts that contain the start and the end of the text; then the texts of these posts are compared.
+ * For each trigram of a phrase, the index visits all of its positions in a post. A phrase must not repeat a trigram,
+ * because a long phrase of few different trigrams would take minutes on repetitive text.
  */
 export function containing(folded: string): TextMatch {
   const points = Array.from(folded);
-  if (points.length < GRAM) return { condition: CONTAINS, walking: CONTAINS, parameters: { text: folded } };
+  if (points.length < GRAM) return { condition: CONTAINS, scanning: CONTAINS, parameters: { text: folded } };
   const start = withoutRepetition(points);
   const end = withoutRepetition(points.toReversed()).toReversed();
   const phrases = start.length === points.length ? [start] : [start, end];
   return {
     condition: `id IN (SELECT rowid FROM posts_search WHERE posts_search MATCH :phrases UNION ALL ${LARGE}) AND ${CONTAINS}`,
-    walking: CONTAINS,
+    scanning: CONTAINS,
     parameters: { text: folded, phrases: phrases.map(quote).join(' AND ') },
   };
 }
 
-/** The longest start in which no trigram comes twice. */
+/** The longest start that repeats no trigram. */
 function withoutRepetition(points: readonly string[]): string[] {
   const seen = new Set<string>();
   let length = GRAM - 1;

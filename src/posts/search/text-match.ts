@@ -2,8 +2,8 @@
 export interface TextMatch {
   /** Reads the matches from the index first: for counts, and for pages with few matches. */
   readonly condition: string;
-  /** Checks post after post: for a page with many matches, which is soon full. */
-  readonly walking: string;
+  /** Checks each post in the order of the list: fast for a page with many matches, which is soon full. */
+  readonly scanning: string;
   readonly parameters: Readonly<Record<string, string>>;
 }
 

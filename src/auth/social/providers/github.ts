@@ -36,7 +36,7 @@ export const github: SocialProvider<'github'> = {
       fetchJson<User>(configuration, token, under(api, '/user')),
       fetchJson<Email[]>(configuration, token, under(api, '/user/emails')),
     ]);
-    if (!Number.isSafeInteger(user.id)) throw new Error('GitHub does not say who this is');
+    if (!Number.isSafeInteger(user.id)) throw new Error('GitHub returned no valid user id');
     const primary = emails.find((email) => email.primary);
     return {
       subject: String(user.id),
