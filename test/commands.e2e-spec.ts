@@ -211,7 +211,7 @@ describe.each(STORES)('commands on %s', (store) => {
 
     expect(code).toBe(130);
     const [, stored] = /([\d,]+) posts stored/.exec(output)!;
-    const [, seen] = /go on with --skip (\d+)/.exec(output)!;
+    const [, seen] = /continue with --skip (\d+)/.exec(output)!;
     expect(Number(stored!.replaceAll(',', ''))).toBe(Number(seen));
     const api = await startApiOn(testStore.environment);
     expect((await list(api)).meta.total).toBe(Number(seen));
@@ -238,7 +238,7 @@ describe.each(STORES)('commands on %s', (store) => {
       const { code, output } = await run('import', [file]);
 
       expect(output).toContain(`${stored} posts stored`);
-      expect(output).toContain(`go on with --skip ${stored}`);
+      expect(output).toContain(`continue with --skip ${stored}`);
       expect(output).toMatch(/unique/i);
       expect(code).toBe(1);
 

@@ -152,6 +152,26 @@ describe('the limits of GraphQL', () => {
     expect(milliseconds).toBeLessThan(2000);
   });
 
+  it.each([
+    ['a list', `{ users(limit: ${'['.repeat(1980)}`],
+    ['a closed list', `{ users(limit: ${'['.repeat(980)}${']'.repeat(980)}) { id } }`],
+    ['an object', `{ users(limit: ${'{a:'.repeat(660)}`],
+    ['selections', `${'{users'.repeat(660)} { id } ${'}'.repeat(660)}`],
+    ['inline fragments', `{ ${'...{'.repeat(660)} users { id } ${'}'.repeat(660)} }`],
+  ])('rejects %s of hundreds of levels as input', async (_, query) => {
+    const { errors } = (await api.graphql(query)).body;
+    expect(errors[0].extensions.code).toMatch(/QUERY_TOO_COMPLEX|BAD_USER_INPUT/);
+    expect(errors[0].message).not.toContain('stack');
+  });
+
+  it('reports a document that exceeds the stack of the parser as too complex', async () => {
+    const open = await startApi('SQLite', { GRAPHQL_MAX_TOKENS: '100000' });
+    const query = `{ users(limit: ${'['.repeat(60_000)}`;
+    const expected = tooComplex(expect.stringMatching(/too many levels .* at most 500 are allowed$/));
+    expect((await open.graphql(query)).body).toEqual(expected);
+    await open.stop();
+  });
+
   it('keeps cached documents within 32 MiB, whatever their padding', async () => {
     const set = vi.spyOn(DocumentStore.prototype, 'set');
     const other = await startApi('SQLite');

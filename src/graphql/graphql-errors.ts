@@ -5,6 +5,7 @@ import { AppError, ERRORS } from '../common/errors/errors.js';
 import { toAppError } from '../common/errors/to-app-error.js';
 import { currentRequestId } from '../common/logging/request-context.js';
 import type { GraphqlSettings } from '../config/config.js';
+import { exceededStack, originOf } from './limits/nesting.js';
 import { tooManyTokens } from './limits/tokens.js';
 
 const logger = new Logger('GraphQL');
@@ -26,7 +27,7 @@ const REQUEST_CODES = new Set<unknown>([
 export const createFormatError =
   ({ limits, suggestions }: GraphqlSettings) =>
   (_: unknown, thrown: unknown): GraphQLFormattedError => {
-    const failure = tooManyTokens(thrown, limits.tokens) ?? thrown;
+    const failure = tooManyTokens(thrown, limits.tokens) ?? exceededStack(thrown) ?? thrown;
     const error = toClientError(failure);
     const requestId = currentRequestId();
     log(error, requestId);
@@ -55,12 +56,6 @@ export function toClientError(failure: unknown): AppError | GraphQLError {
 }
 
 const malformed = ({ message }: GraphQLError) => new AppError('MALFORMED_REQUEST', message);
-
-function originOf(failure: GraphQLError): Error {
-  let origin: Error = failure;
-  while (origin instanceof GraphQLError && origin.originalError) origin = origin.originalError;
-  return origin;
-}
 
 function extensionsOf(error: AppError | GraphQLError): Record<string, unknown> {
   if (error instanceof GraphQLError) {

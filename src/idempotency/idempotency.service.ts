@@ -130,7 +130,7 @@ export class IdempotencyService {
     if (this.usage < this.config.idempotencyMaxBytes) return;
     throw new AppError(
       'SERVICE_UNAVAILABLE',
-      'No more responses can be kept for now; retry without a key, or later',
+      'Too many responses are stored at the moment; retry later, or without a key',
     );
   }
 

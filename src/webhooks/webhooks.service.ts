@@ -19,7 +19,7 @@ import { WebhookSender } from './webhook-sender.js';
 import { firstSecret, rotate } from './webhook-secrets.js';
 
 const MAX_WEBHOOKS = 100;
-export const TOO_MANY = `There are ${MAX_WEBHOOKS} webhooks, which is all there may be; delete one first`;
+export const TOO_MANY = `There are ${MAX_WEBHOOKS} webhooks, which is the maximum; delete one first`;
 
 const ALL = '*';
 
@@ -197,7 +197,8 @@ export class WebhooksService {
   }
 
   private typesFault(types: readonly string[]): string | undefined {
-    if (types.includes(ALL)) return types.length > 1 ? `must not contain others beside ${ALL}` : undefined;
+    if (types.includes(ALL))
+      return types.length > 1 ? `must not contain other types besides ${ALL}` : undefined;
     const unknown = types.find((type) => !this.types.has(type));
     return unknown === undefined ? undefined : `must be ${ALL}, or some of ${this.types.all.join(', ')}`;
   }

@@ -72,7 +72,7 @@ class OwnerChanged extends Error {}
 /** @throws AppError `VALIDATION_ERROR` */
 function emailOf({ email: sent }: SocialProfile): string {
   const email = normalizeEmail(sent ?? '');
-  if (email === undefined) throw emailFault('email is not among what the provider says of you');
+  if (email === undefined) throw emailFault('The provider did not return an email for your account');
   return email;
 }
 
@@ -81,7 +81,7 @@ function rejectUnlessOwner(account: Account, { emailVerified }: SocialProfile): 
   if (!emailVerified || !account.isEmailVerified) {
     throw new AppError(
       'CONFLICT',
-      'There is an account with this e-mail, which nobody has verified to be yours',
+      'An account with this e-mail exists, but the e-mail is not verified; log in to that account and link the provider there',
     );
   }
   active(account);

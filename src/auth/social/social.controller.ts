@@ -81,9 +81,10 @@ export class SocialController {
     ...PROVIDER_ERRORS,
     MALFORMED_REQUEST: 'The login was not started in this browser, or has expired; start again',
     UNAUTHENTICATED: 'The provider rejected the login',
-    CONFLICT: 'There is an account with this e-mail, which nobody has verified to be yours',
+    CONFLICT:
+      'An account with this e-mail exists, but the e-mail is not verified; log in to that account and link the provider there',
     FORBIDDEN: EMAIL_NOT_VERIFIED,
-    VALIDATION_ERROR: 'email is not among what the provider says of you',
+    VALIDATION_ERROR: 'The provider did not return an email for your account',
   })
   @Header('cache-control', 'no-store')
   @Audited()

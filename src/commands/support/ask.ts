@@ -23,7 +23,7 @@ export async function askForPassword(): Promise<string> {
   }
   const streams = { output: process.stderr };
   const password = await promptPassword({ message: 'Password' }, streams).catch(cancel);
-  const again = await promptPassword({ message: 'Password, once more' }, streams).catch(cancel);
+  const again = await promptPassword({ message: 'Repeat the password' }, streams).catch(cancel);
   if (password !== again) throw new UsageError('The passwords are not the same');
   return password;
 }

@@ -134,7 +134,7 @@ class Import {
       console.log(`${skipped.length} files skipped, which are not Markdown: ${names}`);
     }
     for (const [reason, count] of this.rejections) console.log(`${count} rejected: ${reason}`);
-    if (this.stopped) console.log(`Interrupted; go on with --skip ${this.done}`);
+    if (this.stopped) console.log(`Interrupted; continue with --skip ${this.done}`);
   }
 }
 

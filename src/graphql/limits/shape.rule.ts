@@ -8,6 +8,7 @@ import {
   type ValidationRule,
 } from 'graphql';
 import type { GraphqlLimits } from '../../config/config.js';
+import { tooNested } from './nesting.js';
 import { tooComplex } from './too-complex.js';
 
 /** The measures of a selection set, including its fragments. */
@@ -23,14 +24,14 @@ interface Measure {
 }
 
 /**
- * Limits the depth, aliases, directives and repeated fields of each operation. It runs at the document node,
+ * Limits the nesting of a document, and the depth, aliases, directives and repeated fields of each operation. It runs at the document node,
  * before the specified rules reach a selection: some of them compare each field with all others.
  */
 export const shapeRule =
   (limits: GraphqlLimits): ValidationRule =>
   (context) => ({
     Document: (document) => {
-      const error = checkShape(document, limits);
+      const error = tooNested(document) ?? checkShape(document, limits);
       if (!error) return undefined;
       context.reportError(error);
       // Removes the document from this visit, so that no other rule spends time on it.

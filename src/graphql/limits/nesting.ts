@@ -1,0 +1,43 @@
+import { type DocumentNode, GraphQLError, TokenKind } from 'graphql';
+import { AppError } from '../../common/errors/errors.js';
+import { tooComplex } from './too-complex.js';
+
+/** The checks of a document call themselves for each level; some thousand levels would exceed the stack. */
+const MAX_LEVELS = 500;
+
+const OPENING = new Set<TokenKind>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
+const CLOSING = new Set<TokenKind>([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
+
+/** @returns the error `QUERY_TOO_COMPLEX` for too many levels of braces and brackets, or too many fragments */
+export function tooNested({ loc, definitions }: DocumentNode): GraphQLError | undefined {
+  let [level, deepest] = [0, 0];
+  for (let token = loc?.startToken; token; token = token.next ?? undefined) {
+    if (OPENING.has(token.kind)) deepest = Math.max(deepest, ++level);
+    else if (CLOSING.has(token.kind)) level--;
+  }
+  return (
+    tooComplex('levels of braces and brackets', deepest, MAX_LEVELS) ??
+    // Each fragment may spread the next one.
+    tooComplex('operations and fragments', definitions.length, MAX_LEVELS)
+  );
+}
+
+/**
+ * The parser calls itself for each level as well, before there is a document to check.
+ *
+ * @param failure the error of a request
+ * @returns the error `QUERY_TOO_COMPLEX` if the document exceeded the stack of the parser
+ */
+export function exceededStack(failure: unknown): GraphQLError | undefined {
+  if (!(failure instanceof GraphQLError) || failure.path) return undefined;
+  if (!(originOf(failure) instanceof RangeError)) return undefined;
+  const message = `The operation has too many levels of braces and brackets, and at most ${MAX_LEVELS} are allowed`;
+  return new GraphQLError(message, { originalError: new AppError('QUERY_TOO_COMPLEX', message) });
+}
+
+/** @returns what an error was thrown for, at the end of the chain of `originalError` */
+export function originOf(failure: GraphQLError): Error {
+  let origin: Error = failure;
+  while (origin instanceof GraphQLError && origin.originalError) origin = origin.originalError;
+  return origin;
+}
