@@ -56,11 +56,18 @@ try {
   for (const folder of [made, old]) rmSync(folder, { recursive: true, force: true });
 }
 
-/** A hash of everything that the compiler reads; the lock file stands for the packages. */
+/** A hash of the sources, the options of the compiler, and the lock file, which stands for the installed packages. */
 function fingerprintOfSources(): string {
   const hash = createHash('sha256');
-  const settings = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
-  for (const file of [...settings, ...globSync('src/**/*.ts').toSorted()]) {
+  const options = [
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'tools/build.ts',
+  ];
+  const sources = globSync('src/**/*.ts', { exclude: (file) => file.endsWith('.spec.ts') });
+  for (const file of [...options, ...sources.toSorted()]) {
     hash.update(`${file}\0`).update(readFileSync(file)).update('\0');
   }
   return hash.digest('hex');

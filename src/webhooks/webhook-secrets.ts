@@ -11,6 +11,8 @@ const ROTATION = 24 * 3600_000;
 /** How many replaced secrets may sign at a time, which bounds the header of the signatures. */
 const MAX_REPLACED = 10;
 
+export const TOO_MANY_ROTATIONS = `The secret was replaced ${MAX_REPLACED} times within 24 hours, which is the maximum; wait until the oldest one expires`;
+
 interface ReplacedSecret {
   readonly secret: string;
   /** RFC 3339. */
@@ -42,10 +44,7 @@ export const signingSecrets = (webhook: Secrets, now: Date): string[] => [
 export function rotate(webhook: Secrets, now: Date): Secrets {
   const older = replacedSecrets(webhook, now);
   if (older.length >= MAX_REPLACED) {
-    throw new AppError(
-      'CONFLICT',
-      `The secret was replaced ${MAX_REPLACED} times within 24 hours, which is the maximum; try again later`,
-    );
+    throw new AppError('CONFLICT', TOO_MANY_ROTATIONS);
   }
   return {
     secret: newSecret(),

@@ -24,6 +24,7 @@ import {
   WebhookView,
   WebhookWithSecretView,
 } from './webhook.view.js';
+import { TOO_MANY_ROTATIONS } from './webhook-secrets.js';
 import { TOO_MANY, WebhooksService } from './webhooks.service.js';
 
 @ApiTags('Webhooks')
@@ -75,7 +76,7 @@ export class WebhooksController {
   @Post(':id/rotate-secret')
   @ApiOperation({ summary: 'Replaces the secret; each replaced one still signs for 24 hours' })
   @ReturnsData(WebhookWithSecretView)
-  @Throws({ NOT_FOUND: 'Webhook not found', CONFLICT: 'The secret was replaced ten times within 24 hours' })
+  @Throws({ NOT_FOUND: 'Webhook not found', CONFLICT: TOO_MANY_ROTATIONS })
   @HttpCode(HttpStatus.OK)
   async rotateSecret(@Id() id: number): Promise<{ data: WebhookWithSecretView }> {
     return { data: toWebhookWithSecretView(await this.webhooks.rotateSecret(id)) };

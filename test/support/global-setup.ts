@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { tmpdir } from 'node:os';
 import { promisify } from 'node:util';
+import type { TestProject } from 'vitest/node';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 import { environmentOfProcess } from './environment.ts';
 
@@ -13,39 +14,36 @@ const run = promisify(execFile);
 /** Bytes that a file system in memory must have free before the tests use it. */
 const MIN_FREE_MEMORY = 4 * 1024 ** 3;
 
+type Cleanup = () => Promise<unknown>;
+
 /**
  * Builds the project, and starts one PostgreSQL server for the whole run. Each test file has its own databases, which
  * are copies of a migrated template of each kind.
  */
-export default async function setUp(): Promise<() => Promise<void>> {
-  const memory = useMemory();
+export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const cleanups: Cleanup[] = [];
+  const tearDown = async () => {
+    for (const cleanup of cleanups.toReversed()) await cleanup().catch(console.error);
+  };
+  useMemory(cleanups);
   // Processes reuse the code that the first of them has compiled.
   process.env['NODE_COMPILE_CACHE'] = resolve('node_modules/.cache/compile');
-  // A pooler keeps a connection to the template, which then cannot be copied.
-  const hasTemplate = process.env['TEST_DATABASE_POOLER'] === undefined;
-  // Runs at the same time as the start of the server.
-  const built = build();
-  const embedded = built.then(() => (hasTemplate ? createEmbeddedTemplate() : undefined));
-  embedded.catch(() => undefined); // It is awaited below.
-  const server = await startPostgres({ durable: false });
-  process.env['TEST_DATABASE_URL'] = server.url;
-  // Another run may use the same server: a test runs the tests of a copy of this project.
-  const database = `template_${randomUUID().replaceAll('-', '')}`;
-  const tearDown = async () => {
-    const folder = await embedded.catch(() => undefined);
-    if (folder !== undefined) await rm(folder, { recursive: true });
-    // The server may continue to run after the tests.
-    if (hasTemplate) await server.run(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`);
-    await server.stop();
-    if (memory !== undefined) await rm(memory, { recursive: true, force: true });
-  };
   try {
+    const built = build();
+    built.catch(() => undefined); // It is awaited below.
+    const server = await startPostgres({ durable: false });
+    cleanups.push(() => server.stop());
+    process.env['TEST_DATABASE_URL'] = server.url;
     await built;
-    if (hasTemplate) await Promise.all([embedded, createServerTemplate(server, database)]);
+    // A pooler keeps a connection to the template, which then cannot be copied.
+    if (process.env['TEST_DATABASE_POOLER'] === undefined)
+      await Promise.all([createEmbeddedTemplate(cleanups), createServerTemplate(server, cleanups)]);
   } catch (error) {
     await tearDown();
     throw error;
   }
+  // In watch mode, for the tests of commands and processes.
+  project.onTestsRerun(build);
   return tearDown;
 }
 
@@ -56,18 +54,21 @@ async function build(): Promise<void> {
   });
 }
 
-/** @returns the folder with the migrated database */
-async function createEmbeddedTemplate(): Promise<string> {
+async function createEmbeddedTemplate(cleanups: Cleanup[]): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'posts-api-template-'));
+  cleanups.push(() => rm(folder, { recursive: true }));
   process.env['TEST_TEMPLATE'] = folder;
   await migrate({ DATA_DIR: folder });
-  return folder;
 }
 
-async function createServerTemplate(server: PostgresServer, database: string): Promise<void> {
+async function createServerTemplate(server: PostgresServer, cleanups: Cleanup[]): Promise<void> {
+  // Another run may use the same server: a test runs the tests of a copy of this project.
+  const database = `template_${randomUUID().replaceAll('-', '')}`;
   const template = new URL(server.url);
   template.pathname = database;
   await server.run(`CREATE DATABASE ${database}`);
+  // The server may continue to run after the tests.
+  cleanups.push(() => server.run(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`));
   process.env['TEST_TEMPLATE_DATABASE'] = database;
   await migrate({ DATA_DIR: tmpdir(), DATABASE_URL: template.href });
 }
@@ -78,17 +79,16 @@ const migrate = (environment: Record<string, string>) =>
   });
 
 /** Puts temporary files into memory, because each write of SQLite waits for the disk. */
-function useMemory(): string | undefined {
+function useMemory(cleanups: Cleanup[]): void {
   try {
     const { bavail, bsize } = statfsSync('/dev/shm');
-    if (bavail * bsize < MIN_FREE_MEMORY) return undefined;
+    if (bavail * bsize < MIN_FREE_MEMORY) return;
     const folder = mkdtempSync('/dev/shm/posts-api-');
     // PostgreSQL may run as another user.
     chmodSync(folder, 0o711);
     process.env['TMPDIR'] = folder;
-    return folder;
+    cleanups.push(() => rm(folder, { recursive: true, force: true }));
   } catch {
     // Not every system has this folder.
-    return undefined;
   }
 }

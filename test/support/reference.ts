@@ -70,6 +70,9 @@ export function checkAgainstReference(
   const code = body?.error?.code;
   if (code && !Object.hasOwn(content.examples ?? {}, code))
     throw new Error(`${name} ${code} is not documented`);
+  // Other codes have texts with values of the request.
+  if (code === 'CONFLICT' && !messagesOf(content).includes(body.error.message))
+    throw new Error(`${name} has an undocumented message: ${body.error.message}`);
   const pointer = [
     'paths',
     found.path,
@@ -84,6 +87,9 @@ export function checkAgainstReference(
   if (!validate(body))
     throw new Error(`${name} does not match its schema: ${ajv.errorsText(validate.errors)}`);
 }
+
+const messagesOf = ({ examples = {} }: { examples?: Record<string, any> }): string[] =>
+  Object.values(examples).map(({ value }) => value.error.message);
 
 function validatorAt(pointer: string): ValidateFunction {
   let validate = validators.get(pointer);

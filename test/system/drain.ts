@@ -16,6 +16,7 @@ const { values } = parseCommandLine('Usage: npm run test:system [-- --rounds 50]
   options: { rounds: { type: 'string', default: '50' } },
 });
 const rounds = Number(values.rounds);
+if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number from 1');
 
 interface Outcome {
   served: number;

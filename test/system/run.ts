@@ -38,12 +38,14 @@ for (const name of only) {
   const test = spawn(process.execPath, ['--no-warnings', join(folder, `${name}.ts`), ...parameters], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  let isSkipped = false;
   test.stdout.on('data', (chunk: Buffer) => {
-    if (chunk.includes('SKIPPED')) skipped++;
+    isSkipped ||= chunk.includes('SKIPPED');
     process.stdout.write(chunk);
   });
   const [status] = (await once(test, 'close')) as [number | null];
   if (status !== 0) failed.push(name);
+  else if (isSkipped) skipped++;
 }
 console.log(
   `\nSystem tests: ${only.length - failed.length - skipped} passed, ${failed.length} failed, ${skipped} skipped`,
