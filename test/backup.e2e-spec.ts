@@ -81,7 +81,7 @@ describe('a backup of the embedded database', () => {
     expect(await spawn('restore', backup)).toMatchObject({ code: 0 });
     const { code, output } = await spawn('verify');
     expect({ code, output }).toMatchObject({ code: 0 });
-    expect(output).toContain('All totals are right');
+    expect(output).toContain('All totals are correct');
     const restored = await start();
     for (const path of before) expect(await restored.get(path)).toHaveStatus(200);
     const posts = await restored.posts.count();
@@ -111,7 +111,7 @@ describe('a backup of the embedded database', () => {
     const { code, output } = await run('backup', backup);
 
     expect(code).toBe(1);
-    expect(output).toMatch(/is there already: name a new file\n$/);
+    expect(output).toMatch(/already exists; choose another file name\n$/);
     expect(readFileSync(backup, 'utf8')).toBe('Something else');
   });
 
@@ -139,7 +139,7 @@ describe('a backup of the embedded database', () => {
     const { code, output } = await run('restore', backup);
 
     expect(code).toBe(0);
-    const kept = /is kept as (.+)\n/.exec(output)![1]!;
+    const kept = /was saved as (.+)\n/.exec(output)![1]!;
     const restored = await start();
     expect(await restored.get('/v1/posts/2')).toHaveStatus(404);
     await restored.stop();
@@ -167,7 +167,7 @@ describe('a backup of the embedded database', () => {
     const { code, output } = await run('restore', backup);
 
     expect({ code, output }).toMatchObject({ code: 0 });
-    const kept = /is kept as (.+)\n/.exec(output)![1]!;
+    const kept = /was saved as (.+)\n/.exec(output)![1]!;
     expect(readFileSync(kept, 'utf8')).toMatch(/^This is no database/);
     expect(existsSync(`${kept}-wal`)).toBe(true);
     const restored = await start();

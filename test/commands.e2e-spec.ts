@@ -57,7 +57,7 @@ describe.each(STORES)('commands on %s', (store) => {
     expect((await list(api, 'q=RUBRIKEN')).meta.total).toBe(1);
     const { output: verified } = await spawn('verify');
     expect(verified).toContain('\nposts: 3 rows\n');
-    expect(verified).toContain('All totals are right');
+    expect(verified).toContain('All totals are correct');
     await api.stop();
   });
 
@@ -78,13 +78,13 @@ describe.each(STORES)('commands on %s', (store) => {
     await write('c.md', '# C\n\nText');
     const { code, output } = await run('import', [join(folder, '..', 'texts', '.')]);
     expect([code, output]).toEqual([0, expect.stringContaining('1 posts stored')]);
-    expect(output).toContain('3 posts were there already (--update changes those that differ)');
+    expect(output).toContain('3 posts already existed (--update changes those that differ)');
     expect((await list(api)).data[0]).toMatchObject({ title: 'A', content: '# A\n\nText' });
 
     const { output: updated } = await run('import', ['--update', folder]);
     expect(updated).toContain('0 posts stored');
     expect(updated).toContain('1 posts changed');
-    expect(updated).toContain('3 posts were there already\n');
+    expect(updated).toContain('3 posts already existed\n');
     const { output: audited } = await run('audit', ['--subject', '/v1/posts']);
     const entries = audited.trimEnd().split('\n');
     // One entry for each import, not for each post.
@@ -110,7 +110,7 @@ describe.each(STORES)('commands on %s', (store) => {
     expect(await tag(2)).toBe(untouched);
     // Skipped posts use no ids.
     expect((await api.posts.create()).id).toBe(5);
-    expect((await run('verify')).output).toContain('All totals are right');
+    expect((await run('verify')).output).toContain('All totals are correct');
     await api.stop();
   });
 

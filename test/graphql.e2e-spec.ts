@@ -437,7 +437,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
 
         expect(body.data).toBeNull();
         expect(body.errors[0]).toMatchObject({
-          message: 'Something went wrong on our side',
+          message: 'Internal error; report the request id to the operators of the service',
           extensions: { code: 'INTERNAL_SERVER_ERROR' },
         });
         expect(body.errors[0].path[0]).toBe(field);

@@ -25,17 +25,17 @@ describe('npm run make:module', () => {
     ['a word of the language', ['enums'], 'means something else'],
     ['an unknown flag', ['comments', '--force'], 'Unknown option'],
     ['a parent without an owner', ['comments', '--parent', 'posts'], '--parent and --owner go together'],
-    ['an invalid owner', ['comments', '--parent', 'posts', '--owner', 'user'], 'has to be "account"'],
+    ['an invalid owner', ['comments', '--parent', 'posts', '--owner', 'user'], 'must be "account"'],
     [
       'a parent that does not exist',
       ['comments', '--parent', 'cats', '--owner', 'account'],
       'there is no src/cats',
     ],
-    ['a parent without a list', ['lines', '--parent', 'orders', '--owner', 'account'], 'has to be one file'],
+    ['a parent without a list', ['lines', '--parent', 'orders', '--owner', 'account'], 'must be one file'],
     [
       'an invalid rule for deletion',
       ['comments', '--parent', 'posts', '--owner', 'account', '--on-delete', 'x'],
-      'has to be "cascade" or "restrict"',
+      'must be "cascade" or "restrict"',
     ],
   ])('rejects %s, and generates nothing', async (_, parameters, message) => {
     const before = readdirSync(join(copy.folder, 'src'));

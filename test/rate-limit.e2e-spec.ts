@@ -156,8 +156,8 @@ describe('RATE_LIMIT', () => {
     await until('a command is sent to Redis', async () => (await request(3))[0] === 1);
     expect(await request(3)).toEqual([3, 3]);
     expect(log).toEqual([
-      'Redis is away: this process limits requests by itself (Command timed out)',
-      'Redis is back: the limit is shared by all replicas again',
+      'Redis is unavailable: this process limits requests on its own (Command timed out)',
+      'Redis is available again: all replicas share the limit',
     ]);
 
     connection.disconnect();

@@ -22,7 +22,7 @@ const CONTRACTS = ['schema.gql', 'public/openapi.json', 'examples/client/api.d.t
 
 const USAGE = `Usage: npm run make:module -- <names> [options]
 
-Makes a module with a table, REST and GraphQL handlers, and tests; <names> is its plural, such as "comments".
+Creates a module with a table, REST and GraphQL handlers, and tests; <names> is its plural, such as "comments".
 
   --singular <name>    Its singular, where that is not regular: people --singular person
   --parent <names>     Nests it in another module: /v1/posts/{postId}/comments, and Post.comments over GraphQL
@@ -45,8 +45,8 @@ function main(): void {
   const { parent, owner, 'on-delete': onDelete = 'cascade' } = values;
   if ((parent === undefined) !== (owner === undefined))
     throw new InputError('--parent and --owner go together');
-  if (owner !== undefined && owner !== 'account') throw new InputError('--owner has to be "account"');
-  if (!isOnDelete(onDelete)) throw new InputError('--on-delete has to be "cascade" or "restrict"');
+  if (owner !== undefined && owner !== 'account') throw new InputError('--owner must be "account"');
+  if (!isOnDelete(onDelete)) throw new InputError('--on-delete must be "cascade" or "restrict"');
   if (parent === undefined && values['on-delete'] !== undefined)
     throw new InputError('--on-delete needs --parent');
   const names = { files, file: values.singular ?? singularOf(files) };
@@ -184,7 +184,7 @@ function edit(file: string, change: (text: string) => string): void {
   write(file, changed, 'changed');
 }
 
-function write(file: string, text: string, what = 'made'): void {
+function write(file: string, text: string, what = 'created'): void {
   mkdirSync(file.slice(0, file.lastIndexOf('/') + 1) || '.', { recursive: true });
   writeFileSync(file, text);
   console.log(`${what.padEnd(8)}${file}`);

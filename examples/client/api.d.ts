@@ -106,7 +106,7 @@ export interface paths {
         delete: operations["UsersV1_delete_v1"];
         options?: never;
         head?: never;
-        /** Changes the fields of a user that are sent */
+        /** Updates the given fields of a user */
         patch: operations["UsersV1_update_v1"];
         trace?: never;
     };
@@ -144,7 +144,7 @@ export interface paths {
         delete: operations["UsersV2_delete_v2"];
         options?: never;
         head?: never;
-        /** Changes the fields of a user that are sent */
+        /** Updates the given fields of a user */
         patch: operations["UsersV2_update_v2"];
         trace?: never;
     };
@@ -198,7 +198,7 @@ export interface paths {
         delete: operations["Posts_delete_v1"];
         options?: never;
         head?: never;
-        /** Changes the fields of a post that are sent */
+        /** Updates the given fields of a post */
         patch: operations["Posts_update_v1"];
         trace?: never;
     };
@@ -338,7 +338,7 @@ export interface paths {
         delete: operations["Webhooks_delete_v1"];
         options?: never;
         head?: never;
-        /** Changes the fields of a webhook that are sent */
+        /** Updates the given fields of a webhook */
         patch: operations["Webhooks_update_v1"];
         trace?: never;
     };
@@ -436,7 +436,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Exchanges a refresh token for new tokens, once */
+        /** Exchanges a refresh token for new tokens; each refresh token works once */
         post: operations["Tokens_refresh"];
         delete?: never;
         options?: never;
@@ -522,7 +522,7 @@ export interface paths {
         /** Reads the session of the cookie */
         get: operations["Sessions_show"];
         put?: never;
-        /** Logs a browser in, by a cookie */
+        /** Logs in, and sets a session cookie */
         post: operations["Sessions_logIn"];
         /** Ends the session of the cookie */
         delete: operations["Sessions_logOut"];
@@ -697,7 +697,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Takes a browser back from a provider */
+        /** Handles the callback of a provider */
         get: operations["Social_finish"];
         put?: never;
         post?: never;
@@ -716,7 +716,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Confirms the e-mail address of an account, by the token of a mail */
+        /** Verifies an e-mail address with the token from a mail */
         post: operations["Email_verify"];
         delete?: never;
         options?: never;
@@ -734,7 +734,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sends the mail of the registration again
+         * Sends the verification mail again
          * @description To a caller who is logged in, without a body, or to one who sends the e-mail and the password.
          */
         post: operations["Email_resend"];
@@ -773,7 +773,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Confirms the new e-mail address of an account, by the token of a mail */
+        /** Confirms a change of e-mail address with the token from a mail */
         post: operations["Email_confirmChange"];
         delete?: never;
         options?: never;
@@ -791,7 +791,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sends a mail with which a new password can be chosen
+         * Sends a password reset mail
          * @description The response is the same for every address, whether there is an account with it or not.
          */
         post: operations["PasswordReset_request"];
@@ -810,7 +810,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sets a new password, by the token of a mail, and ends all logins of the account */
+        /** Sets a new password with the token from a mail, and ends all logins of the account */
         post: operations["PasswordReset_confirm"];
         delete?: never;
         options?: never;
@@ -884,7 +884,7 @@ export interface components {
             /** @enum {string} */
             datacontenttype: "application/json";
             /**
-             * @description The resource after the change, as REST shows it; for a deleted resource, its id.
+             * @description The resource after the change, as REST returns it; for a deleted resource, its id.
              * @example {
              *       "id": 7
              *     }
@@ -929,7 +929,7 @@ export interface components {
         PageMeta: {
             /**
              * Format: int64
-             * @description Matches when filtered, all otherwise.
+             * @description The number of items on all pages.
              * @example 42
              */
             total: number;
@@ -1224,7 +1224,7 @@ export interface components {
             /** @example Ada */
             name: string;
             /**
-             * @description Empty without one.
+             * @description Empty if the account has no phone number.
              * @example
              */
             phone: string;
@@ -1573,7 +1573,7 @@ export interface operations {
     Events_list_v1: {
         parameters: {
             query?: {
-                /** @description From 1 to 100; anything else is replaced by 20. */
+                /** @description From 1 to 100; any other value is replaced by 20. */
                 limit?: number;
                 /** @description The `next_cursor` of an earlier response; absent or empty starts at the beginning. */
                 cursor?: string;
@@ -1777,9 +1777,9 @@ export interface operations {
     UsersV1_list_v1: {
         parameters: {
             query?: {
-                /** @description From 1; anything else is replaced by 1. */
+                /** @description From 1; any other value is replaced by 1. */
                 page?: number;
-                /** @description From 1 to 100; anything else is replaced by 100. */
+                /** @description From 1 to 100; any other value is replaced by 100. */
                 limit?: number;
             };
             header?: never;
@@ -2095,7 +2095,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags, or `*`: the change takes place only if one of them is current, and so overwrites nothing that you have not seen. */
+                /** @description Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read. */
                 "If-Match"?: string;
             };
             path: {
@@ -2252,7 +2252,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags, or `*`: the change takes place only if one of them is current, and so overwrites nothing that you have not seen. */
+                /** @description Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read. */
                 "If-Match"?: string;
             };
             path: {
@@ -2379,7 +2379,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags, or `*`: the change takes place only if one of them is current, and so overwrites nothing that you have not seen. */
+                /** @description Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read. */
                 "If-Match"?: string;
             };
             path: {
@@ -2535,9 +2535,9 @@ export interface operations {
     UsersV2_list_v2: {
         parameters: {
             query?: {
-                /** @description From 1; anything else is replaced by 1. */
+                /** @description From 1; any other value is replaced by 1. */
                 page?: number;
-                /** @description From 1 to 100; anything else is replaced by 20. */
+                /** @description From 1 to 100; any other value is replaced by 20. */
                 limit?: number;
             };
             header?: never;
@@ -2858,7 +2858,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags, or `*`: the change takes place only if one of them is current, and so overwrites nothing that you have not seen. */
+                /** @description Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read. */
                 "If-Match"?: string;
             };
             path: {
@@ -3017,7 +3017,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags, or `*`: the change takes place only if one of them is current, and so overwrites nothing that you have not seen. */
+                /** @description Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read. */
                 "If-Match"?: string;
             };
             path: {
@@ -3144,7 +3144,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags, or `*`: the change takes place only if one of them is current, and so overwrites nothing that you have not seen. */
+                /** @description Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read. */
                 "If-Match"?: string;
             };
             path: {
@@ -3304,17 +3304,17 @@ export interface operations {
             query?: {
                 /** @description The `next_cursor` of an earlier response; absent or empty starts at the beginning. */
                 cursor?: string;
-                /** @description created_at, title or views; anything else is created_at. */
+                /** @description created_at, title or views; any other value means created_at. */
                 sort_by?: string;
-                /** @description ASC or DESC, in any letter case; anything else is DESC. */
+                /** @description ASC or DESC, in any letter case; any other value means DESC. */
                 sort_dir?: string;
-                /** @description draft or published; another one has no posts. */
+                /** @description draft or published; any other value returns an empty list. */
                 status?: string;
                 /** @description Text that the title or the content contains, in any letter case. */
                 q?: string;
-                /** @description From 1; anything else is replaced by 1. */
+                /** @description From 1; any other value is replaced by 1. */
                 page?: number;
-                /** @description From 1 to 100; anything else is replaced by 20. */
+                /** @description From 1 to 100; any other value is replaced by 20. */
                 limit?: number;
             };
             header?: never;
@@ -3544,11 +3544,11 @@ export interface operations {
     Posts_listByCursor_v1: {
         parameters: {
             query?: {
-                /** @description draft or published; another one has no posts. */
+                /** @description draft or published; any other value returns an empty list. */
                 status?: string;
                 /** @description Text that the title or the content contains, in any letter case. */
                 q?: string;
-                /** @description From 1 to 100; anything else is replaced by 20. */
+                /** @description From 1 to 100; any other value is replaced by 20. */
                 limit?: number;
                 /** @description The `next_cursor` of an earlier response; absent or empty starts at the beginning. */
                 cursor?: string;
@@ -3728,7 +3728,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags, or `*`: the change takes place only if one of them is current, and so overwrites nothing that you have not seen. */
+                /** @description Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read. */
                 "If-Match"?: string;
             };
             path: {
@@ -3844,7 +3844,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags, or `*`: the change takes place only if one of them is current, and so overwrites nothing that you have not seen. */
+                /** @description Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read. */
                 "If-Match"?: string;
             };
             path: {
@@ -4002,17 +4002,17 @@ export interface operations {
     UserPosts_list_v1: {
         parameters: {
             query?: {
-                /** @description created_at, title or views; anything else is created_at. */
+                /** @description created_at, title or views; any other value means created_at. */
                 sort_by?: string;
-                /** @description ASC or DESC, in any letter case; anything else is DESC. */
+                /** @description ASC or DESC, in any letter case; any other value means DESC. */
                 sort_dir?: string;
-                /** @description draft or published; another one has no posts. */
+                /** @description draft or published; any other value returns an empty list. */
                 status?: string;
                 /** @description Text that the title or the content contains, in any letter case. */
                 q?: string;
-                /** @description From 1; anything else is replaced by 1. */
+                /** @description From 1; any other value is replaced by 1. */
                 page?: number;
-                /** @description From 1 to 100; anything else is replaced by 20. */
+                /** @description From 1 to 100; any other value is replaced by 20. */
                 limit?: number;
             };
             header?: never;
@@ -4100,17 +4100,17 @@ export interface operations {
     UserPosts_list_v2: {
         parameters: {
             query?: {
-                /** @description created_at, title or views; anything else is created_at. */
+                /** @description created_at, title or views; any other value means created_at. */
                 sort_by?: string;
-                /** @description ASC or DESC, in any letter case; anything else is DESC. */
+                /** @description ASC or DESC, in any letter case; any other value means DESC. */
                 sort_dir?: string;
-                /** @description draft or published; another one has no posts. */
+                /** @description draft or published; any other value returns an empty list. */
                 status?: string;
                 /** @description Text that the title or the content contains, in any letter case. */
                 q?: string;
-                /** @description From 1; anything else is replaced by 1. */
+                /** @description From 1; any other value is replaced by 1. */
                 page?: number;
-                /** @description From 1 to 100; anything else is replaced by 20. */
+                /** @description From 1 to 100; any other value is replaced by 20. */
                 limit?: number;
             };
             header?: never;
@@ -4398,9 +4398,9 @@ export interface operations {
     Orders_list_v1: {
         parameters: {
             query?: {
-                /** @description From 1; anything else is replaced by 1. */
+                /** @description From 1; any other value is replaced by 1. */
                 page?: number;
-                /** @description From 1 to 100; anything else is replaced by 20. */
+                /** @description From 1 to 100; any other value is replaced by 20. */
                 limit?: number;
             };
             header?: never;
@@ -4746,9 +4746,9 @@ export interface operations {
     Webhooks_list_v1: {
         parameters: {
             query?: {
-                /** @description From 1; anything else is replaced by 1. */
+                /** @description From 1; any other value is replaced by 1. */
                 page?: number;
-                /** @description From 1 to 100; anything else is replaced by 20. */
+                /** @description From 1 to 100; any other value is replaced by 20. */
                 limit?: number;
             };
             header?: never;
@@ -5571,7 +5571,7 @@ export interface operations {
     Webhooks_listDeliveries_v1: {
         parameters: {
             query?: {
-                /** @description From 1 to 100; anything else is replaced by 20. */
+                /** @description From 1 to 100; any other value is replaced by 20. */
                 limit?: number;
                 /** @description The `next_cursor` of an earlier response; absent or empty starts at the beginning. */
                 cursor?: string;
@@ -7966,7 +7966,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description To the provider. */
+            /** @description Redirect to the provider. */
             302: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -8057,7 +8057,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description To the front end, where that is set up: with a one-time `code`, or with `linked`, the provider whose identity was linked. */
+            /** @description Redirect to the front end, if one is configured: with a one-time `code`, or with `linked`, the provider whose identity was linked. */
             302: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -8192,7 +8192,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         /** @constant */
-                        message: "The e-mail address is confirmed";
+                        message: "The e-mail address is verified";
                     };
                 };
             };
@@ -8955,7 +8955,7 @@ export interface operations {
                 subject?: string;
                 /** @description Only changes by this account; an invalid id matches nothing. */
                 account_id?: number;
-                /** @description From 1 to 100; anything else is replaced by 20. */
+                /** @description From 1 to 100; any other value is replaced by 20. */
                 limit?: number;
                 /** @description The `next_cursor` of an earlier response; absent or empty starts at the beginning. */
                 cursor?: string;

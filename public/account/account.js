@@ -29,11 +29,11 @@ const ACTIONS = {
 const ADVICE = {
   INVALID_CODE:
     'This link has expired, was used before, or was replaced by a newer mail. Request a new mail.',
-  CONFLICT: 'Another account uses this address meanwhile.',
-  RATE_LIMITED: 'That was too often. Wait a few minutes, and try again.',
+  CONFLICT: 'Another account now uses this address. Request the change with another address.',
+  RATE_LIMITED: 'Too many attempts. Wait a few minutes, and try again.',
 };
 
-const FAILURE = 'This did not work. Try again in a moment.';
+const FAILURE = 'The request failed. Try again in a moment.';
 
 /** After these, the same token may still work. */
 const RETRYABLE = new Set([

@@ -4,8 +4,7 @@ const headers = '{\n  "Authorization": "Bearer "\n}';
 
 const examples = [
   {
-    query: `# Users and their posts,
-# in two statements.
+    query: `# Users and their posts.
 query Users {
   users(page: 1, limit: 5) {
     id
@@ -42,7 +41,7 @@ query User($id: ID!) {
     variables: '{\n  "id": "1"\n}',
   },
   {
-    query: `# Makes a new user.
+    query: `# Creates a user.
 mutation CreateUser($input: CreateUserInput!) {
   createUser(input: $input) {
     id
@@ -55,7 +54,7 @@ mutation CreateUser($input: CreateUserInput!) {
     variables: '{\n  "input": {\n    "name": "Ada",\n    "email": "ada@example.com"\n  }\n}',
   },
   {
-    query: `# Changes what is sent.
+    query: `# Updates the given fields.
 mutation UpdateUser($id: ID!, $input: UpdateUserInput!) {
   updateUser(id: $id, input: $input) {
     id
@@ -67,10 +66,10 @@ mutation UpdateUser($id: ID!, $input: UpdateUserInput!) {
     variables: '{\n  "id": "1",\n  "input": {\n    "email": "author@example.com"\n  }\n}',
   },
   {
-    query: `# As an account: in
-# Headers, below, put the
-# access token of a login
-# after "Bearer ".
+    query: `# The calling account: put
+# an access token after
+# "Bearer " in Headers,
+# below.
 query AsAccount {
   me {
     id

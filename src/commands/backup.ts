@@ -4,8 +4,9 @@ import { Progress } from './support/progress.js';
 
 const USAGE = `Usage: npm run backup -- <file>
 
-Writes the embedded database into a new file, beside a service if one is running: everything that was acknowledged
-before the start. The file is verified, and readable by its owner only. For PostgreSQL see docs/operations.md.`;
+Copies the embedded database to a new file. It works while the service runs: the copy contains every change that was
+acknowledged before the command started. The copy is verified, and only its owner can read it. For PostgreSQL see
+docs/operations.md.`;
 
 const { positionals } = parseCommandLine(USAGE, { allowPositionals: true });
 
@@ -27,6 +28,6 @@ await runCommand(async ({ store }) => {
     pages = total;
   });
   progress?.end();
-  console.log(`${file} holds the whole database, ${pages} pages, and is verified`);
+  console.log(`Backed up ${pages} pages to ${file} and verified the copy`);
   return 0;
 });

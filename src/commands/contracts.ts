@@ -7,8 +7,7 @@ import { parseCommandLine } from './support/command-line.js';
 
 parseCommandLine(`Usage: npm run contracts
 
-Writes what the service promises, as the code has it, to the files that are committed: schema.gql, public/openapi.json
-and examples/client/api.d.ts.`);
+Generates the committed API contracts from the code: schema.gql, public/openapi.json and examples/client/api.d.ts.`);
 
 const { createApp } = await import('../app.factory.js');
 const { loadConfig } = await import('../config/load-config.js');

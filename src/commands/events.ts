@@ -10,8 +10,8 @@ const READ = { limit: 100, bytes: 1024 * 1024 };
 
 const USAGE = `Usage: npm run events -- <command>
   tail [--after ID] [--types a,b] [--json]
-                   prints events as they happen, from the next one on or after one; Ctrl-C ends it
-  renew-epoch      gives later ids another epoch, after the database was restored from a copy of its files`;
+                   prints new events, or all events after the one with ID; Ctrl-C ends it
+  renew-epoch      starts a new epoch for event ids, after the database was restored from a copy of its files`;
 
 const { values, positionals } = parseCommandLine(USAGE, {
   options: {
@@ -37,7 +37,7 @@ await runDatabaseCommand(async ({ queries, transactions }) => {
   if (command === 'tail') return tail(new events.EventStore(queries, transactions, new events.EventTypes()));
   if (command !== 'renew-epoch') throw new UsageError(USAGE);
   await new events.EventNumbering(queries, transactions).renewEpoch();
-  console.log('The ids of later events have another epoch');
+  console.log('Started a new epoch for event ids');
   return 0;
 });
 

@@ -4,10 +4,10 @@ import { Progress } from './support/progress.js';
 
 const USAGE = `Usage: npm run restore -- <file>
 
-Replaces the embedded database by a backup. The service has to be stopped. The backup is verified before anything
-changes, and the database that was there is kept beside the new one.
+Replaces the embedded database with a backup. Stop the service first. The backup is verified before anything changes,
+and the previous database is saved next to the new one.
 
-On PostgreSQL it takes no file: restore with pg_restore, or recover to a point in time, then run it once before the
+With PostgreSQL, pass no file: restore with pg_restore, or recover to a point in time, then run it once before the
 service starts. See docs/operations.md.`;
 
 const { positionals } = parseCommandLine(USAGE, { allowPositionals: true });
@@ -33,7 +33,7 @@ await runCommand(async (config) => {
     progress.show(done);
   });
   progress?.end();
-  console.log(`The database in ${store.directory} is now that of ${file}`);
-  if (kept !== undefined) console.log(`The one that was there before is kept as ${kept}`);
+  console.log(`Restored ${file} to ${store.directory}`);
+  if (kept !== undefined) console.log(`The previous database was saved as ${kept}`);
   return 0;
 });

@@ -4,7 +4,7 @@ import { parseCommandLine } from './support/command-line.js';
 const { values } = parseCommandLine(
   `Usage: npm run verify [-- --repair]
 
-Counts the rows of every table, and compares the totals that the database keeps with the posts themselves. --repair counts them again.`,
+Counts the rows of every table, and compares the stored totals with the posts. --repair corrects the totals.`,
   { options: { repair: { type: 'boolean', default: false } } },
 );
 
@@ -18,16 +18,16 @@ await runDatabaseCommand(async (database) => {
     console.log(`${name}: ${count.toLocaleString('en')} rows`);
   }
   const faults = await findTotalFaults(database.queries);
-  for (const { scope, counted, kept } of faults) console.log(`${scope}: ${kept} kept, ${counted} counted`);
+  for (const { scope, counted, kept } of faults) console.log(`${scope}: stored ${kept}, counted ${counted}`);
   if (faults.length === 0) {
-    console.log('All totals are right');
+    console.log('All totals are correct');
     return 0;
   }
   if (!values.repair) {
-    console.log('Run it with --repair to count them again');
+    console.log('Run the command with --repair to correct them');
     return 1;
   }
   await rebuildTotals(database);
-  console.log('The totals are counted again');
+  console.log('The totals were corrected');
   return 0;
 });

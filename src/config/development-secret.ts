@@ -27,7 +27,7 @@ export function developmentSecret(directory: string): string {
   }
   const secret = readFileSync(file, 'utf8');
   if (Buffer.from(secret, 'base64url').length < BYTES) {
-    throw new ConfigError(`${file} does not hold a key; remove it, and a new one is made`);
+    throw new ConfigError(`${file} contains no valid key; delete it, and the next start creates a new one`);
   }
   return secret;
 }

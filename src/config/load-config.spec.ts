@@ -78,7 +78,7 @@ describe('loadConfig', () => {
     mkdirSync(folder2);
     writeFileSync(join(folder2, 'jwt-secret'), kept);
 
-    expect(() => loadConfig({ DATA_DIR: folder2 })).toThrow(/jwt-secret does not hold a key/);
+    expect(() => loadConfig({ DATA_DIR: folder2 })).toThrow(/jwt-secret contains no valid key/);
   });
 
   it('makes the data folder private to its owner', () => {

@@ -22,4 +22,4 @@ export function parse<T extends z.ZodType>(schema: T, environment: NodeJS.Proces
 }
 
 export const unusable = (faults: readonly string[]) =>
-  new ConfigError(`The configuration is not usable:\n${faults.map((line) => `  ${line}`).join('\n')}`);
+  new ConfigError(`Invalid configuration:\n${faults.map((line) => `  ${line}`).join('\n')}`);

@@ -171,7 +171,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
     try {
       follower.accept(batch);
     } catch (error) {
-      this.logger.error({ msg: 'A consumer of events failed, and is ended', err: error });
+      this.logger.error({ msg: 'A consumer of events failed and was removed', err: error });
       this.followers.delete(follower);
       follower.fail(error);
     }

@@ -31,7 +31,7 @@ export class EventView {
   @ApiProperty({
     type: 'object',
     additionalProperties: true,
-    description: 'The resource after the change, as REST shows it; for a deleted resource, its id.',
+    description: 'The resource after the change, as REST returns it; for a deleted resource, its id.',
     example: { id: 7 },
   })
   readonly data!: JsonText;

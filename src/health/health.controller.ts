@@ -2,7 +2,7 @@ import { Controller, Get, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Public } from '../auth/access/index.js';
 import { ReturnsSchema, Throws } from '../common/openapi/returns.js';
-import { Readiness } from './readiness.service.js';
+import { NOT_READY, Readiness } from './readiness.service.js';
 
 const OK = {
   type: 'object',
@@ -29,7 +29,7 @@ export class HealthController {
   @Get('ready')
   @ApiOperation({ summary: 'Reports whether this process is ready for requests' })
   @ReturnsSchema(OK)
-  @Throws({ SERVICE_UNAVAILABLE: 'Not ready for requests' })
+  @Throws({ SERVICE_UNAVAILABLE: NOT_READY })
   async ready(): Promise<{ status: 'ok' }> {
     await this.readiness.check();
     return { status: 'ok' };

@@ -5,6 +5,8 @@ import { Drain } from '../common/lifecycle/drain.js';
 import { Database } from '../database/database.js';
 import { isOutage } from '../database/failures.js';
 
+export const NOT_READY = 'This process is not ready for requests; details name the failed checks';
+
 const DRAINING: FieldError = { field: 'draining', message: 'the process is stopping' };
 const NOT_WRITABLE: FieldError = {
   field: 'storage',
@@ -35,7 +37,7 @@ export class Readiness {
   /** @throws AppError `SERVICE_UNAVAILABLE` with a detail for each failed check */
   async check(): Promise<void> {
     const details = await this.missing();
-    if (details.length > 0) throw new AppError('SERVICE_UNAVAILABLE', 'Not ready for requests', { details });
+    if (details.length > 0) throw new AppError('SERVICE_UNAVAILABLE', NOT_READY, { details });
   }
 
   /** The failed checks. */

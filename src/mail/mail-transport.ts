@@ -57,11 +57,11 @@ export class MailTransport {
       disableUrlAccess: true,
     };
     const done = new AbortController();
-    const tooSlow = sleep(DEADLINE, undefined, { signal: done.signal, ref: false }).then(() => {
-      throw Object.assign(new Error('Too slow'), { code: 'ETIMEDOUT' });
+    const timeout = sleep(DEADLINE, undefined, { signal: done.signal, ref: false }).then(() => {
+      throw Object.assign(new Error('Timed out'), { code: 'ETIMEDOUT' });
     });
-    tooSlow.catch(() => undefined);
-    await Promise.race([this.deliver(mail, id), tooSlow]).finally(() => done.abort());
+    timeout.catch(() => undefined);
+    await Promise.race([this.deliver(mail, id), timeout]).finally(() => done.abort());
   }
 
   private intoFolder(mail: MailSettings): Deliver {

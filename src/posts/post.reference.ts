@@ -6,7 +6,9 @@ import { POST_STATUSES } from './post.entity.js';
 
 export const FilterQuery = (): MethodDecorator =>
   applyDecorators(
-    QueryParameter('status', `${POST_STATUSES.join(' or ')}; another one has no posts.`, { type: 'string' }),
+    QueryParameter('status', `${POST_STATUSES.join(' or ')}; any other value returns an empty list.`, {
+      type: 'string',
+    }),
     QueryParameter('q', 'Text that the title or the content contains, in any letter case.', {
       type: 'string',
     }),
@@ -14,11 +16,11 @@ export const FilterQuery = (): MethodDecorator =>
 
 export const SortQuery = (): MethodDecorator =>
   applyDecorators(
-    QueryParameter('sort_by', 'created_at, title or views; anything else is created_at.', {
+    QueryParameter('sort_by', 'created_at, title or views; any other value means created_at.', {
       type: 'string',
       default: 'created_at',
     }),
-    QueryParameter('sort_dir', 'ASC or DESC, in any letter case; anything else is DESC.', {
+    QueryParameter('sort_dir', 'ASC or DESC, in any letter case; any other value means DESC.', {
       type: 'string',
       default: 'DESC',
     }),

@@ -85,7 +85,7 @@ export class PostsController {
   }
 
   @Patch(':id')
-  @ApiOperation({ summary: 'Changes the fields of a post that are sent' })
+  @ApiOperation({ summary: 'Updates the given fields of a post' })
   @ReturnsData(PostView)
   @Throws({ NOT_FOUND: 'Post not found' })
   @AnyContentType()

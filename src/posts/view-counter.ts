@@ -64,7 +64,10 @@ export class ViewCounter implements OnApplicationShutdown {
         counts.splice(0, BATCH);
       }
     } catch (error) {
-      this.logger.warn({ msg: 'Views could not be written, they will be with the next batch', err: error });
+      this.logger.warn({
+        msg: 'Views could not be written; they are retried with the next batch',
+        err: error,
+      });
       for (const [id, count] of counts) this.pending.set(id, (this.pending.get(id) ?? 0) + count);
     }
     this.timer = undefined;

@@ -82,9 +82,9 @@ function addExample(name: string, schema: Json): void {
 
 /** @param errorPage the page of errors, collapsed */
 const describe = (errorPage: string): string => `\
-Posts, users and orders, and accounts to log in with. GraphQL is at \`/graphql\`.
+Posts, users, orders, events, webhooks and accounts over REST. GraphQL is at \`/graphql\`.
 
-<details><summary>Errors: every code, when it comes, and what to do</summary>
+<details><summary>Errors: every code, when it occurs, and what to do</summary>
 
 ${errorPage.replace(/^# .*\n+/, '')}
 </details>`;

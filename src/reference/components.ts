@@ -44,7 +44,7 @@ export const IF_MATCH: Json = {
   in: 'header',
   required: false,
   description:
-    'Entity tags, or `*`: the change takes place only if one of them is current, and so overwrites nothing that you have not seen.',
+    'Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read.',
   schema: { type: 'string', examples: ['"3-mi9k2w0g"'] },
 };
 

@@ -111,7 +111,7 @@ export class UsersV1Controller {
   }
 
   @Patch(':id')
-  @ApiOperation({ summary: 'Changes the fields of a user that are sent' })
+  @ApiOperation({ summary: 'Updates the given fields of a user' })
   @Returns(UserViewV1)
   @Throws({ NOT_FOUND: 'User not found' })
   async update(

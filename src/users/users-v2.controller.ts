@@ -60,7 +60,7 @@ export class UsersV2Controller {
   }
 
   @Patch(':id')
-  @ApiOperation({ summary: 'Changes the fields of a user that are sent' })
+  @ApiOperation({ summary: 'Updates the given fields of a user' })
   @ReturnsData(UserViewV2)
   @Throws({ NOT_FOUND: 'User not found' })
   async update(

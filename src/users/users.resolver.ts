@@ -31,12 +31,12 @@ export class UsersResolver {
     return users.map(toUserType);
   }
 
-  @Mutation(() => UserType, { description: 'Makes a user.' })
+  @Mutation(() => UserType, { description: 'Creates a user.' })
   async createUser(@Args('input') input: CreateUserInput): Promise<UserType> {
     return toUserType(await this.service.create(input));
   }
 
-  @Mutation(() => UserType, { description: 'Changes the fields that are there; null leaves one as it is.' })
+  @Mutation(() => UserType, { description: 'Updates the given fields; null leaves a field unchanged.' })
   async updateUser(
     @Args('id', { type: () => ID }) id: string,
     @Args('input') input: UpdateUserInput,

@@ -58,7 +58,7 @@ export class WebhooksController {
   }
 
   @Patch(':id')
-  @ApiOperation({ summary: 'Changes the fields of a webhook that are sent' })
+  @ApiOperation({ summary: 'Updates the given fields of a webhook' })
   @ReturnsData(WebhookView)
   @Throws({ NOT_FOUND: 'Webhook not found' })
   async update(@Id() id: number, @Body() input: UpdateWebhookInput): Promise<{ data: WebhookView }> {

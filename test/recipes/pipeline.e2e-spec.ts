@@ -294,8 +294,13 @@ describe.each(STORES)('the request pipeline as in the Nest documentation, on %s'
     ['418', 418, 'MALFORMED_REQUEST', 'Short and stout'],
     ['429', 429, 'RATE_LIMITED', 'Slow down'],
     ['451', 451, 'MALFORMED_REQUEST', 'Not in your country'],
-    ['502', 502, 'INTERNAL_ERROR', 'Something went wrong on our side'],
-    ['upstream', 500, 'INTERNAL_ERROR', 'Something went wrong on our side'],
+    ['502', 502, 'INTERNAL_ERROR', 'Internal error; report the request id to the operators of the service'],
+    [
+      'upstream',
+      500,
+      'INTERNAL_ERROR',
+      'Internal error; report the request id to the operators of the service',
+    ],
   ])('keeps the status and the text of an exception: %s', async (name, status, code, message) => {
     const { status: actual, body } = await api.get(`/v1/exceptions/${name}`);
 

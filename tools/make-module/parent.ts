@@ -52,7 +52,7 @@ const pathsOf = (folder: string): string[] =>
 function onlyFile(pattern: string, files: string): string {
   const [file, ...more] = globSync(pattern);
   if (!file || more.length > 0) {
-    throw new InputError(`"${files}" cannot be the parent: ${pattern} has to be one file`);
+    throw new InputError(`"${files}" cannot be the parent: ${pattern} must be one file`);
   }
   return file;
 }

@@ -67,7 +67,10 @@ export class CredentialWatch implements OnApplicationBootstrap, OnApplicationShu
       watched.end();
     } catch (error) {
       // The watch continues for the others.
-      this.logger.error({ msg: 'What has lost its credential could not be ended', err: error });
+      this.logger.error({
+        msg: 'A stream or WebSocket whose credential became invalid could not be closed',
+        err: error,
+      });
     }
   }
 

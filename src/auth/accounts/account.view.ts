@@ -14,7 +14,7 @@ export class AccountView {
   @ApiProperty({ example: 'Ada' })
   readonly name!: string;
 
-  @ApiProperty({ description: 'Empty without one.', example: '' })
+  @ApiProperty({ description: 'Empty if the account has no phone number.', example: '' })
   readonly phone!: string;
 
   @ApiProperty({ enum: ['user', 'admin'], description: 'admin for staff.' })

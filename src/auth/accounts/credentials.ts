@@ -73,7 +73,8 @@ export class Credentials {
   }
 }
 
-export const EMAIL_NOT_VERIFIED = 'Confirm your e-mail address first: a mail with a link was sent to it';
+export const EMAIL_NOT_VERIFIED =
+  'The e-mail address is not verified; open the link in the verification mail';
 
 export const badCredentials = (): AppError =>
   new AppError('UNAUTHENTICATED', 'The e-mail or the password is wrong');

@@ -2,7 +2,7 @@ import { Field, ID, ObjectType } from '@nestjs/graphql';
 import { type Account, roleOf } from '../accounts/index.js';
 
 /** The caller's account in GraphQL. Not a `User`, which is a public profile. */
-@ObjectType('Account', { description: 'An account, to its owner alone.' })
+@ObjectType('Account', { description: 'The calling account.' })
 export class AccountType {
   @Field(() => ID)
   id!: number;
@@ -13,7 +13,7 @@ export class AccountType {
   @Field()
   name!: string;
 
-  @Field({ description: 'Empty without one.' })
+  @Field({ description: 'Empty if the account has no phone number.' })
   phone!: string;
 
   @Field({ description: '`admin` for staff, else `user`.' })

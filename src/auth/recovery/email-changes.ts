@@ -8,7 +8,7 @@ import { AccountMails, AccountTokens } from '../account-mails/index.js';
 import { type Account, AccountsService, Credentials, normalizeEmail } from '../accounts/index.js';
 import type { ChangeEmailInput } from './recovery.input.js';
 
-export const EMAIL_TAKEN = 'Another account has taken this e-mail address meanwhile';
+export const EMAIL_TAKEN = 'Another account now uses this e-mail address';
 
 /** Changes the e-mail address of accounts, once the new address is confirmed. */
 @Injectable()

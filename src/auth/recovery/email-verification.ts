@@ -10,7 +10,7 @@ import { Authenticator } from '../access/index.js';
 import { AccountMails, AccountTokens, MailLimits } from '../account-mails/index.js';
 import { type Account, AccountsService, Credentials, LoginInput } from '../accounts/index.js';
 
-export const ALREADY_VERIFIED = 'The e-mail address is confirmed already';
+export const ALREADY_VERIFIED = 'The e-mail address is already verified';
 export const MAIL_LIMIT = 'A mail was sent less than a minute ago; look for it, or wait';
 
 /** Verifies the e-mail of accounts. */
@@ -39,7 +39,7 @@ export class EmailVerification {
   /**
    * Sends the verification mail again, for a logged-in account or one identified by e-mail and password.
    *
-   * @throws AppError `CONFLICT` when the e-mail is verified already, `RATE_LIMITED` within a minute, and as
+   * @throws AppError `CONFLICT` when the e-mail is already verified, `RATE_LIMITED` within a minute, and as
    * {@link Credentials.identify}
    */
   async resend(request: FastifyRequest, body: unknown): Promise<void> {

@@ -39,19 +39,19 @@ export class EmailController {
   ) {}
 
   @Post('verify')
-  @ApiOperation({ summary: 'Confirms the e-mail address of an account, by the token of a mail' })
-  @ReturnsMessage('The e-mail address is confirmed')
+  @ApiOperation({ summary: 'Verifies an e-mail address with the token from a mail' })
+  @ReturnsMessage('The e-mail address is verified')
   @Throws('INVALID_CODE')
   @Public()
   @HttpCode(HttpStatus.OK)
   async verify(@Body() { token }: TokenInput): Promise<{ message: string }> {
     await this.verification.confirm(token);
-    return { message: 'The e-mail address is confirmed' };
+    return { message: 'The e-mail address is verified' };
   }
 
   @Post('resend')
   @ApiOperation({
-    summary: 'Sends the mail of the registration again',
+    summary: 'Sends the verification mail again',
     description:
       'To a caller who is logged in, without a body, or to one who sends the e-mail and the password.',
   })
@@ -95,7 +95,7 @@ export class EmailController {
   }
 
   @Post('change/confirm')
-  @ApiOperation({ summary: 'Confirms the new e-mail address of an account, by the token of a mail' })
+  @ApiOperation({ summary: 'Confirms a change of e-mail address with the token from a mail' })
   @Returns(AccountView)
   @Throws({ INVALID_CODE: MESSAGES.INVALID_CODE, CONFLICT: EMAIL_TAKEN })
   @Public()

@@ -14,7 +14,7 @@ export class PasswordResetController {
 
   @Post()
   @ApiOperation({
-    summary: 'Sends a mail with which a new password can be chosen',
+    summary: 'Sends a password reset mail',
     description: 'The response is the same for every address, whether there is an account with it or not.',
   })
   @ReturnsMessage('If there is an account with this address, a mail is on its way to it')
@@ -26,7 +26,7 @@ export class PasswordResetController {
 
   @Post('confirm')
   @ApiOperation({
-    summary: 'Sets a new password, by the token of a mail, and ends all logins of the account',
+    summary: 'Sets a new password with the token from a mail, and ends all logins of the account',
   })
   @ReturnsMessage('The password was changed')
   @Throws('INVALID_CODE')

@@ -25,7 +25,7 @@ export class SessionsController {
   constructor(private readonly sessions: SessionsService) {}
 
   @Post()
-  @ApiOperation({ summary: 'Logs a browser in, by a cookie' })
+  @ApiOperation({ summary: 'Logs in, and sets a session cookie' })
   @Returns(SessionView)
   @Throws({
     UNAUTHENTICATED: 'The e-mail or the password is wrong',

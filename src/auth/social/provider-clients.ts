@@ -151,7 +151,7 @@ export class ProviderClients {
 /** A client is waiting: all requests to a provider together may take only as long as one. */
 async function inTime<T>(response: Promise<T>): Promise<T> {
   const { promise: timeout, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error('Too slow')), TIMEOUT * 1000);
+  const timer = setTimeout(() => reject(new Error('Timed out')), TIMEOUT * 1000);
   return Promise.race([response, timeout]).finally(() => clearTimeout(timer));
 }
 

@@ -72,7 +72,7 @@ class OwnerChanged extends Error {}
 /** @throws AppError `VALIDATION_ERROR` */
 function emailOf({ email: sent }: SocialProfile): string {
   const email = normalizeEmail(sent ?? '');
-  if (email === undefined) throw emailFault('The provider did not return an email for your account');
+  if (email === undefined) throw emailFault('The provider did not return an e-mail address for your account');
   return email;
 }
 

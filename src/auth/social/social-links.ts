@@ -41,7 +41,10 @@ export class SocialLinks {
     if (!isSubject(subject)) throw new AppError('UNAUTHENTICATED', 'The provider did not send a user id');
     const accountId = await this.logins.ownerOf(sid);
     if (accountId === undefined) {
-      throw new AppError('UNAUTHENTICATED', 'The login that started this has ended; log in again');
+      throw new AppError(
+        'UNAUTHENTICATED',
+        'The login that started the linking has ended; log in and start again',
+      );
     }
     auditAccount(accountId);
     return this.identities.link(accountId, provider, subject);

@@ -60,7 +60,7 @@ export class SocialController {
 
   @Get(':provider')
   @ApiOperation({ summary: 'Redirects a browser to a provider' })
-  @ReturnsRedirect('To the provider.')
+  @ReturnsRedirect('Redirect to the provider.')
   @Throws(PROVIDER_ERRORS)
   @Redirect()
   @Header('cache-control', 'no-store')
@@ -72,10 +72,10 @@ export class SocialController {
   }
 
   @Get(':provider/callback')
-  @ApiOperation({ summary: 'Takes a browser back from a provider' })
+  @ApiOperation({ summary: 'Handles the callback of a provider' })
   @ReturnsViewOrData(TokenPair, IdentityView)
   @ReturnsRedirect(
-    'To the front end, where that is set up: with a one-time `code`, or with `linked`, the provider whose identity was linked.',
+    'Redirect to the front end, if one is configured: with a one-time `code`, or with `linked`, the provider whose identity was linked.',
   )
   @Throws({
     ...PROVIDER_ERRORS,
@@ -84,7 +84,7 @@ export class SocialController {
     CONFLICT:
       'An account with this e-mail exists, but the e-mail is not verified; log in to that account and link the provider there',
     FORBIDDEN: EMAIL_NOT_VERIFIED,
-    VALIDATION_ERROR: 'The provider did not return an email for your account',
+    VALIDATION_ERROR: 'The provider did not return an e-mail address for your account',
   })
   @Header('cache-control', 'no-store')
   @Audited()

@@ -29,7 +29,7 @@ export class TokensController {
   }
 
   @Post('refresh')
-  @ApiOperation({ summary: 'Exchanges a refresh token for new tokens, once' })
+  @ApiOperation({ summary: 'Exchanges a refresh token for new tokens; each refresh token works once' })
   @Returns(TokenPair)
   @Throws('TOKEN_NOT_VALID')
   @HttpCode(HttpStatus.OK)

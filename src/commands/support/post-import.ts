@@ -125,7 +125,7 @@ class Import {
     if (this.update) console.log(`${this.changed.toLocaleString('en')} posts changed`);
     if (this.known > 0) {
       const hint = this.update ? '' : ' (--update changes those that differ)';
-      console.log(`${this.known.toLocaleString('en')} posts were there already${hint}`);
+      console.log(`${this.known.toLocaleString('en')} posts already existed${hint}`);
     }
     for (const [member, count] of this.unknown)
       console.log(`${count} files with "${member}" in their front matter, which is unknown and was ignored`);

@@ -61,7 +61,10 @@ export function keepConsistent(fastify: FastifyInstance, database: Database, con
 function positionOf(request: FastifyRequest, cookie: Cookie): bigint | undefined {
   const header = request.headers[CONSISTENCY_TOKEN.toLowerCase()];
   if (header !== undefined && !TOKEN.test(String(header))) {
-    throw new AppError('MALFORMED_REQUEST', `${CONSISTENCY_TOKEN} must be one that a response had`);
+    throw new AppError(
+      'MALFORMED_REQUEST',
+      `${CONSISTENCY_TOKEN} is invalid; send the value from a response unchanged`,
+    );
   }
   // An invalid cookie is ignored: the user of a browser cannot change it.
   const kept = cookie.read(request);

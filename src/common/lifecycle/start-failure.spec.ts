@@ -19,8 +19,8 @@ describe('explainStartFailure', () => {
   });
 
   it.each([
-    ['SQLITE_FULL', 'make room'],
-    ['ENOSPC', 'make room'],
+    ['SQLITE_FULL', 'free some space'],
+    ['ENOSPC', 'free some space'],
     ['SQLITE_READONLY_DIRECTORY', 'able to write'],
     ['EROFS', 'able to write'],
     ['SQLITE_NOTADB', 'restore a backup'],

@@ -12,7 +12,7 @@ const REJECTED = /^(28|3D)...$/;
 
 /** The remedy for a data folder that SQLite or Node cannot use, by error code. */
 const STORAGE_ADVICE: readonly (readonly [RegExp, string])[] = [
-  [/^(SQLITE_FULL|ENOSPC|EDQUOT)/, 'make room on its disk'],
+  [/^(SQLITE_FULL|ENOSPC|EDQUOT)/, 'free some space on its disk'],
   [/^(SQLITE_READONLY|SQLITE_PERM|EROFS|EACCES|EPERM)/, 'the service must be able to write there'],
   [
     /^(SQLITE_CORRUPT|SQLITE_NOTADB)/,

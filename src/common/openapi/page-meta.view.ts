@@ -6,7 +6,7 @@ export class PageMetaView {
   @ApiProperty({
     type: 'integer',
     format: 'int64',
-    description: 'Matches when filtered, all otherwise.',
+    description: 'The number of items on all pages.',
     example: 42,
   })
   total!: number;

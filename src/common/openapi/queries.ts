@@ -8,7 +8,7 @@ export const QueryParameter = (name: string, description: string, schema: object
 /** `page` and `limit` of a list. */
 export const PageQuery = (limit = 20): MethodDecorator =>
   applyDecorators(
-    QueryParameter('page', 'From 1; anything else is replaced by 1.', {
+    QueryParameter('page', 'From 1; any other value is replaced by 1.', {
       type: 'integer',
       format: 'int64',
       default: 1,
@@ -17,7 +17,7 @@ export const PageQuery = (limit = 20): MethodDecorator =>
   );
 
 export const LimitQuery = (limit = 20): MethodDecorator =>
-  QueryParameter('limit', `From 1 to 100; anything else is replaced by ${limit}.`, {
+  QueryParameter('limit', `From 1 to 100; any other value is replaced by ${limit}.`, {
     type: 'integer',
     default: limit,
   });

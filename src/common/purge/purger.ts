@@ -77,7 +77,7 @@ export class Purger implements OnApplicationBootstrap, OnApplicationShutdown {
     try {
       await this.purge();
     } catch (error) {
-      this.logger.warn({ msg: 'What has expired could not be purged', err: error });
+      this.logger.warn({ msg: 'Expired data could not be purged; the next purge tries again', err: error });
     }
     if (!this.stopped) this.schedule();
   }

@@ -57,12 +57,13 @@ export class RedisConnection {
   }
 
   private noteAway(reason: string): void {
-    if (!this.isAway) this.logger.warn(`Redis is away: this process limits requests by itself (${reason})`);
+    if (!this.isAway)
+      this.logger.warn(`Redis is unavailable: this process limits requests on its own (${reason})`);
     this.isAway = true;
   }
 
   private noteBack(): void {
-    if (this.isAway) this.logger.log('Redis is back: the limit is shared by all replicas again');
+    if (this.isAway) this.logger.log('Redis is available again: all replicas share the limit');
     this.isAway = false;
   }
 }

@@ -18,7 +18,7 @@ export async function backUpDatabase(
 ): Promise<void> {
   const source = databaseFile(store);
   if (!existsSync(source)) throw new DatabaseError(`There is no database in ${store.directory}`);
-  if (existsSync(file)) throw new DatabaseError(`${file} is there already: name a new file`);
+  if (existsSync(file)) throw new DatabaseError(`${file} already exists; choose another file name`);
   if (!existsSync(dirname(file))) throw new DatabaseError(`There is no folder ${dirname(file)}`);
   const draft = `${file}.${process.pid}.partial`;
   try {

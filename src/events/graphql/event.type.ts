@@ -2,7 +2,7 @@ import { Field, ID, ObjectType } from '@nestjs/graphql';
 import { JsonScalar } from './json.scalar.js';
 
 /** An event in GraphQL. */
-@ObjectType('Event', { description: 'Something that happened to a resource.' })
+@ObjectType('Event', { description: 'A change of a resource.' })
 export class EventType {
   @Field(() => ID)
   id!: string;
@@ -17,7 +17,7 @@ export class EventType {
   time!: Date;
 
   @Field(() => JsonScalar, {
-    description: 'The resource after the change, as REST shows it; for a deleted resource, its id.',
+    description: 'The resource after the change, as REST returns it; for a deleted resource, its id.',
   })
   data!: unknown;
 }

@@ -28,7 +28,7 @@ export class EventsResolver {
   ) {}
 
   @Subscription(() => EventType, {
-    description: 'Events as they happen; of these types, or of all.',
+    description: 'New events of the given types, or of all types.',
     resolve: toEventType,
   })
   async events(

@@ -263,7 +263,11 @@ describe.each(STORES)('documented enhancers on %s', (store) => {
 
   it.each([
     ['gone', 'It is gone', { code: 'BAD_USER_INPUT' }],
-    ['bad gateway', 'Something went wrong on our side', { code: 'INTERNAL_SERVER_ERROR' }],
+    [
+      'bad gateway',
+      'Internal error; report the request id to the operators of the service',
+      { code: 'INTERNAL_SERVER_ERROR' },
+    ],
     ['coded', 'No tea', { code: 'TEAPOT', cup: 1 }],
     ['plain', 'Plain', { code: 'INTERNAL_SERVER_ERROR' }],
   ])('exceptions keep their status and message: %s', async (what, message, extensions) => {

@@ -153,7 +153,7 @@ describe.each(STORES)('subscriptions over graphql-ws on %s', (store) => {
 
     expect((await received).errors).toEqual([
       expect.objectContaining({
-        message: 'Something went wrong on our side',
+        message: 'Internal error; report the request id to the operators of the service',
         extensions: { code: 'INTERNAL_SERVER_ERROR', requestId: expect.any(String) },
       }),
     ]);
