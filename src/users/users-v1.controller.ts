@@ -30,7 +30,7 @@ import { Idempotent } from '../idempotency/idempotent.js';
 import { CreateUserInput, UpdateUserInput } from './user.input.js';
 import { toListItem, toViewV1, UserListItem, UserViewV1, XML_TAG } from './user.view.js';
 import { toXml } from './user-xml.js';
-import { UsersService } from './users.service.js';
+import { HAS_POSTS, IS_AUTHOR, UsersService } from './users.service.js';
 
 const PAGE_DEFAULTS = { limit: 100, maxLimit: 100 };
 
@@ -125,7 +125,7 @@ export class UsersV1Controller {
 
   @Delete(':id')
   @ApiOperation({ summary: 'Deletes a user' })
-  @Throws({ NOT_FOUND: 'User not found', CONFLICT: 'A user with posts cannot be deleted' })
+  @Throws({ NOT_FOUND: 'User not found', CONFLICT: [HAS_POSTS, IS_AUTHOR] })
   @HttpCode(HttpStatus.NO_CONTENT)
   async delete(@Id() id: number, @Precondition() ifMatch: IfMatch | undefined): Promise<void> {
     await this.users.delete(id, ifMatch);

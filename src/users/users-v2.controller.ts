@@ -13,7 +13,7 @@ import { Id } from '../common/validation/id.js';
 import { Idempotent } from '../idempotency/idempotent.js';
 import { CreateUserInput, UpdateUserInput } from './user.input.js';
 import { toListItem, toViewV2, UserListItem, UserViewV2 } from './user.view.js';
-import { UsersService } from './users.service.js';
+import { HAS_POSTS, IS_AUTHOR, UsersService } from './users.service.js';
 
 @ApiTags('Users')
 @Controller({ path: 'users', version: '2' })
@@ -74,7 +74,7 @@ export class UsersV2Controller {
 
   @Delete(':id')
   @ApiOperation({ summary: 'Deletes a user' })
-  @Throws({ NOT_FOUND: 'User not found', CONFLICT: 'A user with posts cannot be deleted' })
+  @Throws({ NOT_FOUND: 'User not found', CONFLICT: [HAS_POSTS, IS_AUTHOR] })
   @HttpCode(HttpStatus.NO_CONTENT)
   async delete(@Id() id: number, @Precondition() ifMatch: IfMatch | undefined): Promise<void> {
     await this.users.delete(id, ifMatch);

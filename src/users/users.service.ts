@@ -21,6 +21,9 @@ const FIRST_AUTHOR_ID = 1;
 const selectPage = (condition: string) =>
   `SELECT ${USER_COLUMNS} FROM users WHERE ${condition} ORDER BY id LIMIT :limit OFFSET :offset`;
 
+export const HAS_POSTS = 'A user with posts cannot be deleted';
+export const IS_AUTHOR = 'The author of all new posts cannot be deleted';
+
 @Injectable()
 export class UsersService {
   constructor(
@@ -114,8 +117,7 @@ export class UsersService {
   async delete(id: number, ifMatch?: IfMatch): Promise<void> {
     if (id === NO_ROW) userNotFound();
     const version = await this.expectedVersion(id, ifMatch);
-    if (id === FIRST_AUTHOR_ID)
-      throw new AppError('CONFLICT', 'The author of all new posts cannot be deleted');
+    if (id === FIRST_AUTHOR_ID) throw new AppError('CONFLICT', IS_AUTHOR);
     const remove = async () => {
       const { affected } = await this.users.delete({ id, ...(version !== undefined && { version }) });
       if (affected === 0) await this.notWritten(id, ifMatch);
@@ -123,7 +125,7 @@ export class UsersService {
     };
     await this.transactions.run(remove).catch((error: unknown) => {
       if (!isForeignKeyViolation(error)) throw error;
-      throw new AppError('CONFLICT', 'A user with posts cannot be deleted', { cause: error });
+      throw new AppError('CONFLICT', HAS_POSTS, { cause: error });
     });
   }
 

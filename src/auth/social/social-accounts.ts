@@ -16,6 +16,9 @@ const NAME_LENGTH = 150;
 /** OpenID Connect Core 1.0, section 2 */
 const SUBJECT_LENGTH = 255;
 
+export const UNVERIFIED_OWNER =
+  'An account with this e-mail exists, but the e-mail is not verified; log in to that account and link the provider there';
+
 /** Finds or creates the account of a social login. */
 @Injectable()
 export class SocialAccounts {
@@ -79,10 +82,7 @@ function emailOf({ email: sent }: SocialProfile): string {
 /** Prevents taking over an unverified account, and preparing one for another person. */
 function rejectUnlessOwner(account: Account, { emailVerified }: SocialProfile): void {
   if (!emailVerified || !account.isEmailVerified) {
-    throw new AppError(
-      'CONFLICT',
-      'An account with this e-mail exists, but the e-mail is not verified; log in to that account and link the provider there',
-    );
+    throw new AppError('CONFLICT', UNVERIFIED_OWNER);
   }
   active(account);
 }

@@ -80,7 +80,7 @@ export class SocialIdentities {
 
 export const emailNotVerified = (): AppError => new AppError('FORBIDDEN', EMAIL_NOT_VERIFIED);
 
-const LINKED_ELSEWHERE = 'This identity is linked to another account; unlink it there first';
+export const LINKED_ELSEWHERE = 'This identity is linked to another account; unlink it there first';
 export const NO_SUCH_IDENTITY = 'Your account has no identity with this id';
 export const LAST_WAY =
   'This is the only way to log in to your account; set a password first with POST /auth/password/reset/';

@@ -29,6 +29,8 @@ import { TokenPair } from '../tokens/index.js';
 import { IdentityView } from './identity.view.js';
 import { ExchangeInput } from './social.input.js';
 import { ProviderView, type Redirection, SocialService } from './social.service.js';
+import { UNVERIFIED_OWNER } from './social-accounts.js';
+import { LINKED_ELSEWHERE } from './social-identities.js';
 
 const PROVIDER_ERRORS = {
   NOT_FOUND: 'Provider not found',
@@ -81,8 +83,7 @@ export class SocialController {
     ...PROVIDER_ERRORS,
     MALFORMED_REQUEST: 'The login was not started in this browser, or has expired; start again',
     UNAUTHENTICATED: 'The provider rejected the login',
-    CONFLICT:
-      'An account with this e-mail exists, but the e-mail is not verified; log in to that account and link the provider there',
+    CONFLICT: [UNVERIFIED_OWNER, LINKED_ELSEWHERE],
     FORBIDDEN: EMAIL_NOT_VERIFIED,
     VALIDATION_ERROR: 'The provider did not return an e-mail address for your account',
   })
