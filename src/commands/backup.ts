@@ -4,12 +4,12 @@ import { Progress } from './support/progress.js';
 
 const USAGE = `Usage: npm run backup -- <file>
 
-Writes the embedded database into a new file, beside a service if one is running: everything that was acknowledged
-before the start. The file is verified, and readable by its owner only. For PostgreSQL see docs/operations.md.`;
+Writes the embedded database into a new file, also while the service runs. The file contains everything that was
+acknowledged before the start, is verified, and is readable by its owner only. For PostgreSQL see docs/operations.md.`;
 
 const { positionals } = parseCommandLine(USAGE, { allowPositionals: true });
 
-// Loaded when the flags are known: `--help` needs none of it.
+// Loaded after the flags are parsed, so that `--help` is fast.
 const { backUpDatabase } = await import('../database/sqlite/backup.js');
 const { runCommand, UsageError } = await import('./support/run-command.js');
 
