@@ -4,7 +4,8 @@ import { parseCommandLine } from './support/command-line.js';
 const { values } = parseCommandLine(
   `Usage: npm run verify [-- --repair]
 
-Counts the rows of every table, and compares the totals that the database keeps with the posts themselves. --repair counts them again.`,
+Counts the rows of every table, and compares the totals that the database keeps with the posts themselves.
+--repair counts them again.`,
   { options: { repair: { type: 'boolean', default: false } } },
 );
 
