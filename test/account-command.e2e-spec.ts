@@ -14,7 +14,7 @@ const runAccount = (
   return run('account', parameters, { environment: { ...environment, ...settings }, input });
 };
 
-// As in production, the command runs beside a service that uses the same database.
+// As in production, the command runs while a service uses the same database.
 describe.each(STORES)('the account command on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {

@@ -172,7 +172,7 @@ describe.each(STORES)('commands on %s', (store) => {
     },
   );
 
-  it('import applies the rules of the API to each line, beside a running service', async () => {
+  it('import applies the rules of the API to each line, while the service runs', async () => {
     const api = await startApiOn(testStore.environment);
     const lines = [
       '{"title":"One","content":"C"}',

@@ -29,6 +29,6 @@ const { values, positionals } = parseCommandLine(USAGE, {
   allowPositionals: true,
 });
 
-// Loaded when the flags are known: `--help` needs none of it.
+// Loaded after the flags are parsed, so that `--help` is fast.
 const { runAccountCommand } = await import('./support/account-command.js');
 await runAccountCommand(positionals, values, USAGE);

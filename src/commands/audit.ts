@@ -14,7 +14,7 @@ const { values } = parseCommandLine(USAGE, {
   options: { account: text, subject: text, before: text, limit: text },
 });
 
-// Loaded when the flags are known: `--help` needs none of it.
+// Loaded after the flags are parsed, so that `--help` is fast.
 const { AuditEntry } = await import('../audit/audit-entry.entity.js');
 const { toAuditEntryView } = await import('../audit/audit-entry.view.js');
 const { auditLog } = await import('./support/audit-command.js');

@@ -22,7 +22,7 @@ const { values, positionals } = parseCommandLine(USAGE, {
   allowPositionals: true,
 });
 
-// Loaded when the flags are known: `--help` needs none of it.
+// Loaded after the flags are parsed, so that `--help` is fast.
 const { AppError } = await import('../common/errors/errors.js');
 const { isOutage } = await import('../database/failures.js');
 const events = await import('../events/index.js');

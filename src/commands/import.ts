@@ -17,7 +17,7 @@ const skip = Number(values.skip);
 const isValid = name !== undefined && more.length === 0 && Number.isSafeInteger(skip) && skip >= 0;
 
 if (isValid) {
-  // Loaded when the flags are known: `--help` needs none of it.
+  // Loaded after the flags are parsed, so that `--help` is fast.
   const { importPosts } = await import('./support/post-import.js');
   await importPosts(name, skip, values.update);
 } else {

@@ -9,7 +9,7 @@ changed after they ran, as they are now; it does not run them again.`,
   { options: { 'accept-changed': { type: 'boolean', default: false } } },
 );
 
-// Loaded when the flags are known: `--help` needs none of it.
+// Loaded after the flags are parsed, so that `--help` is fast.
 const { migrate } = await import('../database/migrate.js');
 const { runCommand } = await import('./support/run-command.js');
 

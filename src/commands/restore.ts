@@ -4,15 +4,20 @@ import { Progress } from './support/progress.js';
 
 const USAGE = `Usage: npm run restore -- <file>
 
+<<<<<<< HEAD
 Replaces the embedded database with a backup. Stop the service first. The backup is verified before anything changes,
 and the previous database is saved next to the new one.
+=======
+Replaces the embedded database by a backup. The service has to be stopped. The backup is verified before anything
+changes, and the replaced database is kept in the same folder.
+>>>>>>> f24d0f9d1c9d7690f5a3c87953bdaa5c7112600d
 
 With PostgreSQL, pass no file: restore with pg_restore, or recover to a point in time, then run it once before the
 service starts. See docs/operations.md.`;
 
 const { positionals } = parseCommandLine(USAGE, { allowPositionals: true });
 
-// Loaded when the flags are known: `--help` needs none of it.
+// Loaded after the flags are parsed, so that `--help` is fast.
 const { finishRestore } = await import('../database/after-restore.js');
 const { restoreDatabase } = await import('../database/sqlite/restore.js');
 const { operator } = await import('./support/operator.js');

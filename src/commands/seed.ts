@@ -20,7 +20,7 @@ turn, or without these the author of all posts of the REST API.`,
   { options: { posts: { type: 'string', default: '1000' }, users: { type: 'string', default: '0' } } },
 );
 
-// Loaded when the flags are known: `--help` needs none of it.
+// Loaded after the flags are parsed, so that `--help` is fast.
 const { insertPosts } = await import('../posts/post-batch.js');
 const { insertUsers } = await import('../users/user-batch.js');
 const { runDatabaseCommand, UsageError } = await import('./support/run-command.js');

@@ -14,7 +14,7 @@ export interface Dialect {
   highestIdsOfEach(table: string, parentColumn: string): string;
   /** Selects the `table` and the `column` of every column. */
   readonly columns: string;
-  /** A condition that is always true. In `Queries.search`, it stops a read after its deadline. */
+  /** A condition that is always true. On SQLite, it throws after the deadline of `Queries.search`. */
   readonly withinDeadline: string;
   /** Selects the `name` of every table, in alphabetical order. */
   readonly tables: string;

@@ -75,7 +75,7 @@ export class UnitOfWork {
     return this.join(() => this.inTurn(() => this.runner.track(() => statements(this.runner))));
   }
 
-  /** Runs work that can be rolled back alone, in a savepoint. Everything else waits meanwhile. */
+  /** Runs work that can be rolled back alone, in a savepoint. All other work of the unit waits until it ends. */
   nest<T>(work: (unit: UnitOfWork, runner: QueryRunner) => Promise<T>): Promise<T> {
     const unit = new UnitOfWork(this.runner);
     const runner = Object.assign(unit.lend(), {

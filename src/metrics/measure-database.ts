@@ -34,7 +34,7 @@ export function measureDatabase(database: Database, metrics: Metrics): void {
   const replica = ['replica'];
   metrics.gauge(
     'db_replica_up',
-    '1 where reads go to the replica, 0 where it is away, promoted or too far behind',
+    '1 where reads go to the replica, 0 where it is unavailable, promoted or too far behind',
     () => database.replicas().map(({ name, isUsed }) => [{ replica: name }, isUsed ? 1 : 0] as const),
     replica,
   );

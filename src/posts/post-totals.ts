@@ -26,7 +26,7 @@ export async function findTotalFaults(queries: Queries): Promise<TotalFault[]> {
   }));
 }
 
-/** Counts all posts again. Writes wait meanwhile. */
+/** Counts all posts again. Blocks writes to posts until it ends. */
 export function rebuildTotals({
   queries: { dialect },
   transactions,

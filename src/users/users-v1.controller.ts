@@ -79,7 +79,7 @@ export class UsersV1Controller {
     return toViewV1(user);
   }
 
-  /** XML for clients that prefer it, otherwise JSON. */
+  /** XML if `Accept` is exactly `application/xml`, otherwise JSON. */
   @Get(':id')
   @ApiOperation({ summary: 'Reads a user' })
   @Returns(UserViewV1, ['application/json', 'application/xml'])

@@ -15,7 +15,7 @@ import { WebhookDelivery } from './webhook-delivery.entity.js';
 /** How long the lease of a delivery lasts, in milliseconds; longer than any attempt. */
 const LEASE = 30_000;
 
-const GIVEN_UP = 'The webhook was deactivated';
+const DEACTIVATED = 'The webhook was deactivated';
 
 /** A delivery that this process attempts. Its `fence` is the fencing token of the lease. */
 export interface ClaimedDelivery {
@@ -218,7 +218,7 @@ export class DeliveryQueue {
   async giveUp(webhookId: number): Promise<void> {
     await this.deliveries.update(
       { webhookId, status: 'pending' },
-      { status: 'failed', nextAttemptAt: null, error: GIVEN_UP },
+      { status: 'failed', nextAttemptAt: null, error: DEACTIVATED },
     );
   }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { AppError } from '../common/errors/errors.js';
 import type { Webhook } from './webhook.entity.js';
 
-/** What the secret of Standard Webhooks 1.0 begins with, before its base64. */
+/** The prefix of a base64 secret (Standard Webhooks 1.0). */
 export const PREFIX = 'whsec_';
 
 /** How long a secret still signs after it was replaced, in milliseconds: 24 hours. */
@@ -15,7 +15,7 @@ export const TOO_MANY_ROTATIONS = `The secret was replaced ${MAX_REPLACED} times
 
 interface ReplacedSecret {
   readonly secret: string;
-  /** RFC 3339. */
+  /** When it stops signing (RFC 3339). */
   readonly until: string;
 }
 
@@ -30,14 +30,14 @@ export const firstSecret = (): Secrets => ({
   olderSecrets: null,
 });
 
-/** The secrets that sign a delivery at a time, the current one first. */
+/** The secrets that sign deliveries at `now`, the current one first. */
 export const signingSecrets = (webhook: Secrets, now: Date): string[] => [
   webhook.secret,
   ...replacedSecrets(webhook, now).map(({ secret }) => secret),
 ];
 
 /**
- * What a rotation stores: a new secret, and those that still sign.
+ * Returns the columns to store after a rotation: a new secret, and the replaced secrets that still sign.
  *
  * @throws AppError `CONFLICT` if too many still sign
  */
@@ -54,7 +54,7 @@ export function rotate(webhook: Secrets, now: Date): Secrets {
   };
 }
 
-/** Those that still sign, the last first. */
+/** The replaced secrets that still sign at `now`, the most recently replaced first. */
 function replacedSecrets(
   { previousSecret, previousSecretUntil, olderSecrets }: Secrets,
   now: Date,

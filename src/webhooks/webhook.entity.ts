@@ -30,7 +30,7 @@ export class Webhook {
   @TimestampColumn('previous_secret_until', { nullable: true })
   previousSecretUntil!: Date | null;
 
-  /** A JSON array of `{secret, until}`: what the previous secret replaced, as long as it still signs. */
+  /** A JSON array of `{secret, until}`: secrets that were replaced before `previousSecret` and still sign. */
   @TextColumn('older_secrets', { nullable: true })
   olderSecrets!: string | null;
 

@@ -1,6 +1,6 @@
 /**
- * Creates modules, alone and nested, in a copy of the project: they pass the gate and their tests, and are served.
- * Part of `npm run test:system`, because it runs the gate again.
+ * Creates modules, alone and nested, in a copy of the project: they pass all checks and their tests, and are served.
+ * Part of `npm run test:system`, because it runs all checks again.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

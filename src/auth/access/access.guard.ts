@@ -54,7 +54,7 @@ export class AccessGuard implements CanActivate {
   private principalOf(context: ExecutionContext): Promise<Principal | null> {
     const request = requestOf(context);
     // A connection may outlive its credential, so each message is checked.
-    if (isWebSocket(context)) this.authenticator.forget(request);
+    if (isWebSocket(context)) this.authenticator.clearCache(request);
     return this.authenticator.authenticate(request);
   }
 

@@ -27,8 +27,8 @@ export class Authenticator {
     return principal;
   }
 
-  /** The next call tries again. */
-  forget(request: FastifyRequest): void {
+  /** The next call for the request authenticates again. */
+  clearCache(request: FastifyRequest): void {
     this.known.delete(request);
   }
 

@@ -71,7 +71,7 @@ export class AccountTokens {
    * exactly one succeeds.
    *
    * @returns the account, locked until the unit of work ends
-   * @throws AppError `INVALID_CODE` when the token has been used meanwhile, or the account may not log in any more
+   * @throws AppError `INVALID_CODE` if the token was used concurrently, or the account may no longer log in
    */
   async consume({ id, accountId }: AccountToken): Promise<Account> {
     const account = await this.accounts.lock(accountId);

@@ -110,7 +110,7 @@ export class AccountsService {
    * Replaces the hash of the password.
    *
    * @param seen the account whose password was compared with the old one
-   * @throws IncorrectPassword when the password has changed meanwhile
+   * @throws IncorrectPassword if the password was changed concurrently
    */
   async setPasswordHash({ id, passwordChangedAt }: Account, passwordHash: string): Promise<void> {
     const { affected } = await this.accounts.update(

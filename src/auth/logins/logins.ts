@@ -51,7 +51,7 @@ export class Logins {
   /**
    * Opens a login for an account that has just authenticated.
    *
-   * @returns false when the account or its password has changed meanwhile
+   * @returns false if the account or its password was changed concurrently
    */
   async open(account: Account, login: NewLogin, { address, agent }: ClientInfo): Promise<boolean> {
     auditAccount(account.id);
@@ -106,8 +106,8 @@ export class Logins {
   }
 
   /**
-   * Ends the login of a refresh token, also when the token was exchanged meanwhile: a
-   * concurrent refresh must not keep the login valid.
+   * Ends the login of a refresh token, even if the token has just been exchanged: a concurrent refresh must not keep
+   * the login valid.
    *
    * @returns whether the login was still valid
    */

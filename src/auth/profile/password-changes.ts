@@ -29,7 +29,7 @@ export class PasswordChanges {
   /**
    * Changes the password, and ends all other logins of the account and all tokens in mails.
    *
-   * @throws IncorrectPassword when the old password is wrong, or was changed meanwhile
+   * @throws IncorrectPassword if the old password is wrong, or was changed concurrently
    * @throws AppError `VALIDATION_ERROR` if the new one breaks the policy, `RATE_LIMITED` after too many wrong old ones
    */
   async change({ account, sid }: Principal, input: ChangePasswordInput, client: ClientInfo): Promise<void> {

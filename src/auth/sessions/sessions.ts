@@ -35,7 +35,7 @@ export class Sessions {
     private readonly clock: Clock,
   ) {}
 
-  /** @returns `undefined` when the account or its password has changed meanwhile */
+  /** @returns `undefined` if the account or its password was changed concurrently */
   async open(account: Account, client: ClientInfo): Promise<OpenedSession | undefined> {
     const sid = randomUUID();
     const secret = randomBytes(SECRET_BYTES).toString('base64url');

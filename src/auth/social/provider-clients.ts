@@ -18,7 +18,7 @@ import { TIMEOUT } from './providers/open-id.js';
 import type { SocialProfile, SocialProvider } from './providers/social-provider.js';
 
 /** Errors that mean that a response cannot be trusted. All others mean that the provider is unavailable. */
-const UNBELIEVABLE = new Set([
+const INVALID_RESPONSE_CODES = new Set([
   'OAUTH_INVALID_RESPONSE',
   'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED',
   'OAUTH_JWT_CLAIM_COMPARISON_FAILED',
@@ -128,10 +128,10 @@ export class ProviderClients {
       return new AppError('UNAUTHENTICATED', 'The provider rejected the login');
     }
     const isInvalidGrant = error instanceof ResponseBodyError && error.error === 'invalid_grant';
-    const isUnbelievable = error instanceof ClientError && UNBELIEVABLE.has(error.code ?? '');
-    if (!isInvalidGrant && !isUnbelievable) return this.unavailable(name, error);
+    const isInvalidResponse = error instanceof ClientError && INVALID_RESPONSE_CODES.has(error.code ?? '');
+    if (!isInvalidGrant && !isInvalidResponse) return this.unavailable(name, error);
     // Either an attack or wrong settings: it is logged, though the client gets 401.
-    if (isUnbelievable) this.logger.warn(`${name}: ${describe(error)}`);
+    if (isInvalidResponse) this.logger.warn(`${name}: ${describe(error)}`);
     return new AppError('UNAUTHENTICATED', 'The provider did not confirm the login; start again');
   }
 

@@ -41,23 +41,27 @@ class AccountCommand {
         purge: () => this.purge(),
       },
       {
-        activate: async (email) => say('is active', await admin.setActive(email, true)),
-        deactivate: async (email) => say('is not active any more', await admin.setActive(email, false)),
+        activate: async (email) => printAccount('is active', await admin.setActive(email, true)),
+        deactivate: async (email) =>
+          printAccount('is not active any more', await admin.setActive(email, false)),
         staff: async (email) => {
           const account = await admin.setStaff(email, !this.flags.remove);
-          say(account.isStaff ? 'is staff' : 'is not staff any more', account);
+          printAccount(account.isStaff ? 'is staff' : 'is not staff any more', account);
         },
         show: (email) => this.show(email),
         'reset-password': async (email) => {
           await admin.find(email);
-          say('has a new password, and no logins', await admin.resetPassword(email, await askForPassword()));
+          printAccount(
+            'has a new password, and no logins',
+            await admin.resetPassword(email, await askForPassword()),
+          );
         },
-        'verify-email': async (email) => say('is verified', await admin.verifyEmail(email)),
-        delete: async (email) => say('is deleted', await admin.delete(email)),
+        'verify-email': async (email) => printAccount('is verified', await admin.verifyEmail(email)),
+        delete: async (email) => printAccount('is deleted', await admin.delete(email)),
       },
       {
         'change-email': async (email, newEmail) =>
-          say(`was ${email}`, await admin.changeEmail(email, newEmail)),
+          printAccount(`was ${email}`, await admin.changeEmail(email, newEmail)),
       },
     ];
   }
@@ -77,7 +81,7 @@ class AccountCommand {
       phone: phone ?? '',
       password: await askForPassword(),
     });
-    say('is a superuser', await this.services.accounts.register(input, { superuser: true }));
+    printAccount('is a superuser', await this.services.accounts.register(input, { superuser: true }));
   }
 
   private async list(): Promise<void> {
@@ -118,7 +122,8 @@ function positive(flag: string, value: string): number {
   return Number(value);
 }
 
-const say = (what: string, { id, email }: Account): void => console.log(`${email} (${id}) ${what}`);
+const printAccount = (change: string, { id, email }: Account): void =>
+  console.log(`${email} (${id}) ${change}`);
 
 /** Commands without an entry in the audit log: `purge` deletes only expired rows, as the service does. */
 const UNAUDITED = new Set(['list', 'show', 'purge']);

@@ -22,7 +22,7 @@ export async function runCommand(command: (config: StoreConfig) => Promise<numbe
 }
 
 /**
- * Runs a command on the database, beside a service if one is running. Pending migrations run first; with
+ * Runs a command on the database, which a service may use at the same time. Pending migrations run first; with
  * `MIGRATE=off` they stop the command.
  *
  * @param entities those whose repositories the command uses

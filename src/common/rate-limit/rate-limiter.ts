@@ -7,7 +7,7 @@ import { clientOf, networkOf } from '../request/client.js';
 import { isPreflight } from '../request/preflight.js';
 import { RedisConnection } from './redis-connection.js';
 
-/** The number of clients that a process remembers; beyond that, it forgets the least recently seen. */
+/** The number of clients that a process counts; beyond that, it evicts the least recently seen client. */
 const MAX_CLIENTS = 50_000;
 
 type Counter = (

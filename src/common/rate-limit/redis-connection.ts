@@ -12,8 +12,8 @@ const PAUSE = 5000;
 /** Connects in the background, repeatedly, and logs when Redis becomes unavailable and available. */
 export class RedisConnection {
   readonly client: Redis;
-  private isAway = false;
-  private askAgainAt = 0;
+  private isUnavailable = false;
+  private retryAt = 0;
 
   constructor(
     url: string,
@@ -26,24 +26,25 @@ export class RedisConnection {
       maxRetriesPerRequest: 0,
       retryStrategy: () => RETRY_DELAY,
     });
-    this.client.on('ready', () => this.noteBack());
-    this.client.on('error', (error) => this.noteAway(error.message));
-    this.client.on('close', () => this.noteAway('closed'));
+    this.client.on('ready', () => this.markAvailable());
+    this.client.on('error', (error) => this.markUnavailable(error.message));
+    this.client.on('close', () => this.markUnavailable('closed'));
   }
 
   /** @param otherwise runs instead while Redis is unavailable, does not respond, or fails */
   async ask<T>(command: () => Promise<T>, otherwise: () => Promise<T>): Promise<T> {
-    const { isAway } = this;
-    if (this.client.status !== 'ready' || (isAway && performance.now() < this.askAgainAt)) return otherwise();
+    const { isUnavailable } = this;
+    if (this.client.status !== 'ready' || (isUnavailable && performance.now() < this.retryAt))
+      return otherwise();
     // Of the concurrent requests, only this one tries whether Redis is available again.
-    if (isAway) this.pause();
+    if (isUnavailable) this.pause();
     try {
       const result = await command();
-      if (isAway) this.noteBack();
+      if (isUnavailable) this.markAvailable();
       return result;
     } catch (error) {
       this.pause();
-      this.noteAway(error instanceof Error ? error.message : String(error));
+      this.markUnavailable(error instanceof Error ? error.message : String(error));
       return otherwise();
     }
   }
@@ -53,17 +54,17 @@ export class RedisConnection {
   }
 
   private pause(): void {
-    this.askAgainAt = performance.now() + PAUSE;
+    this.retryAt = performance.now() + PAUSE;
   }
 
-  private noteAway(reason: string): void {
-    if (!this.isAway)
+  private markUnavailable(reason: string): void {
+    if (!this.isUnavailable)
       this.logger.warn(`Redis is unavailable: this process limits requests on its own (${reason})`);
-    this.isAway = true;
+    this.isUnavailable = true;
   }
 
-  private noteBack(): void {
-    if (this.isAway) this.logger.log('Redis is available again: all replicas share the limit');
-    this.isAway = false;
+  private markAvailable(): void {
+    if (this.isUnavailable) this.logger.log('Redis is available again: all replicas share the limit');
+    this.isUnavailable = false;
   }
 }

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { columnTypes, isSqlite } from './column-types.js';
 
-/** Public profiles, and the one author whom every post of the REST API has. */
+/** Public profiles, and user 1, the author of all posts that are created over REST. */
 export class Users1763700000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const { id, text, timestamp } = columnTypes(runner);

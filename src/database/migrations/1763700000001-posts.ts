@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { columnTypes, isSqlite } from './column-types.js';
 
-/** Posts; the folded columns hold title and content as the search compares them. */
+/** Posts. The folded columns have the case-folded title and content, which the search compares. */
 export class Posts1763700000001 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const { id, integer, text, timestamp } = columnTypes(runner);

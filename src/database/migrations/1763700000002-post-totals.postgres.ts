@@ -1,4 +1,4 @@
-/** Writers that run at the same time have different backends, and so mostly different slots to lock. */
+/** Concurrent writers have different backends, so they usually lock different slots. */
 const SLOT = 'pg_backend_pid() % 16';
 
 /** Sorted by scope, so that two writers in one slot lock its rows in the same order. */
@@ -20,7 +20,7 @@ const trigger = (event: 'insert' | 'delete' | 'update', transition: string, chan
 ];
 
 export const UP = [
-  // The few rows change all the time: room for new versions on the same page keeps them few.
+  // The few rows change constantly. Free space on each page allows HOT updates, which keep the table small.
   'ALTER TABLE post_totals SET (fillfactor = 20)',
   ...trigger('insert', 'REFERENCING NEW TABLE AS added FOR EACH STATEMENT', scopes('added', 1)),
   ...trigger('delete', 'REFERENCING OLD TABLE AS removed FOR EACH STATEMENT', scopes('removed', -1)),

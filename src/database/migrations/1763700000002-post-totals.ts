@@ -4,8 +4,8 @@ import * as postgres from './1763700000002-post-totals.postgres.js';
 import * as sqlite from './1763700000002-post-totals.sqlite.js';
 
 /**
- * How many posts there are, by status and by author, kept by the database itself in the transaction of the
- * change: `COUNT(*)` would cost as much as there are posts. A total is the sum of its slots.
+ * The numbers of posts by status and by author. Triggers update them in the transaction of each change, because
+ * `COUNT(*)` reads every post. A total is the sum of its slots.
  */
 export class PostTotals1763700000002 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

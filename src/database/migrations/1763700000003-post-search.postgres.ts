@@ -4,5 +4,5 @@ export const UP = [
   'CREATE INDEX posts_content_search ON posts USING gin (content_folded gin_trgm_ops)',
 ];
 
-/** The extension stays: another schema may use it. */
+/** Keeps the extension, because another schema may use it. */
 export const DOWN = ['DROP INDEX posts_title_search', 'DROP INDEX posts_content_search'];

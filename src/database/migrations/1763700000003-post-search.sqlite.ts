@@ -6,7 +6,7 @@ const add = `INSERT INTO posts_search (rowid, title_folded, content_folded)
   VALUES (new.id, new.title_folded, new.content_folded);`;
 
 export const UP = [
-  // Folded text has no case left, and accents count.
+  // The text is already case-folded, and accents are significant.
   `CREATE VIRTUAL TABLE posts_search USING fts5 (
      title_folded, content_folded, content = 'posts', content_rowid = 'id',
      tokenize = 'trigram case_sensitive 1'

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { columnTypes, isSqlite } from './column-types.js';
 
-/** Accounts, their logins, and the failed attempts to log in. */
+/** Accounts, their logins, and failed login attempts. */
 export class Accounts1763700000010 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const { id, integer, text, timestamp, boolean } = columnTypes(runner);

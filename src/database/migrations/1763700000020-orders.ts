@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { columnTypes, isSqlite } from './column-types.js';
 
-/** Orders; the payload is JSON as text, for the databases' own JSON would change its numbers. */
+/** Orders. The payload is JSON as text, because JSON columns would change its numbers. */
 export class Orders1763700000020 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const { id, text, timestamp } = columnTypes(runner);

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { columnTypes } from './column-types.js';
 
-/** Answers that are given again when a request comes again. */
+/** Stored responses, which are repeated for retries. */
 export class IdempotencyRecords1763700000021 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const { integer, text, timestamp } = columnTypes(runner);

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { columnTypes } from './column-types.js';
 
-/** Logins that browsers keep by a cookie, of whose secret only the hash is known. */
+/** Sessions. Only the hash of the secret in the cookie is stored. */
 export class SessionSecrets1763700000030 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const { text } = columnTypes(runner);

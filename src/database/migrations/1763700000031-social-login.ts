@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { columnTypes, isSqlite } from './column-types.js';
 
-/** Who accounts are at other providers, and the one-time codes that front ends get their tokens by. */
+/** Identities at login providers, and one-time codes that front ends exchange for tokens. */
 export class SocialLogin1763700000031 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const { id, integer, text, timestamp } = columnTypes(runner);

@@ -1,7 +1,7 @@
 import { type MigrationInterface, type QueryRunner, TableForeignKey } from 'typeorm';
 import { columnTypes } from './column-types.js';
 
-/** Orders belong to the account that creates them. On SQLite the table is made again, so it has no triggers yet. */
+/** Orders belong to the account that creates them. On SQLite this recreates the table, which would drop triggers. */
 export class OrderOwners1763700000032 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const { integer } = columnTypes(runner);

@@ -2,12 +2,12 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { isSqlite } from './column-types.js';
 import { growVersions } from './row-versions.js';
 
-/** Versions, which entity tags are made of. */
+/** Row versions, from which entity tags are computed. */
 export class RowVersions1763700000040 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     for (const table of TABLES) {
       await runner.query(`ALTER TABLE ${table} ADD COLUMN version integer NOT NULL DEFAULT 1`);
-      // Counting reads is no change of a post.
+      // A new view count is not a new version of the post.
       await growVersions(runner, table, table === 'posts' ? 'views' : undefined);
     }
   }

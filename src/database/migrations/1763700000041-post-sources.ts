@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { columnTypes } from './column-types.js';
 
-/** Where an imported post comes from, so that a second import finds it. */
+/** The source of an imported post, by which a second import finds it. */
 export class PostSources1763700000041 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const { text } = columnTypes(runner);

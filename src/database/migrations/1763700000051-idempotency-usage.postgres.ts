@@ -1,4 +1,4 @@
-/** Writers that run at the same time have different backends, and so mostly different slots to lock. */
+/** Concurrent writers have different backends, so they usually lock different slots. */
 const add = (changes: string) => `
   INSERT INTO idempotency_usage AS counter (slot, bytes)
   SELECT pg_backend_pid() % 16, amount FROM (${changes}) AS change WHERE amount <> 0
@@ -12,7 +12,7 @@ const trigger = (event: 'delete' | 'update', on: string, transition: string, cha
 ];
 
 export const UP = [
-  // The few rows change all the time: room for new versions on the same page keeps them few.
+  // The few rows change constantly. Free space on each page allows HOT updates, which keep the table small.
   'ALTER TABLE idempotency_usage SET (fillfactor = 20)',
   ...trigger('update', 'UPDATE OF size', 'FOR EACH ROW', 'SELECT new.size - old.size AS amount'),
   ...trigger(

@@ -4,8 +4,8 @@ import * as postgres from './1763700000051-idempotency-usage.postgres.js';
 import * as sqlite from './1763700000051-idempotency-usage.sqlite.js';
 
 /**
- * Responses on record may be compressed, and the database itself keeps how many bytes they take, in the
- * transaction of the change: adding them up would cost as much as there are records.
+ * Stored responses may be compressed. Triggers update their total size in the transaction of each change, because
+ * a sum would read every record.
  */
 export class IdempotencyUsage1763700000051 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -23,7 +23,7 @@ export class IdempotencyUsage1763700000051 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     for (const statement of isSqlite(runner) ? sqlite.DOWN : postgres.DOWN) await runner.query(statement);
-    // What is compressed could not be read any more.
+    // The previous version cannot read compressed responses.
     await runner.query('DELETE FROM idempotency_records WHERE encoding IS NOT NULL');
     await runner.query('DROP TABLE idempotency_usage');
     await runner.query('ALTER TABLE idempotency_records DROP COLUMN size');

@@ -1,5 +1,5 @@
 export const UP = [
-  // Counts change often: room for new versions on the same page.
+  // Counts change often. Free space keeps new versions of a row on the same page.
   'ALTER TABLE post_views SET (fillfactor = 70)',
   `CREATE FUNCTION post_views_insert() RETURNS trigger LANGUAGE plpgsql AS $$
    BEGIN

@@ -5,8 +5,8 @@ import { columnTypes, isSqlite } from './column-types.js';
 import { growVersions } from './row-versions.js';
 
 /**
- * Moves the counts of reads to a narrow table. As an indexed column of `posts`, every count rewrote all index entries
- * of its post on PostgreSQL, those of the search included.
+ * Moves the view counts to a narrow table. When they were an indexed column of `posts`, each count rewrote all index
+ * entries of its post on PostgreSQL, including those of the search.
  */
 export class PostViews1763700000053 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

@@ -1,4 +1,4 @@
-/** Code points. Indexing random text takes 0.7 ms for each thousand, in which the process does nothing else. */
+/** In code points. Indexing 1,000 code points of random text blocks the process for 0.7 ms. */
 const INDEXED = 32_768;
 
 const IS_LARGE = `length(content_folded) > ${INDEXED}`;
@@ -31,7 +31,7 @@ export const UP = [
   ...DROP_TRIGGERS,
   ...reindex(whole, indexed),
   ...triggers(indexed('old'), indexed('new')),
-  // The search reads these one by one; its condition has to be the same text.
+  // The search reads these posts one by one. It must repeat this condition exactly, or SQLite does not use the index.
   `CREATE INDEX posts_large ON posts (id) WHERE ${IS_LARGE}`,
 ];
 

@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import * as sqlite from './1763700000054-large-posts.sqlite.js';
 import { isSqlite } from './column-types.js';
 
-/** Leaves large contents out of the search index of SQLite, where indexing them would stop the process. */
+/** Excludes large contents from the search index of SQLite, because indexing them would block the process. */
 export class LargePosts1763700000054 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     if (!isSqlite(runner)) return;

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { columnTypes } from './column-types.js';
 
-/** Mails that wait to be sent, how often they may be, and the tokens that they carry. */
+/** The mail outbox, its rate limits, and the account tokens that mails contain. */
 export class AccountLifeCycle1763700000060 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const { integer, text, timestamp } = columnTypes(runner);

@@ -3,8 +3,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { columnTypes, isSqlite } from './column-types.js';
 
 /**
- * Events, in the transaction of their change. On PostgreSQL an event gets its position after its commit, because
- * transactions commit in another order than they take numbers; SQLite has one writer, whose order is that of commits.
+ * Events, written in the transaction of their change. On PostgreSQL an event gets its position after its commit,
+ * because transactions may commit in a different order than they take numbers. SQLite has only one writer.
  */
 export class Events1763700000070 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
@@ -31,7 +31,7 @@ export class Events1763700000070 implements MigrationInterface {
     await runner.query(`CREATE INDEX events_type ON events (type, position) ${numbered}`);
     await runner.query('CREATE INDEX events_owner ON events (owner_id, position) WHERE owner_id IS NOT NULL');
 
-    // One row: the counter of positions, which whoever gives them out has locked.
+    // One row: the position counter. Assigning positions locks it.
     await runner.query(`
       CREATE TABLE event_log (
         "id" ${integer} PRIMARY KEY NOT NULL,

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { columnTypes } from './column-types.js';
 
-/** How far each durable subscriber is, and which process is at it. */
+/** The position and the lease of each durable subscriber. */
 export class EventSubscribers1763700000071 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const { integer, text, timestamp } = columnTypes(runner);

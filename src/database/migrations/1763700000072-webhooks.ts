@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { columnTypes } from './column-types.js';
 
-/** Webhooks, and what is to be delivered to them. */
+/** Webhooks and their deliveries. */
 export class Webhooks1763700000072 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const { id, integer, text, timestamp, boolean } = columnTypes(runner);

@@ -15,7 +15,7 @@ const POSTGRES = [
    FOR EACH STATEMENT EXECUTE FUNCTION audit_entries_append_only()`,
 ];
 
-/** Who changed what, when, and from where. */
+/** The audit log: who changed what, when, and from where. */
 export class AuditLog1763700000080 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const { id, integer, text, timestamp } = columnTypes(runner);

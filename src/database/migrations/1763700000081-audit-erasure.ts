@@ -3,7 +3,7 @@ import { isSqlite } from './column-types.js';
 
 const KEPT = ['id', 'created_at', 'actor_id', 'action', 'subject', 'request_id'];
 
-/** An update that does anything but remove the address and the client. */
+/** True for an update that does more than remove the address and the agent. */
 const REFUSED = [
   `NEW.address <> ''`,
   `NEW.agent <> ''`,
@@ -12,7 +12,7 @@ const REFUSED = [
 
 const BEFORE = 'CREATE TRIGGER audit_entries_append_only BEFORE UPDATE ON audit_entries';
 
-/** Whoever deletes an account is removed from the audit log; the database still refuses every other change. */
+/** Deleting an account removes its address and agent from the audit log; the trigger rejects any other update. */
 export class AuditErasure1763700000081 implements MigrationInterface {
   up(runner: QueryRunner): Promise<void> {
     return replace(

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** How long the oldest mail and the oldest delivery have waited is asked each time that metrics are. */
+/** Indexes for the metrics: each scrape reads the age of the oldest mail and of the oldest delivery. */
 export class QueueAges1763700000082 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('CREATE INDEX mails_created_at ON mails (created_at)');

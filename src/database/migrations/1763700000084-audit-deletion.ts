@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { isSqlite } from './column-types.js';
 
-/** An hour less than entries are kept at least, so that the purge may go by a clock that is ahead of the database's. */
+/** One hour less than the shortest retention: the clock of the purge may be ahead of the clock of the database. */
 const HOURS = 23;
 
 const SQLITE = [
@@ -18,7 +18,7 @@ const POSTGRES = [
    FOR EACH STATEMENT EXECUTE FUNCTION audit_entries_append_only()`,
 ];
 
-/** What has just been done stays in the audit log: the purge deletes only what is older. */
+/** Rejects the deletion of recent entries; the purge deletes only older ones. */
 export class AuditDeletion1763700000084 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     for (const statement of isSqlite(runner) ? SQLITE : POSTGRES) await runner.query(statement);

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { columnTypes } from './column-types.js';
 
-/** Secrets that still sign although they were replaced more than once. */
+/** Secrets that were replaced before the previous secret and still sign. */
 export class WebhookSecrets1763700000085 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(`ALTER TABLE webhooks ADD COLUMN older_secrets ${columnTypes(runner).text}`);

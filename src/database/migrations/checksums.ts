@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
-/** What `npm run build` writes beside the built migrations. */
+/** `npm run build` writes this file next to the built migrations. */
 export const CHECKSUMS_FILE = 'checksums.json';
 
-/** A migration, and the files beside it for one of the databases: `1763700000002-post-totals.sqlite.ts`. */
+/** A migration, or its SQL for one of the databases, such as `1763700000002-post-totals.sqlite.ts`. */
 const SOURCE = /^(\d+)-[\w-]+(\.\w+)?\.ts$/;
 
 /**
- * A checksum of the source of each migration of a folder, by its timestamp. Comments and white space do not count, and
- * neither does the compiler. It imports nothing of ours, so that the build can use it.
+ * Returns a checksum of the source of each migration in a folder, by timestamp. Neither comments on their own lines
+ * nor white space affect it. This file imports no other file of the project, so that the build can use it.
  */
 export function checksumsOfSources(folder: URL): Record<string, string> {
   const sources = readdirSync(folder).filter((name) => SOURCE.test(name));
@@ -17,19 +17,19 @@ export function checksumsOfSources(folder: URL): Record<string, string> {
   return Object.fromEntries(
     Object.entries(byTimestamp).map(([timestamp, files]) => {
       const texts = files!.map((file) => readFileSync(new URL(file, folder), 'utf8'));
-      return [timestamp, createHash('sha256').update(texts.map(essence).join('\n')).digest('hex')];
+      return [timestamp, createHash('sha256').update(texts.map(withoutComments).join('\n')).digest('hex')];
     }),
   );
 }
 
-/** Without comments that have lines of their own, and without white space. */
-const essence = (source: string): string =>
+/** Removes comments on their own lines, and white space. */
+const withoutComments = (source: string): string =>
   source
     .replaceAll(/^\s*\/\*\*.*?\*\/$/gms, '')
     .replaceAll(/^\s*\/\/.*$/gm, '')
     .replaceAll(/\s+/g, '');
 
-/** Of the migrations of this folder; empty where `nest start --watch` has built it, which compares nothing. */
+/** The checksums of this folder. Empty after `nest start --watch`, which writes none; then nothing is compared. */
 function readChecksums(): Record<string, string> {
   const folder = new URL('.', import.meta.url);
   const file = new URL(CHECKSUMS_FILE, folder);

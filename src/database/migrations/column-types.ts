@@ -2,15 +2,15 @@ import type { QueryRunner } from 'typeorm';
 
 /**
  * Column types of migrations, written once for both databases; they match the decorators of `columns.ts`.
- * On SQLite, TypeORM reads ids and foreign keys back from the text of the table: their names are quoted.
+ * On SQLite, TypeORM parses ids and foreign keys from the text of `CREATE TABLE`, so their names must be quoted.
  */
 interface ColumnTypes {
-  /** 1, 2, 3 …, 64 bits wide, never used again; the primary key. */
+  /** The primary key: ascending 64-bit integers, which are never reused. */
   readonly id: string;
   readonly integer: string;
   /** Sorts by code point. */
   readonly text: string;
-  /** A moment with milliseconds. */
+  /** A time with milliseconds. */
   readonly timestamp: string;
   readonly boolean: string;
 }

@@ -2,11 +2,11 @@ import type { QueryRunner } from 'typeorm';
 import { isSqlite } from './column-types.js';
 
 /**
- * Makes the version of a row grow with every write that does not do so itself: an upsert, SQL text, a person at the
- * console. TypeORM does so itself; SQL text has to where it asks for the version, as `RETURNING` on SQLite does not
- * see the trigger. The table has the column `version integer NOT NULL DEFAULT 1`.
+ * Creates a trigger that increments `version` when a write does not: an upsert, SQL text, or a manual change. TypeORM
+ * increments it. SQL text with `RETURNING version` must do so too, because on SQLite `RETURNING` does not see the
+ * change of the trigger. The table has the column `version integer NOT NULL DEFAULT 1`.
  *
- * @param except a column whose change does not count
+ * @param except a column whose changes do not increment the version
  */
 export async function growVersions(runner: QueryRunner, table: string, except?: string): Promise<void> {
   const counts = except === undefined ? '' : `AND new.${except} = old.${except}`;
