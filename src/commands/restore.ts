@@ -4,13 +4,8 @@ import { Progress } from './support/progress.js';
 
 const USAGE = `Usage: npm run restore -- <file>
 
-<<<<<<< HEAD
 Replaces the embedded database with a backup. Stop the service first. The backup is verified before anything changes,
 and the previous database is saved next to the new one.
-=======
-Replaces the embedded database by a backup. The service has to be stopped. The backup is verified before anything
-changes, and the replaced database is kept in the same folder.
->>>>>>> f24d0f9d1c9d7690f5a3c87953bdaa5c7112600d
 
 With PostgreSQL, pass no file: restore with pg_restore, or recover to a point in time, then run it once before the
 service starts. See docs/operations.md.`;
