@@ -10,7 +10,7 @@ docs/operations.md.`;
 
 const { positionals } = parseCommandLine(USAGE, { allowPositionals: true });
 
-// Loaded when the flags are known: `--help` needs none of it.
+// Loaded after the flags are parsed, so that `--help` is fast.
 const { backUpDatabase } = await import('../database/sqlite/backup.js');
 const { runCommand, UsageError } = await import('./support/run-command.js');
 

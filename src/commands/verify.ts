@@ -8,7 +8,7 @@ Counts the rows of every table, and compares the stored totals with the posts. -
   { options: { repair: { type: 'boolean', default: false } } },
 );
 
-// Loaded when the flags are known: `--help` needs none of it.
+// Loaded after the flags are parsed, so that `--help` is fast.
 const { findTotalFaults, rebuildTotals } = await import('../posts/post-totals.js');
 const { countRows } = await import('../database/count-rows.js');
 const { runDatabaseCommand } = await import('./support/run-command.js');
