@@ -60,9 +60,14 @@ async function measure(store: StoreName): Promise<void> {
   const latencies: { own: number[]; other: number[] } = { own: [], other: [] };
   const memory: number[] = [];
   const achieved: number[] = [];
+  /** Processor time of the streams, in seconds per second. */
+  const cost: number[] = [];
   for (let round = 0; round < rounds; round++) {
     process.stderr.write(`${store}: round ${round + 1} of ${rounds}\n`);
     reads.without.push(await measureReads(service));
+    const withoutStreams = cpuSeconds(service);
+    await writeFor(service.url, new Map(), seconds * 1000);
+    const spentWithout = cpuSeconds(service) - withoutStreams;
 
     const consumers = await openStreams(service.url, streams - MEASURED);
     const arrivals = new Map<string, number[]>();
@@ -83,9 +88,11 @@ async function measure(store: StoreName): Promise<void> {
       if (!writer) continue;
       const commits = new Map<string, number>();
       const start = Date.now();
+      const spentBefore = cpuSeconds(service);
       // Without reads, because the queue of the load generator would be measured.
       await writeFor(writer.url, commits, seconds * 1000);
       achieved.push(commits.size / ((Date.now() - start) / 1000));
+      if (writer === service) cost.push((cpuSeconds(service) - spentBefore - spentWithout) / seconds);
       await sleep(1000);
       for (const [title, committed] of commits) {
         for (const arrived of arrivals.get(title) ?? [])
@@ -112,6 +119,7 @@ async function measure(store: StoreName): Promise<void> {
           ['from another replica, p99', `${quantile(latencies.other, 0.99).toFixed(0)} ms`, '< 500 ms'],
         ]
       : []),
+    ['processor time of the streams, per second', `${(spread(cost).median * 1000).toFixed(0)} ms`, '≤ 200 ms'],
     ['one post per CPU second, with / without', ratioOf('perCpuSecond'), '≥ 0.80'],
     ['one post per second, with / without', ratioOf('perSecond'), ''],
     ['memory after each round', memory.map((bytes) => `${Math.round(bytes / 1e6)} MB`).join(', '), 'flat'],

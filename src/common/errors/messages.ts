@@ -1,6 +1,6 @@
 import type { ErrorCode } from './errors.js';
 
-/** The message of each code, unless the handler has its own. A test replays each of them. */
+/** The message of each code, unless the handler has its own. Tests compare responses with them. */
 export const MESSAGES = {
   MALFORMED_REQUEST: 'The body is not JSON',
   INVALID_ID: 'The id must be a 64-bit decimal integer',
