@@ -13,6 +13,9 @@ const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> 
 const count = (replies: readonly Reply[], status: number) =>
   replies.filter((reply) => reply.status === status).length;
 
+/** Clients at different addresses: each has a share of the queue. */
+const from = (n: number) => ({ 'x-forwarded-for': `203.0.113.${n}` });
+
 describe.each(STORES)('races of accounts on %s', (store) => {
   let api: TestApi;
   beforeAll(async () => {
@@ -21,9 +24,12 @@ describe.each(STORES)('races of accounts on %s', (store) => {
   });
   afterAll(() => api.stop());
 
-  /** Clients at different addresses: each has a share of the queue. */
-  const from = (n: number) => ({ 'x-forwarded-for': `203.0.113.${n}` });
   const refresh = (token: string) => api.post('/auth/refresh/', { refresh: token });
+  /** Retries a 503, as clients do when the service is overloaded. */
+  const refreshPatiently = async (token: string): Promise<Reply> => {
+    const reply = await refresh(token);
+    return reply.status === 503 ? refreshPatiently(token) : reply;
+  };
   const logins = async (email: string) =>
     (await api.app
       .get(Queries)
@@ -35,10 +41,9 @@ describe.each(STORES)('races of accounts on %s', (store) => {
   it('100 concurrent refreshes of one token: exactly one succeeds in each of five rounds', async () => {
     let { refresh: token } = await api.accounts.login('ada@example.com');
     for (let round = 0; round < 5; round++) {
-      const replies = await times(100, () => refresh(token));
+      const replies = await times(100, () => refreshPatiently(token));
 
-      // On a busy machine, some wait for longer than the service allows.
-      expect([count(replies, 200), count(replies, 401) + count(replies, 503)]).toEqual([1, 99]);
+      expect([count(replies, 200), count(replies, 401)]).toEqual([1, 99]);
       token = replies.find(({ status }) => status === 200)!.body.refresh;
     }
     expect(await api.post('/auth/verify/', { token })).toHaveStatus(200);
@@ -132,20 +137,6 @@ describe.each(STORES)('races of accounts on %s', (store) => {
     expect(await logins('off@example.com')).toBe(0);
   });
 
-  it('more concurrent logins than the queue can hold: the others get 503', async () => {
-    await api.accounts.register('many@example.com');
-
-    const replies = await times(200, (n) =>
-      api.post('/auth/login/', { email: 'many@example.com', password: PASSWORD }, from(n)),
-    );
-
-    const rejected = replies.filter(({ status }) => status !== 200);
-    expect(rejected.length).toBeGreaterThan(0);
-    // The queue holds 128; on a busy machine, some of them wait for too long.
-    expect(count(replies, 200)).toBeGreaterThanOrEqual(64);
-    for (const reply of rejected) expect(reply).toBeError('SERVICE_UNAVAILABLE');
-  });
-
   it('150 concurrent registrations do not prevent a login', async () => {
     await api.accounts.register('patient@example.com');
     const registrations = times(150, (n) =>
@@ -161,6 +152,28 @@ describe.each(STORES)('races of accounts on %s', (store) => {
     expect(count(replies, 503)).toBeGreaterThan(0);
     expect(count(replies, 201) + count(replies, 503)).toBe(150);
   });
+});
+
+describe.each(STORES)('the queue of passwords on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    // At full cost: a quick hash would free its place while the other requests arrive.
+    api = await startApi(store, { TRUST_PROXY: '127.0.0.1' }, []);
+  });
+  afterAll(() => api.stop());
+
+  it('more concurrent logins than the queue can hold: the others get 503', async () => {
+    await api.accounts.register('many@example.com');
+
+    const replies = await times(200, (n) =>
+      api.post('/auth/login/', { email: 'many@example.com', password: PASSWORD }, from(n)),
+    );
+
+    const rejected = replies.filter(({ status }) => status !== 200);
+    expect(rejected.length).toBeGreaterThan(0);
+    expect(count(replies, 200)).toBeGreaterThanOrEqual(128);
+    for (const reply of rejected) expect(reply).toBeError('SERVICE_UNAVAILABLE');
+  });
 
   it('one address uses at most a quarter of the queue', async () => {
     await api.accounts.register('share@example.com');
@@ -169,8 +182,7 @@ describe.each(STORES)('races of accounts on %s', (store) => {
 
     const [greedy, other] = await Promise.all([times(100, () => login(1)), sleep(20).then(() => login(2))]);
 
-    // 32 requests wait; a few more are accepted while the rest arrive.
-    expect(count(greedy, 503)).toBeGreaterThanOrEqual(100 - 32 - 15);
+    expect(count(greedy, 503)).toBeGreaterThanOrEqual(100 - 32 - 3);
     expect(count(greedy, 200) + count(greedy, 503)).toBe(100);
     expect(other).toHaveStatus(200);
   });

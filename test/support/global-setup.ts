@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
+import { hasBrowser } from './browser.ts';
 import { environmentOfProcess } from './environment.ts';
 
 const run = promisify(execFile);
@@ -25,6 +26,10 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   const tearDown = async () => {
     for (const cleanup of cleanups.toReversed()) await cleanup().catch(console.error);
   };
+  if (!hasBrowser)
+    console.log(
+      'Skipped here: tests in a browser. npm run test:system runs them, and so does TEST_BROWSER=on.',
+    );
   useMemory(cleanups);
   // Processes reuse the code that the first of them has compiled.
   process.env['NODE_COMPILE_CACHE'] = resolve('node_modules/.cache/compile');
