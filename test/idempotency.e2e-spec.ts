@@ -240,9 +240,8 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
       api.post('/v1/posts', { title: 'T', content: 'C' }, headers);
 
     const plain = await statementsOf(post({}));
-    // The remaining space is queried once a second, so the next request does not query it.
-    await post(withKey())();
-    const first = await statementsOf(post(key));
+    // The remaining space is queried once a second, not by each request.
+    const first = (await statementsOf(post(key))).filter((sql) => !sql.includes('sum(bytes)'));
     const replay = await statementsOf(post(key));
 
     const beginning = (sql: string) => sql.split(' ').slice(0, 3).join(' ');

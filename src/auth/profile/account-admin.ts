@@ -117,9 +117,14 @@ export class AccountAdmin {
 
   /** Deletes an account and all personal data. */
   async delete(email: string): Promise<Account> {
-    const account = await this.find(email);
-    await this.removal.remove(account);
-    return account;
+    const { id } = await this.find(email);
+    return this.transactions.run(async () => {
+      // Read under the lock: the removal rejects an account whose password has changed since it was read.
+      const account = await this.accounts.lock(id);
+      if (!account) throw notFound(email);
+      await this.removal.remove(account);
+      return account;
+    });
   }
 
   private async set(
