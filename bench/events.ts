@@ -69,18 +69,19 @@ async function measure(store: StoreName): Promise<void> {
     await writeFor(service.url, new Map(), seconds * 1000);
     const spentWithout = cpuSeconds(service) - withoutStreams;
 
-    const consumers = await openStreams(service.url, streams - MEASURED);
     const arrivals = new Map<string, number[]>();
-    const clients = await Promise.all(
-      Array.from({ length: MEASURED }, () =>
-        EventClient.open(`${service.url}/v1/events/stream`, {
-          onEvent: ({ data }) => {
-            const { title } = data.data as { title: string };
-            arrivals.set(title, [...(arrivals.get(title) ?? []), performance.now()]);
-          },
-        }),
-      ),
-    );
+    const measureStream = () =>
+      EventClient.open(`${service.url}/v1/events/stream`, {
+        onEvent: ({ data }) => {
+          const { title } = data.data as { title: string };
+          arrivals.set(title, [...(arrivals.get(title) ?? []), performance.now()]);
+        },
+      });
+    // Streams are written in the order in which they were opened, so half of these are the first and half the last.
+    const half = Array.from({ length: MEASURED / 2 });
+    const clients = await Promise.all(half.map(measureStream));
+    const consumers = await openStreams(service.url, streams - MEASURED);
+    clients.push(...(await Promise.all(half.map(measureStream))));
     for (const [name, writer] of [
       ['own', service],
       ['other', other],
@@ -102,13 +103,21 @@ async function measure(store: StoreName): Promise<void> {
     }
     reads.with.push(await measureReads(service));
     memory.push(residentMemory(service));
+    if (consumers.exitCode !== null) throw new Error('The service has disconnected a stream');
     consumers.kill();
     for (const client of clients) client.close();
     await sleep(1000);
   }
+  reads.without.push(await measureReads(service));
 
+  // The speed of the machine changes, so each measurement is compared with the ones before and after it.
   const ratioOf = (figure: keyof Reads): string =>
-    spread(reads.with.map((measured, n) => measured[figure] / reads.without[n]![figure])).median.toFixed(2);
+    spread(
+      reads.with.map((measured, n) => {
+        const [before, after] = reads.without.slice(n, n + 2) as [Reads, Reads];
+        return measured[figure] / ((before[figure] + after[figure]) / 2);
+      }),
+    ).median.toFixed(2);
   const rows = [
     ['changes per second', spread(achieved).median.toFixed(0), String(changes)],
     ['commit to consumer, p50', `${quantile(latencies.own, 0.5).toFixed(0)} ms`, ''],

@@ -11,10 +11,17 @@ import { EventStore } from './event-store.js';
 import { StoredEvent } from './stored-event.js';
 
 /**
- * The shortest interval between two reads of new events, in milliseconds: events in between are sent together. It is
- * longer with many streams, because each costs a system call.
+ * The shortest interval between the beginnings of two reads of new events, in milliseconds: events in between are
+ * sent together. It is longer with many streams, because each costs a system call, and longer still while the event
+ * loop has no time left, because streams must not slow down requests.
  */
-const PACE = { least: 25, most: 50, followers: 1000 };
+const PACE = { least: 25, most: 75, mostWhenBusy: 200, followers: 1000 };
+
+/** The share of time above which the event loop is busy; the load of 200 changes per second is about half of it. */
+const BUSY = 0.9;
+
+/** The shortest interval between the end of a read and the next one, for other work, in milliseconds. */
+const PAUSE = 25;
 
 /** The interval without followers in this process: other replicas still wait for positions. */
 const PACE_ALONE = 100;
@@ -49,8 +56,10 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
   private listening: Listening | undefined;
   private timer: NodeJS.Timeout | undefined;
   private dueAt = Infinity;
-  private lastRound = 0;
+  /** When the next read may begin. */
+  private notBefore = 0;
   private round: Promise<void> | undefined;
+  private utilization = performance.eventLoopUtilization();
   /** Whether this process has committed events since the last read. */
   private hasCommitted = false;
   private stopped = true;
@@ -105,8 +114,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
     const { last, hasUnnumbered } = await this.store.state();
     if (!hasUnnumbered) return last;
     // Numbering is not a change by the caller.
-    await this.outside(() => this.numbering.number());
-    return (await this.store.state()).last;
+    return (await this.outside(() => this.numbering.number())) ?? last;
   }
 
   /** Finds the end of the log, once; await it before `follow`. After an error at start, it tries again. */
@@ -124,7 +132,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
 
   /** Reads the log as soon as the shortest interval allows. */
   wake(): void {
-    this.schedule(Math.max(0, this.lastRound + this.pace - Date.now()));
+    this.schedule(Math.max(0, this.notBefore - Date.now()));
   }
 
   toEvent = (row: ConstructorParameters<typeof StoredEvent>[0]): StoredEvent =>
@@ -133,7 +141,16 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
   private get pace(): number {
     const { size } = this.followers;
     if (size === 0) return PACE_ALONE;
-    return PACE.least + (PACE.most - PACE.least) * Math.min(1, size / PACE.followers);
+    const most = this.isBusy() ? PACE.mostWhenBusy : PACE.most;
+    return PACE.least + (most - PACE.least) * Math.min(1, size / PACE.followers);
+  }
+
+  /** Whether the event loop had no time left since the last call. */
+  private isBusy(): boolean {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, this.utilization);
+    this.utilization = now;
+    return utilization > BUSY;
   }
 
   private schedule(delay: number): void {
@@ -148,16 +165,18 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
     // The current read checks again at its end.
     if (this.round) return;
     this.dueAt = Infinity;
+    const beganAt = Date.now();
     this.round = this.look()
       .catch((error: unknown) => this.logger.warn({ msg: 'The log of events cannot be read', err: error }))
       .finally(() => {
         this.round = undefined;
-        this.lastRound = Date.now();
+        const now = Date.now();
+        this.notBefore = Math.max(beganAt + this.pace, now + PAUSE);
         const interval = this.listening?.works ? INTERVAL : INTERVAL_WITHOUT_SIGNALS;
         // A `wake` during the read must not wait longer.
-        const delay = this.hasCommitted ? 0 : Math.min(this.dueAt - this.lastRound, interval);
+        const delay = this.hasCommitted ? 0 : Math.min(this.dueAt - now, interval);
         this.dueAt = Infinity;
-        this.schedule(Math.max(this.pace, delay));
+        this.schedule(Math.max(this.notBefore - now, delay));
       });
   }
 
@@ -177,14 +196,16 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
     }
   }
 
+  /** Gives positions at once if this process has committed events. @returns the last position, if it is known */
+  private async numberCommitted(): Promise<number | undefined> {
+    if (!this.hasCommitted) return undefined;
+    this.hasCommitted = false;
+    return this.numbering.number();
+  }
+
   private async look(): Promise<void> {
-    if (this.hasCommitted) {
-      this.hasCommitted = false;
-      await this.numbering.number();
-    }
     await this.findHead();
-    let { last, hasUnnumbered } = await this.store.state();
-    if (hasUnnumbered) last = await this.catchUp();
+    const last = (await this.numberCommitted()) ?? (await this.catchUp());
     while (this.head < last) {
       if (this.followers.size === 0) {
         this.head = last;

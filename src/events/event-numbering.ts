@@ -24,6 +24,13 @@ interface LogRow {
   readonly current: string;
 }
 
+interface NumberedBatch {
+  /** The last position. */
+  readonly last: number;
+  /** Whether more events may wait for their position. */
+  readonly isMore: boolean;
+}
+
 /** Gives events their ids: an epoch, which identifies one history of the database, and a position. */
 @Injectable()
 export class EventNumbering {
@@ -51,11 +58,16 @@ export class EventNumbering {
   /**
    * Gives positions to committed events, in the order of their ids, and signals it. One process at a time
    * does that: others wait for the lock of the row. On SQLite, events have their position from the beginning.
+   *
+   * @returns the last position; `undefined` on SQLite
    */
-  async number(): Promise<void> {
-    if (!this.isPostgres) return;
+  async number(): Promise<number | undefined> {
+    if (!this.isPostgres) return undefined;
     await this.identify();
-    for (let count = BATCH; count === BATCH;) count = await this.numberBatch();
+    let batch: NumberedBatch;
+    do batch = await this.numberBatch();
+    while (batch.isMore);
+    return batch.last;
   }
 
   /** Later ids begin with another epoch. */
@@ -80,11 +92,11 @@ export class EventNumbering {
     this.isIdentified = true;
   }
 
-  private async numberBatch(): Promise<number> {
+  private async numberBatch(): Promise<NumberedBatch> {
     // One statement, because it runs many times a second. A process that has waited for the lock reads the current value,
     // and skips events that were numbered meanwhile, though its snapshot shows them without a position. Their
     // positions remain unused.
-    const [result] = await this.transactions.execute<{ count: number; is_current: boolean }>(
+    const [result] = await this.transactions.execute<{ count: number; last: number | null }>(
       `WITH log AS (
          SELECT epoch, last_position FROM event_log WHERE id = 1 AND server = ${this.server ?? `''`} FOR UPDATE
        ), next AS (
@@ -98,16 +110,17 @@ export class EventNumbering {
          FROM log WHERE event_log.id = 1 AND EXISTS (SELECT 1 FROM numbered)
          RETURNING ${this.queries.dialect.notify(CHANNEL)}
        )
-       SELECT (SELECT count(*) FROM next) AS count, EXISTS (SELECT 1 FROM log) AS is_current,
-         (SELECT count(*) FROM counted) AS signals`,
+       SELECT (SELECT count(*) FROM next) AS count, (SELECT count(*) FROM counted) AS signals,
+         coalesce((SELECT max(position) FROM numbered), (SELECT last_position FROM log)) AS last`,
     );
-    const { count, is_current: isCurrent } = result!;
-    if (isCurrent) return count;
+    const { count, last } = result!;
+    // Without a last position, the row of the log belongs to another server.
+    if (last !== null) return { last, isMore: count === BATCH };
     await this.transactions.run(async () => {
       const log = await this.lockLog();
       if (log.current !== log.server) await this.beginEpoch(log);
     });
-    return BATCH;
+    return { last: 0, isMore: true };
   }
 
   private async lockLog(): Promise<LogRow> {

@@ -13,7 +13,7 @@ export function withEvents<Change extends string>(
     WITH changed AS (${statement}), recorded AS (
       INSERT INTO events (type, subject, time, data, is_private)
       SELECT '${definition.typeOf(change)}', '${collection}/' || changed.id, CAST(:eventTime AS timestamptz),
-        (SELECT CAST(row_to_json(shown) AS text) FROM (SELECT ${columns.map((column) => column).join(', ')}) AS shown),
+        (SELECT CAST(row_to_json(shown) AS text) FROM (SELECT ${columns.join(', ')}) AS shown),
         ${isPrivate}
       FROM changed
     )
