@@ -114,7 +114,8 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
     const { last, hasUnnumbered } = await this.store.state();
     if (!hasUnnumbered) return last;
     // Numbering is not a change by the caller.
-    return (await this.outside(() => this.numbering.number())) ?? last;
+    await this.outside(() => this.numbering.number());
+    return (await this.store.state()).last;
   }
 
   /** Finds the end of the log, once; await it before `follow`. After an error at start, it tries again. */
@@ -138,7 +139,8 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
   toEvent = (row: ConstructorParameters<typeof StoredEvent>[0]): StoredEvent =>
     new StoredEvent(row, this.config.publicUrl);
 
-  private get pace(): number {
+  /** The interval between the read that has just ended and the next one. Call it once for each read. */
+  private nextPace(): number {
     const { size } = this.followers;
     if (size === 0) return PACE_ALONE;
     const most = this.isBusy() ? PACE.mostWhenBusy : PACE.most;
@@ -171,7 +173,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
       .finally(() => {
         this.round = undefined;
         const now = Date.now();
-        this.notBefore = Math.max(beganAt + this.pace, now + PAUSE);
+        this.notBefore = Math.max(beganAt + this.nextPace(), now + PAUSE);
         const interval = this.listening?.works ? INTERVAL : INTERVAL_WITHOUT_SIGNALS;
         // A `wake` during the read must not wait longer.
         const delay = this.hasCommitted ? 0 : Math.min(this.dueAt - now, interval);
@@ -196,16 +198,14 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
     }
   }
 
-  /** Gives positions at once if this process has committed events. @returns the last position, if it is known */
-  private async numberCommitted(): Promise<number | undefined> {
-    if (!this.hasCommitted) return undefined;
-    this.hasCommitted = false;
-    return this.numbering.number();
-  }
-
   private async look(): Promise<void> {
-    await this.findHead();
-    const last = (await this.numberCommitted()) ?? (await this.catchUp());
+    if (this.hasCommitted) {
+      this.hasCommitted = false;
+      await this.numbering.number();
+    }
+    // Besides its result, this query lets PostgreSQL remove numbered events from the index of those without a position:
+    // the numbering does not always do that, and would read them every time.
+    const last = await this.catchUp();
     while (this.head < last) {
       if (this.followers.size === 0) {
         this.head = last;

@@ -24,13 +24,6 @@ interface LogRow {
   readonly current: string;
 }
 
-interface NumberedBatch {
-  /** The last position. */
-  readonly last: number;
-  /** Whether more events may wait for their position. */
-  readonly isMore: boolean;
-}
-
 /** Gives events their ids: an epoch, which identifies one history of the database, and a position. */
 @Injectable()
 export class EventNumbering {
@@ -58,16 +51,11 @@ export class EventNumbering {
   /**
    * Gives positions to committed events, in the order of their ids, and signals it. One process at a time
    * does that: others wait for the lock of the row. On SQLite, events have their position from the beginning.
-   *
-   * @returns the last position; `undefined` on SQLite
    */
-  async number(): Promise<number | undefined> {
-    if (!this.isPostgres) return undefined;
+  async number(): Promise<void> {
+    if (!this.isPostgres) return;
     await this.identify();
-    let batch: NumberedBatch;
-    do batch = await this.numberBatch();
-    while (batch.isMore);
-    return batch.last;
+    for (let count = BATCH; count === BATCH;) count = await this.numberBatch();
   }
 
   /** Later ids begin with another epoch. */
@@ -92,11 +80,12 @@ export class EventNumbering {
     this.isIdentified = true;
   }
 
-  private async numberBatch(): Promise<NumberedBatch> {
+  private async numberBatch(): Promise<number> {
     // One statement, because it runs many times a second. A process that has waited for the lock reads the current value,
     // and skips events that were numbered meanwhile, though its snapshot shows them without a position. Their
-    // positions remain unused.
-    const [result] = await this.transactions.execute<{ count: number; last: number | null }>(
+    // positions remain unused. With "position IS NULL" in place of `coalesce`, PostgreSQL reads all events without a
+    // position for each of them, once its statistics say that there are few.
+    const [result] = await this.transactions.execute<{ count: number; is_current: boolean }>(
       `WITH log AS (
          SELECT epoch, last_position FROM event_log WHERE id = 1 AND server = ${this.server ?? `''`} FOR UPDATE
        ), next AS (
@@ -104,23 +93,22 @@ export class EventNumbering {
          FROM (SELECT id FROM events WHERE position IS NULL ORDER BY id LIMIT ${BATCH}) AS committed
        ), numbered AS (
          UPDATE events SET epoch = log.epoch, position = log.last_position + next.place
-         FROM log, next WHERE events.id = next.id AND events.position IS NULL RETURNING events.position
+         FROM log, next WHERE events.id = next.id AND coalesce(events.position, 0) = 0 RETURNING events.position
        ), counted AS (
          UPDATE event_log SET last_position = (SELECT max(position) FROM numbered)
          FROM log WHERE event_log.id = 1 AND EXISTS (SELECT 1 FROM numbered)
          RETURNING ${this.queries.dialect.notify(CHANNEL)}
        )
-       SELECT (SELECT count(*) FROM next) AS count, (SELECT count(*) FROM counted) AS signals,
-         coalesce((SELECT max(position) FROM numbered), (SELECT last_position FROM log)) AS last`,
+       SELECT (SELECT count(*) FROM next) AS count, EXISTS (SELECT 1 FROM log) AS is_current,
+         (SELECT count(*) FROM counted) AS signals`,
     );
-    const { count, last } = result!;
-    // Without a last position, the row of the log belongs to another server.
-    if (last !== null) return { last, isMore: count === BATCH };
+    const { count, is_current: isCurrent } = result!;
+    if (isCurrent) return count;
     await this.transactions.run(async () => {
       const log = await this.lockLog();
       if (log.current !== log.server) await this.beginEpoch(log);
     });
-    return { last: 0, isMore: true };
+    return BATCH;
   }
 
   private async lockLog(): Promise<LogRow> {
