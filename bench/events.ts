@@ -183,7 +183,9 @@ async function create(url: string, title: string): Promise<number> {
 async function openStreams(url: string, amount: number): Promise<ChildProcess> {
   const script = ['--no-warnings', 'bench/support/consumers.ts', url, String(amount)];
   const child = spawn(process.execPath, script, { stdio: ['pipe', 'pipe', 'inherit'] });
-  await once(child.stdout, 'data');
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error('The streams could not be opened')));
+  ended.catch(() => undefined);
+  await Promise.race([once(child.stdout, 'data'), ended]);
   return child;
 }
 

@@ -144,6 +144,12 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
     },
   );
 
+  it('keeps the connection open after an error', async () => {
+    const reply = await fetch(`${url}?last_event_id=x`);
+    expect(reply.status).toBe(400);
+    expect(reply.headers.get('connection')).toBe('keep-alive');
+  });
+
   it('responds to HEAD without a stream', async () => {
     const reply = await fetch(url, { method: 'HEAD' });
     expect(reply.status).toBe(200);

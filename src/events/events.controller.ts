@@ -63,16 +63,17 @@ export class EventsController {
   @Throws('INVALID_CURSOR', 'EVENTS_EXPIRED')
   // Proxies that buffer responses would delay events.
   @Header('x-accel-buffering', 'no')
-  @Header('connection', 'close')
-  stream(
+  async stream(
     @Query() query: QueryParameters,
     @Headers('last-event-id') lastEventId: string | undefined,
     @CurrentAccount() account: Account | null,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StreamableFile> {
-    // The body ends with the connection (RFC 9112, section 6.3), which makes each write cheaper than in chunks.
+    const body = await this.streams.open(request, this.events.stream(query, lastEventId, account));
+    // It ends with the connection (RFC 9112, section 6.3), which makes each write cheaper than in chunks.
     reply.raw.removeHeader('transfer-encoding');
-    return this.streams.open(request, this.events.stream(query, lastEventId, account));
+    void reply.header('connection', 'close');
+    return body;
   }
 }
