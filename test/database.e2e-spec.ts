@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getRepositoryToken } from '@nestjs/typeorm';
@@ -138,6 +139,53 @@ describe('the embedded database', () => {
       api.app.get(Database).transactions.run((manager) => manager.query(`PRAGMA ${name}`));
     expect(await pragma('synchronous')).toEqual([{ synchronous: 2 }]);
     expect(await pragma('journal_mode')).toEqual([{ journal_mode: 'wal' }]);
+    await api.stop();
+  });
+
+  it('commits concurrent writes together, each with its own result', async () => {
+    const api = await startApi('SQLite');
+    const { transactions, queries } = api.app.get(Database);
+    await transactions.execute(
+      `CREATE TABLE numbers (n integer UNIQUE,
+         post_id integer REFERENCES posts (id) DEFERRABLE INITIALLY DEFERRED)`,
+    );
+    await api.posts.create();
+    const insert = (n: number, postId = 1) =>
+      transactions
+        .execute<{ n: number }>('INSERT INTO numbers VALUES (:n, :postId) RETURNING n', { n, postId })
+        .then(
+          ([row]) => row!.n,
+          ({ code }: { code: string }) => code,
+        );
+    const stored = () => queries.all<{ n: number }>('SELECT n FROM numbers ORDER BY n');
+
+    expect(await Promise.all([insert(1), insert(1), insert(2)])).toEqual([1, 'SQLITE_CONSTRAINT_UNIQUE', 2]);
+    expect(await stored()).toEqual([{ n: 1 }, { n: 2 }]);
+
+    // The reference is checked only by the commit, which fails for all three.
+    expect(await Promise.all([insert(3), insert(4, 99), insert(5)])).toEqual([
+      3,
+      'SQLITE_CONSTRAINT_FOREIGNKEY',
+      5,
+    ]);
+    expect(await stored()).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }, { n: 5 }]);
+    await api.stop();
+  });
+
+  it('times out only writes that have waited until the deadline', async () => {
+    const api = await startApi('SQLite');
+    const create = () => api.post('/v1/posts', { title: 'T', content: 'C' });
+    const transaction = api.app.get(Database).transactions.run(async (manager) => {
+      await manager.query('UPDATE posts SET version = version');
+      await sleep(5000);
+    });
+    const early = Promise.all([create(), create()]);
+    await sleep(2500);
+    const late = Promise.all([create(), create()]);
+
+    for (const reply of await early) expect(reply).toBeError('SERVICE_UNAVAILABLE');
+    for (const reply of await late) expect(reply).toHaveStatus(201);
+    await transaction;
     await api.stop();
   });
 

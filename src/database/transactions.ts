@@ -65,10 +65,7 @@ export abstract class Transactions {
     if (!unit) {
       if (this.isAccompanied && isWrite(sql)) return this.run(() => this.execute<Row>(sql, parameters));
       currentReadScope()?.markWritten();
-      return this.executeAlone<Row>(sql, parameters).catch((error: unknown) => {
-        this.source.storage.note(error);
-        throw error;
-      });
+      return this.executeAlone<Row>(sql, parameters).catch(this.noteFailure);
     }
     return unit.execute((runner) => this.executeWithin<Row>(runner, sql, parameters));
   }
@@ -85,7 +82,7 @@ export abstract class Transactions {
   ): Promise<Row[]> {
     if (this.isUnderWay || this.isAccompanied)
       return this.run(() => this.executeInOrder(statement, following));
-    return this.executeBothAlone(statement, following);
+    return this.executeBothAlone(statement, following).catch(this.noteFailure);
   }
 
   /** Calls back after the commit of the current unit of work, or at once without one. */
@@ -168,6 +165,11 @@ export abstract class Transactions {
     if (next) await this.execute(next.sql, next.parameters);
     return rows;
   }
+
+  private readonly noteFailure = (error: unknown): never => {
+    this.source.storage.note(error);
+    throw error;
+  };
 
   protected abstract executeAlone<Row>(sql: string, parameters: Parameters): Promise<Row[]>;
 

@@ -8,6 +8,10 @@ export class SqliteConnection {
 
   constructor(private readonly open: () => Database.Database) {}
 
+  get inTransaction(): boolean {
+    return this.open().inTransaction;
+  }
+
   all<Row>(sql: string, parameters: Parameters = {}): Row[] {
     let statement = this.statements.get(sql);
     if (!statement) {

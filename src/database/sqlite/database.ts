@@ -65,7 +65,8 @@ export class SqliteDatabase extends Database {
   override pools(): readonly PoolLoad[] {
     const { turns, threads } = this.source;
     const used = turns.isTaken ? 1 : 0;
-    return [{ name: 'writer', max: 1, used, idle: 1 - used, pending: turns.waitingCount }, threads.load];
+    const pending = turns.waitingCount + this.transactions.waitingCount;
+    return [{ name: 'writer', max: 1, used, idle: 1 - used, pending }, threads.load];
   }
 
   override onWait(listener: (seconds: number) => void): void {
