@@ -60,6 +60,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
   private notBefore = 0;
   private round: Promise<void> | undefined;
   private utilization = performance.eventLoopUtilization();
+  private wasBusy = false;
   /** Whether this process has committed events since the last read. */
   private hasCommitted = false;
   private stopped = true;
@@ -147,12 +148,14 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
     return PACE.least + (most - PACE.least) * Math.min(1, size / PACE.followers);
   }
 
-  /** Whether the event loop had no time left since the last call. */
+  /** Whether the event loop had no time left in the last two intervals: a single pause, such as for garbage, does not count. */
   private isBusy(): boolean {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, this.utilization);
+    const { wasBusy } = this;
     this.utilization = now;
-    return utilization > BUSY;
+    this.wasBusy = utilization > BUSY;
+    return wasBusy && this.wasBusy;
   }
 
   private schedule(delay: number): void {
