@@ -14,6 +14,7 @@ import { Post } from '../src/posts/post.entity.js';
 import { User } from '../src/users/user.entity.js';
 import { startApi, type TestApi } from './support/api.js';
 import { createStore, STORES } from './support/stores.js';
+import { until } from './support/until.js';
 import { loadConfig } from '../src/config/load-config.js';
 import { environmentOfProcess } from './support/environment.js';
 
@@ -172,20 +173,56 @@ describe('the embedded database', () => {
     await api.stop();
   });
 
-  it('times out only writes that have waited until the deadline', async () => {
+  it('times out each write at its own deadline while a transaction is under way', async () => {
     const api = await startApi('SQLite');
     const create = () => api.post('/v1/posts', { title: 'T', content: 'C' });
+    let isOver = false;
     const transaction = api.app.get(Database).transactions.run(async (manager) => {
       await manager.query('UPDATE posts SET version = version');
-      await sleep(5000);
+      await sleep(6000);
+      isOver = true;
     });
-    const early = Promise.all([create(), create()]);
-    await sleep(2500);
-    const late = Promise.all([create(), create()]);
+    const early = Promise.all([create(), sleep(500).then(create)]);
+    const late = sleep(3000).then(() => Promise.all([create(), create()]));
 
     for (const reply of await early) expect(reply).toBeError('SERVICE_UNAVAILABLE');
+    expect(isOver).toBe(false);
     for (const reply of await late) expect(reply).toHaveStatus(201);
     await transaction;
+    await api.stop();
+  });
+
+  it('gives turns in the order of arrival', async () => {
+    const api = await startApi('SQLite');
+    const database = api.app.get(Database);
+    const { transactions } = database;
+    const order: string[] = [];
+    const { promise: release, resolve: releaseFirst } = Promise.withResolvers<void>();
+    const unit = (name: string, work = Promise.resolve()) =>
+      transactions.run(async (manager) => {
+        await manager.query('UPDATE posts SET version = version');
+        await work;
+        order.push(name);
+      });
+    // Each write takes some milliseconds, so they are several groups.
+    const write = (name: string) =>
+      transactions
+        .execute(
+          `UPDATE posts SET version = version WHERE id < (
+             WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT max(i) FROM n)`,
+        )
+        .then(() => order.push(name));
+    const writer = () => database.pools().find(({ name }) => name === 'writer')!;
+    const numbers = Array.from({ length: 10 }, (_, n) => String(n));
+
+    const work: Promise<unknown>[] = [unit('first', release)];
+    await until('the first transaction has its turn', () => writer().used === 1);
+    work.push(...numbers.map(write), unit('second'));
+    await until('the others wait', () => writer().pending === 11);
+    work.push(write('last'));
+    releaseFirst();
+    await Promise.all(work);
+    expect(order).toEqual(['first', ...numbers, 'second', 'last']);
     await api.stop();
   });
 
@@ -197,15 +234,17 @@ describe('the embedded database', () => {
     await writer.startTransaction();
 
     const start = Date.now();
-    const writes = Promise.all([1, 2, 3].map(() => api.post('/v1/posts', { title: 'T', content: 'C' })));
+    const create = () => api.post('/v1/posts', { title: 'T', content: 'C' });
+    const writes = Promise.all([1, 2, 3].map(create));
+    const later = sleep(2500).then(create);
     expect(await api.get('/v1/posts/1')).toHaveStatus(200);
     expect(Date.now() - start).toBeLessThan(1000);
     for (const reply of await writes) expect(reply).toBeError('SERVICE_UNAVAILABLE');
     expect(Date.now() - start).toBeLessThan(6000);
 
-    const late = api.post('/v1/posts', { title: 'T', content: 'C' });
     await writer.rollbackTransaction();
-    expect(await late).toHaveStatus(201);
+    expect(await later).toHaveStatus(201);
+    expect(await create()).toHaveStatus(201);
     await other.destroy();
     await api.stop();
   });

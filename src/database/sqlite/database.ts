@@ -65,8 +65,7 @@ export class SqliteDatabase extends Database {
   override pools(): readonly PoolLoad[] {
     const { turns, threads } = this.source;
     const used = turns.isTaken ? 1 : 0;
-    const pending = turns.waitingCount + this.transactions.waitingCount;
-    return [{ name: 'writer', max: 1, used, idle: 1 - used, pending }, threads.load];
+    return [{ name: 'writer', max: 1, used, idle: 1 - used, pending: turns.waitingCount }, threads.load];
   }
 
   override onWait(listener: (seconds: number) => void): void {

@@ -4,101 +4,106 @@ import { retryCollisions } from '../retry.js';
 import type { SqliteConnection } from './connection.js';
 import type { Turns, Writer } from './turns.js';
 
-/** How long a group accepts further writes, in milliseconds: the event loop waits for the end of a group. */
+/** How long a group runs before it commits, in milliseconds: the event loop waits for the end of a group. */
 const LIMIT = 5;
 
-interface Write {
-  /** Runs its statements in the context of its caller. */
-  readonly run: () => unknown;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
+class Write implements Writer {
+  /** It is never idle, so it is never evicted. */
+  readonly lastUsed = Infinity;
+  readonly since = Date.now();
+  /** Whether another write has included it in its group. */
+  isIncluded = false;
+
+  /** @param run runs the statements in the context of the caller */
+  constructor(
+    readonly run: () => unknown,
+    readonly resolve: (value: unknown) => void,
+    readonly reject: (error: unknown) => void,
+  ) {}
+
+  evict(): void {}
 }
 
-/** It never waits for anything but the database. */
-const WRITER: Writer = { lastUsed: Infinity, evict: () => undefined };
+const isWrite = (writer: Writer): writer is Write => writer instanceof Write;
 
 /**
  * Commits the writes of concurrent requests in one transaction (group commit): a commit takes longer than a write,
- * because it completes the search index and waits for the disk. Each write has its own savepoint, so that its
- * error affects no other write.
+ * because it completes the search index and waits for the disk. A write whose turn comes also runs the writes that
+ * wait directly behind it. Each has its own savepoint, so that its error affects no other write.
  */
 export class GroupCommit {
-  private readonly waiting: Write[] = [];
-  private readonly outside = AsyncLocalStorage.snapshot();
-  private isActive = false;
-
   constructor(
     private readonly connection: SqliteConnection,
     private readonly turns: Turns,
   ) {}
 
-  /** The writes that wait with the one that has asked for a turn. */
-  get waitingCount(): number {
-    return Math.max(0, this.waiting.length - 1);
-  }
-
   /**
    * Runs statements and commits them, together with those of concurrent callers.
    *
-   * @param work synchronous; it runs again if the commit of its group fails
+   * @param work synchronous, only with effects on the database; it runs again if its group could not commit
    * @returns after the commit
-   * @throws the error of the work or of the commit
+   * @throws the error of the work or of the commit; `WRITE_TIMEOUT` if its turn does not come within the deadline
    */
   run<T>(work: () => T): Promise<T> {
     return new Promise<unknown>((resolve, reject) => {
-      this.waiting.push({ run: AsyncLocalStorage.bind(work), resolve, reject });
-      if (!this.isActive) void this.outside(() => this.commitAll());
+      void this.commit(new Write(AsyncLocalStorage.bind(work), resolve, reject));
     }) as Promise<T>;
   }
 
-  private async commitAll(): Promise<void> {
-    this.isActive = true;
-    while (this.waiting.length > 0) {
-      // Requests that have already arrived join the group.
-      await setImmediate();
-      await this.commitInTurn();
+  private async commit(write: Write): Promise<void> {
+    try {
+      await this.turns.take(write);
+      if (!write.isIncluded) await this.lead(write);
+    } catch (error) {
+      write.reject(error);
     }
-    this.isActive = false;
   }
 
-  private async commitInTurn(): Promise<void> {
-    const start = Date.now();
-    let count = this.waiting.length;
+  private async lead(first: Write): Promise<void> {
     try {
-      await this.turns.take(WRITER);
-      try {
-        count = Infinity;
-        await this.begin(start);
-        await this.commitGroup();
-      } finally {
-        this.turns.give(WRITER);
+      // The writes of requests that have already arrived join the group.
+      await setImmediate();
+      await this.begin(first);
+      await this.commitGroup(first);
+    } finally {
+      this.turns.give(first);
+    }
+  }
+
+  private async commitGroup(first: Write): Promise<void> {
+    const group = [first];
+    try {
+      const reports = this.runGroup(group);
+      if (reports && this.hasCommitted()) {
+        for (const report of reports) report();
+      } else {
+        await this.runOneByOne(group);
       }
     } catch (error) {
-      // Without a turn, later writes have not waited until the deadline.
-      for (const { reject } of this.waiting.splice(0, count)) reject(error);
+      // Those that have their result already ignore it.
+      for (const { reject } of group) reject(error);
     }
   }
 
-  private async commitGroup(): Promise<void> {
-    const group: Write[] = [];
+  /** @returns functions that report the results; `undefined` if an error has ended the transaction */
+  private runGroup(group: Write[]): (() => void)[] | undefined {
     const reports: (() => void)[] = [];
     const end = performance.now() + LIMIT;
     try {
-      for (let write; performance.now() < end && (write = this.waiting.shift());) {
-        group.push(write);
+      for (const write of group) {
         reports.push(this.runInSavepoint(write));
+        const next = performance.now() < end ? this.turns.include(isWrite) : undefined;
+        if (!next) break;
+        next.isIncluded = true;
+        group.push(next);
       }
-      this.connection.all('COMMIT');
+      return reports;
     } catch {
-      // Each caller gets the error of its own write.
-      this.rollBack();
-      for (const write of group) await this.runAlone(write);
-      return;
+      return undefined;
     }
-    for (const report of reports) report();
   }
 
-  /** @returns reports the result, to be called after the commit @throws if an error has ended the transaction */
+  /** @throws if an error has ended the transaction */
   private runInSavepoint({ run, resolve, reject }: Write): () => void {
     const { connection } = this;
     connection.all('SAVEPOINT one_write');
@@ -113,21 +118,41 @@ export class GroupCommit {
     }
   }
 
-  private async runAlone({ run, resolve, reject }: Write): Promise<void> {
+  /** @returns false if the transaction could not commit and is still open @throws if it is over */
+  private hasCommitted(): boolean {
     try {
-      await this.begin();
-      const value = run();
       this.connection.all('COMMIT');
-      resolve(value);
+      return true;
     } catch (error) {
-      this.rollBack();
-      reject(error);
+      if (!this.connection.inTransaction) throw error;
+      return false;
     }
   }
 
-  /** Waits while another process writes. */
-  private begin(start?: number): Promise<unknown> {
-    return retryCollisions(async () => this.connection.all('BEGIN IMMEDIATE'), start);
+  /** Each caller gets the result of its own write. */
+  private async runOneByOne(group: readonly Write[]): Promise<void> {
+    this.rollBack();
+    for (const write of group) {
+      await setImmediate();
+      await this.runAlone(write);
+    }
+  }
+
+  private async runAlone(write: Write): Promise<void> {
+    try {
+      await this.begin(write);
+      const value = write.run();
+      this.connection.all('COMMIT');
+      write.resolve(value);
+    } catch (error) {
+      write.reject(error);
+      this.rollBack();
+    }
+  }
+
+  /** Waits while another process writes, until the deadline of the write. */
+  private begin({ since }: Write): Promise<unknown> {
+    return retryCollisions(async () => this.connection.all('BEGIN IMMEDIATE'), since);
   }
 
   private rollBack(): void {

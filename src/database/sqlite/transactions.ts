@@ -16,10 +16,6 @@ export class SqliteTransactions extends Transactions {
     this.group = new GroupCommit(this.connection, sqlite.turns);
   }
 
-  get waitingCount(): number {
-    return this.group.waitingCount;
-  }
-
   protected executeAlone<Row>(sql: string, parameters: Parameters): Promise<Row[]> {
     return this.group.run(() => this.connection.all<Row>(sql, parameters));
   }

@@ -27,7 +27,7 @@ export class Turns {
   }
 
   /** Whether the turn was free, and now belongs to this writer. */
-  tryTake(writer: Writer): boolean {
+  private tryTake(writer: Writer): boolean {
     if (this.current) return false;
     this.current = writer;
     this.onWait?.(0);
@@ -54,6 +54,15 @@ export class Turns {
       reject(Object.assign(new Error(STILL_WRITING), { code: 'WRITE_TIMEOUT' }));
     }, DEADLINE);
     await promise.finally(() => clearTimeout(timer));
+  }
+
+  /** Lets the next waiting writer share the current turn, if it is of this kind. It must not give the turn. */
+  include<T extends Writer>(isOfKind: (writer: Writer) => writer is T): T | undefined {
+    const [next] = this.waiting;
+    if (!next || !isOfKind(next.writer)) return undefined;
+    this.waiting.shift();
+    next.start();
+    return next.writer;
   }
 
   give(writer: Writer): void {
