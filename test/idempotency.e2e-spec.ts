@@ -248,7 +248,8 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     const begin = store === 'SQLite' ? 'BEGIN IMMEDIATE' : 'START TRANSACTION';
     // PostgreSQL writes the post and its event in one statement.
     const change = store === 'SQLite' ? ['INSERT INTO posts', 'INSERT INTO events'] : ['WITH changed AS'];
-    expect(plain.map(beginning)).toEqual(store === 'SQLite' ? [begin, ...change, 'COMMIT'] : change);
+    const inGroup = [begin, 'SAVEPOINT one_write', ...change, 'RELEASE one_write', 'COMMIT'];
+    expect(plain.map(beginning)).toEqual(store === 'SQLite' ? inGroup : change);
     expect(first.map(beginning)).toEqual([
       'SELECT fingerprint, status,',
       begin,
