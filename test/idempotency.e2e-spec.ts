@@ -248,8 +248,9 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     const begin = store === 'SQLite' ? 'BEGIN IMMEDIATE' : 'START TRANSACTION';
     // PostgreSQL writes the post and its event in one statement.
     const change = store === 'SQLite' ? ['INSERT INTO posts', 'INSERT INTO events'] : ['WITH changed AS'];
-    const inGroup = [begin, 'SAVEPOINT one_write', ...change, 'RELEASE one_write', 'COMMIT'];
-    expect(plain.map(beginning)).toEqual(store === 'SQLite' ? inGroup : change);
+    // On SQLite, the transaction may have been begun by another write, whose group it has joined.
+    const own = plain.filter((sql) => !/^(?:BEGIN|SAVEPOINT|RELEASE|COMMIT)/.test(sql));
+    expect(own.map(beginning)).toEqual(change);
     expect(first.map(beginning)).toEqual([
       'SELECT fingerprint, status,',
       begin,
