@@ -32,6 +32,9 @@ const isWrite = (writer: Writer): writer is Write => writer instanceof Write;
  * wait directly behind it. Each has its own savepoint, so that its error affects no other write.
  */
 export class GroupCommit {
+  /** A group belongs to no request: its statements must not count as those of its first write. */
+  private readonly outside = AsyncLocalStorage.snapshot();
+
   constructor(
     private readonly connection: SqliteConnection,
     private readonly turns: Turns,
@@ -46,7 +49,8 @@ export class GroupCommit {
    */
   run<T>(work: () => T): Promise<T> {
     return new Promise<unknown>((resolve, reject) => {
-      void this.commit(new Write(AsyncLocalStorage.bind(work), resolve, reject));
+      const write = new Write(AsyncLocalStorage.bind(work), resolve, reject);
+      void this.outside(() => this.commit(write));
     }) as Promise<T>;
   }
 
