@@ -78,7 +78,7 @@ export class GroupCommit {
     const group = [first];
     try {
       const reports = this.runGroup(group);
-      if (reports && this.hasCommitted()) {
+      if (reports && this.tryCommit()) {
         for (const report of reports) report();
       } else {
         await this.runOneByOne(group);
@@ -123,7 +123,7 @@ export class GroupCommit {
   }
 
   /** @returns false if the transaction could not commit and is still open @throws if it is over */
-  private hasCommitted(): boolean {
+  private tryCommit(): boolean {
     try {
       this.connection.all('COMMIT');
       return true;

@@ -56,7 +56,7 @@ export class Turns {
     await promise.finally(() => clearTimeout(timer));
   }
 
-  /** Lets the next waiting writer share the current turn, if it is of this kind. It must not give the turn. */
+  /** Lets the next waiting writer share the current turn, if it is of this kind. It must not call `give`. */
   include<T extends Writer>(isOfKind: (writer: Writer) => writer is T): T | undefined {
     const [next] = this.waiting;
     if (!next || !isOfKind(next.writer)) return undefined;
