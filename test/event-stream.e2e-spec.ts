@@ -144,6 +144,13 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
     },
   );
 
+  it('sends a comment at least every 15 seconds while there are no events', async () => {
+    const client = await follow();
+    const isComment = (line: string) => line.startsWith(':');
+    await until('the first comment', () => client.otherLines.some(isComment), 15_000);
+    expect(client.otherLines.filter((line) => !isComment(line))).toEqual(['retry: 2000']);
+  });
+
   it('keeps the connection open after an error', async () => {
     const reply = await fetch(`${url}?last_event_id=x`);
     expect(reply.status).toBe(400);
