@@ -24,7 +24,7 @@ const BUSY = 0.9;
 const PAUSE = 25;
 
 /** The interval without followers in this process: other replicas still wait for positions. */
-const PACE_ALONE = 100;
+const PACE_ALONE = 200;
 
 /** The longest interval between two reads, in milliseconds: for events of killed processes and of commands. */
 const INTERVAL = 1000;
@@ -113,10 +113,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
   async catchUp(): Promise<number> {
     await this.findHead();
     const { last, hasUnnumbered } = await this.store.state();
-    if (!hasUnnumbered) return last;
-    // Numbering is not a change by the caller.
-    await this.outside(() => this.numbering.number());
-    return (await this.store.state()).last;
+    return hasUnnumbered ? this.number() : last;
   }
 
   /** Finds the end of the log, once; await it before `follow`. After an error at start, it tries again. */
@@ -185,6 +182,14 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
       });
   }
 
+  private async number(): Promise<number> {
+    // Numbering is not a change by the caller.
+    await this.outside(() => this.numbering.number());
+    // Besides its result, this query lets PostgreSQL remove numbered events from the index of those without a position:
+    // the numbering does not always do that, and would read them every time.
+    return (await this.store.state()).last;
+  }
+
   private async readHead(): Promise<void> {
     this.head = (await this.store.state()).last;
     this.hasHead = true;
@@ -202,13 +207,10 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   private async look(): Promise<void> {
-    if (this.hasCommitted) {
-      this.hasCommitted = false;
-      await this.numbering.number();
-    }
-    // Besides its result, this query lets PostgreSQL remove numbered events from the index of those without a position:
-    // the numbering does not always do that, and would read them every time.
-    const last = await this.catchUp();
+    const { hasCommitted } = this;
+    this.hasCommitted = false;
+    await this.findHead();
+    const last = hasCommitted ? await this.number() : await this.catchUp();
     while (this.head < last) {
       if (this.followers.size === 0) {
         this.head = last;
