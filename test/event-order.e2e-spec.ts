@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createApp } from '../src/app.factory.js';
 import { loadConfig } from '../src/config/load-config.js';
 import { Transactions } from '../src/database/transactions.js';
 import { PostsService } from '../src/posts/posts.service.js';
+import { startApi, type TestApi } from './support/api.js';
 import { EventClient } from './support/event-client.js';
 import { createStore, STORES } from './support/stores.js';
 import { until } from './support/until.js';
@@ -91,4 +92,61 @@ describe.each(STORES)('The order of events on %s', (store) => {
     for (const app of apps) await app.close();
     await testStore.remove();
   }, 120_000);
+});
+
+describe('The position of an event on PostgreSQL', () => {
+  let api: TestApi;
+  beforeEach(async () => {
+    api = await startApi('PostgreSQL');
+  });
+  afterEach(() => api.stop());
+
+  const subjects = async (): Promise<string[]> =>
+    (await api.get('/v1/events?limit=100')).body.data.map(({ subject }: any) => subject);
+  const post = (id: number) => `/v1/posts/${id}`;
+  const create = () =>
+    api.app.get(PostsService, { strict: false }).create({ title: 'Slow', content: 'Some content' });
+
+  /** Runs both steps in one transaction, and pauses between them. */
+  async function pauseBetween(
+    first: () => Promise<unknown>,
+    second: () => Promise<unknown>,
+  ): Promise<() => Promise<void>> {
+    const [paused, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const work = api.app.get(Transactions).run(async () => {
+      await first();
+      paused.resolve();
+      await resumed.promise;
+      await second();
+    });
+    await paused.promise;
+    return () => {
+      resumed.resolve();
+      return work;
+    };
+  }
+
+  it('is assigned right after the commit of a slow transaction, though later events have theirs', async () => {
+    const commit = await pauseBetween(create, async () => undefined);
+    for (let n = 0; n < 5; n++) {
+      await api.posts.create();
+      expect(await subjects()).toHaveLength(n + 1);
+    }
+
+    await commit();
+    expect(await subjects()).toEqual([2, 3, 4, 5, 6, 1].map(post));
+  });
+
+  it('is assigned right after the commit, though an older transaction has recorded a later event', async () => {
+    await api.posts.create();
+    const rename = () =>
+      api.app.get(Transactions).execute('UPDATE posts SET title = :title WHERE id = 1', { title: 'Old' });
+    const commitOlder = await pauseBetween(rename, create);
+    const commitSlow = await pauseBetween(create, async () => undefined);
+    await commitOlder();
+    for (let n = 0; n < 3; n++) expect(await subjects()).toEqual([1, 3].map(post));
+
+    await commitSlow();
+    expect(await subjects()).toEqual([1, 3, 2].map(post));
+  });
 });
