@@ -469,20 +469,22 @@ describe.each(STORES)('Webhooks on %s', (store) => {
 
   it('that get no response do not delay others', async () => {
     const hanging: Record<string, any>[] = [];
-    for (let n = 0; n < 50; n++)
+    const responding: { path: string }[] = [];
+    for (let n = 0; n < 50; n++) {
       hanging.push(await create({ types: ['user.created'], url: `${receiver.url}/hanging` }));
-    const responding = await create({ types: ['user.created'] });
+      responding.push(await create({ types: ['user.created'] }));
+    }
     receiver.behaviour = (response, { path }) => {
       // Requests to this path get no response.
       if (path !== '/hanging') respond(204)(response, undefined as never);
     };
     for (let n = 0; n < 20; n++) await api.users.create();
 
-    await receiver.at(responding.path, 20);
+    for (const { path } of responding) await receiver.at(path, 20);
     const states = await deliveries(hanging[0]!);
     expect(states.filter(({ status }) => status === 'delivered')).toEqual([]);
     receiver.behaviour = respond(204);
-    for (const webhook of [...hanging, responding]) await remove(webhook);
+    for (const webhook of [...hanging, ...responding]) await remove(webhook);
   });
 
   it('are limited to 100', async () => {
