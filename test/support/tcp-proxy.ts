@@ -1,10 +1,15 @@
 import { connect, createServer, type Socket } from 'node:net';
 
+/** PostgreSQL's message `ReadyForQuery`, outside of a transaction: the last one of a handshake. */
+const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
+
 /** A proxy to a database that can cut or silence connections while the database itself works. */
 export class TcpProxy {
   private readonly sockets = new Set<Socket>();
   private readonly server = createServer((client) => this.accept(client));
   private silent = false;
+  private holdsReady = false;
+  private readonly held = new Map<Socket, Buffer[]>();
 
   private constructor(private readonly target: URL) {}
 
@@ -31,6 +36,18 @@ export class TcpProxy {
   silence(): void {
     this.silent = true;
     for (const socket of this.sockets) socket.pause();
+  }
+
+  /** Keeps the end of each handshake, and what follows it: the client does not know that its connection is open. */
+  holdConnections(): void {
+    this.holdsReady = true;
+  }
+
+  /** Sends what was held, as one chunk for each connection. */
+  releaseConnections(): void {
+    this.holdsReady = false;
+    for (const [client, chunks] of this.held) client.end(Buffer.concat(chunks));
+    this.held.clear();
   }
 
   async restore(): Promise<void> {
@@ -60,6 +77,7 @@ export class TcpProxy {
 
   private accept(client: Socket): void {
     const upstream = connect(Number(this.target.port || 5432), this.target.hostname);
+    const { holdsReady } = this;
     for (const [socket, other] of [
       [client, upstream],
       [upstream, client],
@@ -68,12 +86,21 @@ export class TcpProxy {
       socket.on('error', () => socket.destroy());
       socket.on('close', () => {
         this.sockets.delete(socket);
-        other.destroy();
+        if (!this.held.has(other)) other.destroy();
       });
       socket.on('data', (chunk) => {
-        if (!this.silent) other.write(chunk);
+        if (this.silent) return;
+        if (holdsReady && socket === upstream) this.hold(client, chunk);
+        else other.write(chunk);
       });
       if (this.silent) socket.pause();
     }
+  }
+
+  private hold(client: Socket, chunk: Buffer): void {
+    const held = this.held.get(client);
+    if (held) held.push(chunk);
+    else if (chunk.subarray(-READY.length).equals(READY)) this.held.set(client, [chunk]);
+    else client.write(chunk);
   }
 }

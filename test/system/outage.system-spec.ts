@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { describe, expect, it } from 'vitest';
 import type { PostgresDataSource } from '../../src/database/postgres/data-source.js';
@@ -62,6 +63,38 @@ describe('an outage of PostgreSQL', () => {
     const service = await starting;
     expect((await service.post()).status).toBe(201);
     await service.end();
+    await proxy.close();
+    await store.remove();
+  });
+
+  it('of connections at the moment they open does not end the process', async () => {
+    const store = await createStore('PostgreSQL');
+    const server = new Client(store.environment['DATABASE_URL']);
+    await server.connect();
+    const others = `FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
+    const { proxy, url } = await TcpProxy.to(store.environment['DATABASE_URL']!);
+    const service = await Service.start({ ...store.environment, DATABASE_URL: url });
+    proxy.holdConnections();
+    await server.query(`SELECT pg_terminate_backend(pid) ${others}`);
+    // A unit of work takes its connection from the pool before it has a statement.
+    const headers = { 'content-type': 'application/json' };
+    const writes = Array.from({ length: 10 }, () =>
+      service.fetch('/v1/users', { method: 'POST', headers, body: '{"name":"Ada"}' }),
+    );
+    await until('connections are open', async () => {
+      const { rows } = await server.query(`SELECT 1 ${others} AND state = 'idle'`);
+      return rows.length >= writes.length;
+    });
+
+    await server.query(`SELECT pg_terminate_backend(pid) ${others}`);
+    proxy.releaseConnections();
+    // A write that was still waiting for a connection gets a new one.
+    const statuses = new Set((await Promise.all(writes)).map(({ status }) => status));
+    expect([[503], [503, 201], [201, 503]]).toContainEqual([...statuses]);
+    await until('writes are accepted', async () => (await service.post()).status === 201);
+
+    await service.end();
+    await server.end();
     await proxy.close();
     await store.remove();
   });

@@ -1,10 +1,11 @@
-import { Client, type CustomTypesConfig, Pool, types } from 'pg';
+import { type Client, type CustomTypesConfig, Pool, types } from 'pg';
 import type { EntitySchema, MixedList, QueryRunner, ReplicationMode } from 'typeorm';
 import type { PostgresStore } from '../../config/config.js';
 import { migrations } from '../migrations/index.js';
 import { ServiceDataSource } from '../service-data-source.js';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { clientWithTimeout } from './client-with-timeout.js';
+import { PostgresClient } from './postgres-client.js';
 import { Primary } from './primary.js';
 import { primaryClient } from './primary-client.js';
 import { replicaRunner } from './replica-runner.js';
@@ -134,7 +135,8 @@ function newPool(store: PostgresStore, primary: Primary | undefined, max: number
   return pool.on('error', () => undefined);
 }
 
-const clientOf = (primary: Primary | undefined): typeof Client => (primary ? primaryClient(primary) : Client);
+const clientOf = (primary: Primary | undefined): typeof Client =>
+  primary ? primaryClient(primary) : PostgresClient;
 
 const sessionOf = ({ pooled }: PostgresStore) => ({
   types: readableTypes,

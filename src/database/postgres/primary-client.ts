@@ -1,5 +1,6 @@
 import { callbackify } from 'node:util';
 import { Client } from 'pg';
+import { PostgresClient } from './postgres-client.js';
 import type { Primary } from './primary.js';
 
 type Callback = (error: Error | null) => void;
@@ -9,7 +10,7 @@ type Callback = (error: Error | null) => void;
  * host and port only.
  */
 export function primaryClient(primary: Primary): typeof Client {
-  return class PrimaryClient extends Client {
+  return class PrimaryClient extends PostgresClient {
     private isEnded = false;
 
     override connect(): Promise<Client>;

@@ -17,8 +17,6 @@ const MAX_LAG = 10;
 /** How many samples are kept: one hour. */
 const MAX_SAMPLES = 3600;
 
-const ignore = (): void => undefined;
-
 const POSITION = `SELECT pg_is_in_recovery() AS "isStandby", pg_last_wal_replay_lsn()::text AS position`;
 
 /** A standby for reads, and its position. */
@@ -105,11 +103,9 @@ export class Replica {
   private async ask(): Promise<void> {
     const client = await this.watch.connect();
     const { generation } = this;
-    // Emitted in addition to the error of the query; without a listener, it would end the process.
-    client.on('error', ignore);
     try {
       const { rows } = await client.query<{ isStandby: boolean; position: string | null }>(POSITION);
-      client.off('error', ignore).release();
+      client.release();
       const { isStandby, position } = rows[0]!;
       if (!isStandby || position === null) this.lose();
       else if (generation === this.generation) this.note(parsePosition(position));
