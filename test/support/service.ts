@@ -50,6 +50,10 @@ export class Service {
     return new Service(child, url, lines);
   }
 
+  get hasEnded(): boolean {
+    return this.process.exitCode !== null || this.process.signalCode !== null;
+  }
+
   /** Everything that the process has written, to either stream. */
   get output(): string {
     return this.lines.join('');
@@ -77,7 +81,7 @@ export class Service {
   /** Sends the signal and waits until the process has ended. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<{ code: number | null; milliseconds: number }> {
     const start = Date.now();
-    if (this.process.exitCode === null && this.process.signalCode === null) {
+    if (!this.hasEnded) {
       const exit = once(this.process, 'exit');
       this.process.kill(signal);
       await exit;

@@ -5,7 +5,7 @@
  */
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
+import { inspect, promisify } from 'node:util';
 import { Client } from 'pg';
 import { environmentOfProcess } from '../support/environment.ts';
 import { freePort } from '../support/free-port.ts';
@@ -57,6 +57,10 @@ try {
   await underLoad('A standby that is frozen', freeze);
   await underLoad('A standby that is killed and restarted', restart);
   await underLoad('A standby that is promoted', promote);
+} catch (error) {
+  faults.push(
+    `${inspect(error)}\n  The service ${service.hasEnded ? 'ended' : 'runs'}: ${service.output.slice(-2000)}`,
+  );
 } finally {
   await service.end();
   await standby.stop();
@@ -189,7 +193,9 @@ async function statusOf(id: number, token?: string): Promise<number> {
 }
 
 async function isUsed(): Promise<boolean> {
-  const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  // On its own connection: a kept one may be closed at the moment it is used again.
+  const headers = { connection: 'close' };
+  const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`, { headers })).text();
   return metrics.includes(`db_replica_up{replica="${replicaUrl.host}"} 1`);
 }
 
