@@ -33,8 +33,18 @@ export abstract class Queries {
     return this.readPatiently<Row>(sql, parameters);
   }
 
+  /**
+   * Like `all`, for reads that take about a millisecond, such as some rows by their keys. On PostgreSQL they share
+   * connections; one that takes longer than 400 ms runs again on its own connection.
+   */
+  short<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+    if (this.source.unit?.hasWritten) return this.transactions.execute<Row>(sql, parameters);
+    return this.readShort<Row>(sql, parameters);
+  }
+
+  /** The only row of a short read. */
   async one<Row>(sql: string, parameters?: Parameters): Promise<Row | undefined> {
-    const [row] = await this.all<Row>(sql, parameters);
+    const [row] = await this.short<Row>(sql, parameters);
     return row;
   }
 
@@ -50,6 +60,10 @@ export abstract class Queries {
   }
 
   protected abstract read<Row>(sql: string, parameters?: Parameters): Promise<Row[]>;
+
+  protected readShort<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+    return this.read<Row>(sql, parameters);
+  }
 
   protected abstract readPatiently<Row>(sql: string, parameters?: Parameters): Promise<Row[]>;
 }

@@ -50,7 +50,8 @@ export class EventStore {
     // On SQLite, events have their position from the beginning.
     const unnumbered =
       dialect.name === 'postgres' ? 'EXISTS (SELECT 1 FROM events WHERE position IS NULL)' : 'FALSE';
-    const row = await this.queries.one<{ last: number; unnumbered: boolean | number }>(
+    // Not `one`: while an old snapshot lasts, this takes long.
+    const [row] = await this.queries.all<{ last: number; unnumbered: boolean | number }>(
       `SELECT ${lastPosition(dialect)} AS last, ${unnumbered} AS unnumbered FROM event_log WHERE id = 1`,
     );
     return { last: row!.last, hasUnnumbered: Boolean(row!.unnumbered) };
@@ -73,7 +74,7 @@ export class EventStore {
       },
     );
     if (found) return position;
-    const range = await this.queries.one<EpochRange>(
+    const [range] = await this.queries.all<EpochRange>(
       `SELECT given.first_position AS first, event_log.epoch = given.epoch AS "isCurrent", ${lastPosition(this.queries.dialect)} AS last,
          (SELECT min(position) FROM events) AS oldest,
          (SELECT epoch FROM events WHERE position >= given.first_position ORDER BY position LIMIT 1)

@@ -46,7 +46,8 @@ export class MailQueue {
     const parameters = { now: now.toISOString(), lease: new Date(now.getTime() + LEASE).toISOString() };
     // Reads first: on SQLite, even an update that changes nothing waits for the writer.
     const due = 'SELECT id FROM mails WHERE next_attempt_at <= :now ORDER BY next_attempt_at, id LIMIT 1';
-    if (!(await this.queries.one(due, parameters))) return undefined;
+    const [mailDue] = await this.queries.all(due, parameters);
+    if (!mailDue) return undefined;
     // SQL, because TypeORM has no `UPDATE … RETURNING` on SQLite.
     const [mail] = await this.transactions.execute<ClaimedMail>(
       `UPDATE mails SET attempts = attempts + 1, next_attempt_at = :lease

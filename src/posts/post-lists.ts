@@ -101,7 +101,7 @@ export class PostLists {
 
   private reading<Row>(slow: boolean, sql: string, parameters: Parameters): Promise<Row[]> {
     return this.queries.onReplica(() =>
-      slow ? this.queries.search(sql, parameters) : this.queries.all(sql, parameters),
+      slow ? this.queries.search(sql, parameters) : this.queries.short(sql, parameters),
     );
   }
 

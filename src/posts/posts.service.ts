@@ -61,7 +61,8 @@ export class PostsService {
       status: status || 'draft',
       now: new Date().toISOString(),
     };
-    const [post] = await this.events.change(POST_EVENTS, 'created', { sql: INSERT, parameters }, toPostView);
+    const statement = { sql: INSERT, parameters, isShort: true };
+    const [post] = await this.events.change(POST_EVENTS, 'created', statement, toPostView);
     return post!;
   }
 

@@ -41,7 +41,7 @@ export class UsersService {
     return this.queries.onReplica(() =>
       offset > DEEP
         ? this.queries.search<UserRow>(selectPage(this.queries.dialect.withinDeadline), parameters)
-        : this.queries.all<UserRow>(selectPage('TRUE'), parameters),
+        : this.queries.short<UserRow>(selectPage('TRUE'), parameters),
     );
   }
 
@@ -60,7 +60,7 @@ export class UsersService {
   /** The existing users of the given ids, in any order. */
   findByIds(ids: readonly number[]): Promise<UserRow[]> {
     return this.queries.onReplica(() =>
-      this.queries.all<UserRow>(
+      this.queries.short<UserRow>(
         `SELECT ${USER_COLUMNS} FROM users WHERE id IN (${this.queries.dialect.integersOf(':ids')})`,
         { ids: JSON.stringify(ids) },
       ),

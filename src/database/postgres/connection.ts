@@ -1,4 +1,4 @@
-import type { Pool, PoolClient, QueryResult } from 'pg';
+import type { Pool, QueryConfig, QueryResult } from 'pg';
 import type { DataSource } from 'typeorm';
 import { traced } from '../statement-span.js';
 import { type Parameters, replacePlaceholders } from '../parameters.js';
@@ -9,10 +9,15 @@ interface Statement {
   readonly names: readonly string[];
 }
 
+/** Where a statement runs. */
+interface Runner {
+  query(statement: QueryConfig): Promise<QueryResult>;
+}
+
 /** The connection pool of a data source. */
 export const poolOf = ({ driver }: DataSource): Pool => (driver as unknown as { master: Pool }).master;
 
-/** Queries on the driver's pool. Each connection prepares a statement once, by its name. */
+/** Queries on a pool. Each connection prepares a statement once, by its name. */
 export class PostgresConnection {
   private readonly statements = new Map<string, Statement & { readonly name?: string }>();
 
@@ -21,16 +26,13 @@ export class PostgresConnection {
     private readonly prepared: boolean,
   ) {}
 
-  async all<Row>(sql: string, parameters: Parameters = {}): Promise<Row[]> {
-    return (await this.run(sql, parameters, this.pool)).rows as Row[];
+  /** @param on the pool, or a pipeline for short statements */
+  async all<Row>(sql: string, parameters: Parameters = {}, on: Runner = this.pool): Promise<Row[]> {
+    return (await this.run(sql, parameters, on)).rows as Row[];
   }
 
-  /** @param on the connection of a transaction, or the pool */
-  run(
-    sql: string,
-    parameters: Parameters,
-    on: Pool | PoolClient,
-  ): Promise<Pick<QueryResult, 'rows' | 'rowCount'>> {
+  /** @param on the connection of a transaction, the pool or a pipeline */
+  run(sql: string, parameters: Parameters, on: Runner): Promise<Pick<QueryResult, 'rows' | 'rowCount'>> {
     let statement = this.statements.get(sql);
     if (!statement) {
       statement = { ...compile(sql), ...(this.prepared && { name: `s${this.statements.size}` }) };

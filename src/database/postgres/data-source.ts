@@ -1,4 +1,4 @@
-import { type Client, type CustomTypesConfig, Pool, types } from 'pg';
+import { type Client, type CustomTypesConfig, Pool, type PoolConfig, types } from 'pg';
 import type { EntitySchema, MixedList, QueryRunner, ReplicationMode } from 'typeorm';
 import type { PostgresStore } from '../../config/config.js';
 import { migrations } from '../migrations/index.js';
@@ -21,6 +21,9 @@ const CLIENT_MARGIN = 300;
 
 /** A search for short or common text reads all posts, which may take longer; few of these run at once. */
 const SEARCHES = { timeout: 8000, connections: 4 };
+
+/** Short statements share connections, and are canceled after these times, because others wait behind them. */
+const SHORT = { connections: 4, timeout: 400, lockTimeout: 50 };
 
 const { INT8, TIMESTAMPTZ } = types.builtins;
 
@@ -65,7 +68,7 @@ export class PostgresDataSource extends ServiceDataSource {
       installExtensions: false,
       // `gen_random_uuid()`, which needs no extension.
       uuidExtension: 'pgcrypto',
-      poolSize: forCommand ? 2 : store.poolSize,
+      poolSize: forCommand ? 2 : store.poolSize - sharedBy(store),
       connectTimeoutMS: CONNECTION_TIMEOUT,
       // `pg` emits an error when an idle connection is lost; without a listener, it would end the process.
       poolErrorHandler: () => undefined,
@@ -100,6 +103,22 @@ export class PostgresDataSource extends ServiceDataSource {
 export const searchPool = (store: PostgresStore, primary?: Primary): Pool =>
   newPool(store, primary, SEARCHES.connections, SEARCHES.timeout);
 
+/** The pool of a pipeline, if there is one. */
+export function sharedPool(store: PostgresStore, primary?: Primary): Pool | undefined {
+  const connections = sharedBy(store);
+  if (connections === 0) return undefined;
+  return newPool(store, primary, connections, STATEMENT_TIMEOUT, {
+    // The client waits as long as on other connections: a commit has no timeout of its own.
+    statement_timeout: SHORT.timeout,
+    lock_timeout: SHORT.lockTimeout,
+    pipeline: true,
+  });
+}
+
+/** How many connections a pipeline has. Behind a pooler, the connections have no statement timeout. */
+const sharedBy = ({ poolSize, pooled }: PostgresStore): number =>
+  pooled ? 0 : Math.min(SHORT.connections, Math.floor(poolSize / 2));
+
 const watchPool = (store: PostgresStore, primary?: Primary): Pool =>
   newPool(store, primary, 1, STATEMENT_TIMEOUT);
 
@@ -124,13 +143,20 @@ export const listenerConnection =
       connectionTimeoutMillis: timeout,
     });
 
-function newPool(store: PostgresStore, primary: Primary | undefined, max: number, timeout: number): Pool {
+function newPool(
+  store: PostgresStore,
+  primary: Primary | undefined,
+  max: number,
+  timeout: number,
+  options?: PoolConfig,
+): Pool {
   const pool = new Pool({
     connectionString: store.url,
     max,
     connectionTimeoutMillis: CONNECTION_TIMEOUT,
     ...sessionOf(store),
     ...limitedTo(store, primary, timeout),
+    ...options,
   });
   return pool.on('error', () => undefined);
 }

@@ -6,8 +6,9 @@ import { Database, type PoolLoad, type ReplicaState } from '../database.js';
 import { DatabaseError } from '../database.error.js';
 import type { Listening } from '../listening.js';
 import { PostgresConnection, poolOf } from './connection.js';
-import { listenerConnection, PostgresDataSource, searchPool } from './data-source.js';
+import { listenerConnection, PostgresDataSource, searchPool, sharedPool } from './data-source.js';
 import { PostgresListener } from './listener.js';
+import { Pipeline } from './pipeline.js';
 import { PostgresQueries } from './queries.js';
 import { Replicas } from './replicas.js';
 import { PostgresTransactions } from './transactions.js';
@@ -21,13 +22,16 @@ export class PostgresDatabase extends Database {
   private constructor(
     readonly source: PostgresDataSource,
     private readonly searches: Pool,
+    private readonly shared: Pool | undefined,
     private readonly store: PostgresStore,
   ) {
     super();
     const { preparedStatements } = store;
     const connection = new PostgresConnection(poolOf(source), preparedStatements);
     const searchConnection = new PostgresConnection(searches, preparedStatements);
-    this.transactions = new PostgresTransactions(source, connection);
+    // Reads do not wait for the commits of writes.
+    const newPipeline = () => shared && new Pipeline(shared, poolOf(source));
+    this.transactions = new PostgresTransactions(source, connection, newPipeline());
     this.standbys = store.replicaUrls.length > 0 ? new Replicas(store, source.watch) : undefined;
     source.replicaPool = () => this.standbys?.current?.main;
     this.queries = new PostgresQueries(
@@ -35,6 +39,7 @@ export class PostgresDatabase extends Database {
       searchConnection,
       this.transactions,
       source,
+      newPipeline(),
       this.standbys,
     );
     if (source.primary) source.primary.onMove = ({ name }) => this.move(name);
@@ -53,7 +58,12 @@ export class PostgresDatabase extends Database {
       await source.destroy();
       throw new DatabaseError(`The database must be encoded in UTF8, and this one is in ${encoding}`);
     }
-    const database = new PostgresDatabase(source, searchPool(store, source.primary), store);
+    const database = new PostgresDatabase(
+      source,
+      searchPool(store, source.primary),
+      sharedPool(store, source.primary),
+      store,
+    );
     await database.standbys?.look();
     return database;
   }
@@ -76,6 +86,7 @@ export class PostgresDatabase extends Database {
   override pools(): readonly PoolLoad[] {
     return [
       loadOf('main', poolOf(this.source)),
+      ...(this.shared ? [loadOf('shared', this.shared)] : []),
       loadOf('search', this.searches),
       ...this.standbysOrNone.flatMap(({ name, main, slow }) => [
         loadOf(`replica ${name}`, main),
@@ -102,7 +113,7 @@ export class PostgresDatabase extends Database {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.searches.end(), this.standbys?.close()]);
+    await Promise.all([this.searches.end(), this.shared?.end(), this.standbys?.close()]);
     if (this.source.isInitialized) await this.source.destroy();
   }
 }

@@ -4,6 +4,7 @@ import { Queries } from '../queries.js';
 import type { ServiceDataSource } from '../service-data-source.js';
 import type { Transactions } from '../transactions.js';
 import type { PostgresConnection } from './connection.js';
+import type { Pipeline } from './pipeline.js';
 import type { Replicas } from './replicas.js';
 
 export class PostgresQueries extends Queries {
@@ -14,6 +15,7 @@ export class PostgresQueries extends Queries {
     private readonly searches: PostgresConnection,
     transactions: Transactions,
     private readonly ownSource: ServiceDataSource,
+    private readonly pipeline?: Pipeline,
     private readonly replicas?: Replicas,
   ) {
     super(transactions, ownSource);
@@ -25,6 +27,13 @@ export class PostgresQueries extends Queries {
 
   protected read<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
     return (this.replicas?.current?.connection ?? this.connection).all<Row>(sql, parameters);
+  }
+
+  protected override readShort<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+    const replica = this.replicas?.current;
+    return replica
+      ? replica.connection.all<Row>(sql, parameters)
+      : this.connection.all<Row>(sql, parameters, this.pipeline);
   }
 
   protected readPatiently<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
