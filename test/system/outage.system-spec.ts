@@ -73,7 +73,12 @@ describe('an outage of PostgreSQL', () => {
     await server.connect();
     const others = `FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
     const { proxy, url } = await TcpProxy.to(store.environment['DATABASE_URL']!);
-    const service = await Service.start({ ...store.environment, DATABASE_URL: url });
+    const service = await Service.start({
+      ...store.environment,
+      DATABASE_URL: url,
+      // More than the writes need.
+      DATABASE_POOL_SIZE: '20',
+    });
     proxy.holdConnections();
     await server.query(`SELECT pg_terminate_backend(pid) ${others}`);
     // A unit of work takes its connection from the pool before it has a statement.
