@@ -21,8 +21,8 @@ const STALL = 20;
 const MAX_REPEATED = 700;
 
 /** PostgreSQL's codes for a timeout of a statement and of a lock. */
-const STATEMENT_TIMEOUT = '57014';
-const LOCK_TIMEOUT = '55P03';
+const CANCELED = '57014';
+const LOCKED = '55P03';
 
 /** Its name is unknown, or taken: a statement of the same name before it was canceled while it was being prepared. */
 const NOT_PREPARED = /^(26000|42P05)$/;
@@ -103,6 +103,6 @@ const codeOf = (error: unknown): string => (error instanceof DatabaseError && er
 /** Whether the statement was rolled back because it shared a connection. @param duration in milliseconds */
 function mayRepeat(error: unknown, duration: number): boolean {
   const code = codeOf(error);
-  if (code === STATEMENT_TIMEOUT) return duration < MAX_REPEATED;
-  return code === LOCK_TIMEOUT || NOT_PREPARED.test(code);
+  if (code === CANCELED) return duration < MAX_REPEATED;
+  return code === LOCKED || NOT_PREPARED.test(code);
 }

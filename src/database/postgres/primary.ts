@@ -1,5 +1,6 @@
-import { Client, type Pool } from 'pg';
+import type { Client, Pool } from 'pg';
 import type { PostgresStore } from '../../config/config.js';
+import { PostgresClient } from './postgres-client.js';
 
 /** How long a server may take to connect and to respond, in milliseconds; two servers fit into a connection timeout. */
 const TIMEOUTS = { connection: 600, response: 300 };
@@ -151,13 +152,11 @@ const isWritable = ([row]: readonly ReadOnly[]): boolean => row?.transaction_rea
 
 /** @returns `undefined` if the server accepts writes */
 async function whyNot({ url }: PostgresServer): Promise<string | undefined> {
-  const client = new Client({
+  const client = new PostgresClient({
     connectionString: url,
     connectionTimeoutMillis: TIMEOUTS.connection,
     query_timeout: TIMEOUTS.response,
   });
-  // Emitted in addition to the error; without a listener, it would end the process.
-  client.on('error', () => undefined);
   try {
     await client.connect();
     const { rows } = await client.query<ReadOnly>(QUESTION);
