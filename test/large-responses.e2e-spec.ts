@@ -1,24 +1,57 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { All, Controller, Get, Module, StreamableFile } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Public } from '../src/auth/access/index.js';
+import { Metrics } from '../src/common/metrics/metrics.js';
 import { Database } from '../src/database/database.js';
 import { Transactions } from '../src/database/transactions.js';
 import { insertPosts } from '../src/posts/post-batch.js';
 import { PostLists } from '../src/posts/post-lists.js';
 import { startApi, type TestApi } from './support/api.js';
+import { QuickPasswordsModule } from './support/quick-passwords.module.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
 const KIB = 1024;
+
+/** Handlers that respond when the test lets them. */
+let gate = Promise.withResolvers<void>();
+let waiting = 0;
+
+@Controller({ path: 'gated', version: '1' })
+@Public()
+class GatedController {
+  @All()
+  async respond(): Promise<StreamableFile | string> {
+    waiting++;
+    await gate.promise;
+    waiting--;
+    return 'x'.repeat(16 * 1024 * KIB);
+  }
+
+  @Get('stream')
+  async stream(): Promise<StreamableFile> {
+    waiting++;
+    await gate.promise;
+    waiting--;
+    return new StreamableFile(Readable.from(['x'.repeat(16 * 1024 * KIB)]));
+  }
+}
+
+@Module({ controllers: [GatedController] })
+class GatedModule {}
 
 describe.each(STORES)('large responses on %s', (store) => {
   let api: TestApi;
   let origin: string;
   let port: number;
   beforeAll(async () => {
-    api = await startApi(store);
+    api = await startApi(store, { METRICS_PORT: '0' }, [QuickPasswordsModule, GatedModule]);
     const sizes = [10, 8 * KIB, 8 * KIB + 1, ...Array.from({ length: 37 }, () => 490_000)];
     for (const [n, size] of sizes.entries()) {
       const createdAt = new Date(Date.UTC(2026, 0, 1) + n * 1000);
@@ -120,6 +153,42 @@ describe.each(STORES)('large responses on %s', (store) => {
     );
   });
 
+  it.each([
+    ['a text', 'GET /v1/gated HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a stream', 'GET /v1/gated/stream HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a write', 'POST /v1/gated HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n'],
+    [
+      'a response behind another one',
+      'GET /v1/events/stream HTTP/1.1\r\nHost: x\r\n\r\nGET /v1/gated HTTP/1.1\r\nHost: x\r\n\r\n',
+    ],
+  ])('free their memory when the client has left before %s is ready', async (_, request) => {
+    const open = async () => {
+      const socket = connect(port, '127.0.0.1');
+      await once(socket, 'connect');
+      socket.write(request);
+      return socket;
+    };
+    gate = Promise.withResolvers();
+    const others = await connections();
+    const warnings: Error[] = [];
+    const warn = (warning: Error) => warnings.push(warning);
+    process.on('warning', warn);
+    const sockets = await Promise.all(Array.from({ length: 20 }, open));
+    await until('the handlers run', () => waiting === 20);
+    for (const socket of sockets) socket.destroy();
+    await until('the connections are closed', async () => (await connections()) <= others);
+    gate.resolve();
+    await until('the handlers have ended', () => waiting === 0);
+
+    const response = await fetch(`${origin}/v1/posts?limit=100`);
+    await response.body?.cancel();
+    expect(response.status).toBe(200);
+    await until('nothing is held', async () => (await metric('http_server_held_response_bytes')) === 0);
+    expect(await metric('http_server_active_requests')).toBe(0);
+    process.off('warning', warn);
+    expect(warnings).toEqual([]);
+  });
+
   /** A request whose response stops once the buffers are full. */
   async function requestAndWait(url: string) {
     const loaded = vi.spyOn(api.app.get(PostLists), 'contentsOf');
@@ -129,6 +198,16 @@ describe.each(STORES)('large responses on %s', (store) => {
     await sleep(300);
     loaded.mockRestore();
     return socket;
+  }
+
+  const connections = (): Promise<number> => {
+    const server = api.app.getHttpServer();
+    return promisify(server.getConnections.bind(server))();
+  };
+
+  async function metric(name: string): Promise<number> {
+    const { text: lines } = await api.app.get(Metrics).report();
+    return Number(new RegExp(`^${name} (.*)$`, 'm').exec(lines)?.[1]);
   }
 
   it('omit posts that are deleted in the meantime', async () => {

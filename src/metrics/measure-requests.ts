@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { onResponseEnd } from '../common/http/response-end.js';
 import type { Metrics } from '../common/metrics/metrics.js';
 
 /** Other methods are `_OTHER`, as in OpenTelemetry: clients could invent any number of names. */
@@ -19,7 +20,7 @@ export function measureRequests(fastify: FastifyInstance, metrics: Metrics): voi
 
   fastify.addHook('onRequest', (request, reply, done) => {
     active++;
-    reply.raw.once('close', () => {
+    onResponseEnd(request, reply, () => {
       active--;
       durations.observe(reply.elapsedTime / 1000, {
         http_request_method: METHODS.has(request.method) ? request.method : '_OTHER',

@@ -9,6 +9,7 @@ import {
 } from '@opentelemetry/api';
 import type { FastifyInstance } from 'fastify';
 import { clientOf } from '../common/request/client.js';
+import { onResponseEnd } from '../common/http/response-end.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -38,7 +39,7 @@ export function traceRequests(fastify: FastifyInstance): void {
     const span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent);
     const traceContext = trace.setSpan(parent, span);
     request.traceContext = traceContext;
-    reply.raw.once('close', () => {
+    onResponseEnd(request, reply, () => {
       const { statusCode } = reply;
       if (reply.raw.writableFinished) span.setAttribute('http.response.status_code', statusCode);
       else span.setAttribute('error.type', 'aborted');

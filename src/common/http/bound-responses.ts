@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../errors/errors.js';
 import type { Metrics } from '../metrics/metrics.js';
+import { onResponseEnd } from './response-end.js';
 import { isSafe } from './safe-methods.js';
 
 /** 256 MiB: the memory of all responses that clients have not read yet, in bytes. */
@@ -41,7 +42,7 @@ export function boundResponses(fastify: FastifyInstance, metrics: Metrics): void
         return;
       }
       held += bytes;
-      raw.once('close', () => (held -= bytes));
+      onResponseEnd(request, reply, () => (held -= bytes));
       disconnectWhenStalled(raw);
     }
     done(null, payload);

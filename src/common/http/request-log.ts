@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { isTracing } from '../tracing/spans.js';
 import { runWithRequestId } from '../logging/request-context.js';
+import { onResponseEnd } from './response-end.js';
 
 /**
  * Logs one line for each request: its route, status and duration. It has the pattern of the route instead of
@@ -10,7 +11,6 @@ import { runWithRequestId } from '../logging/request-context.js';
  */
 export function logRequests(fastify: FastifyInstance, logger: Logger): void {
   fastify.addHook('onRequest', (request, reply, done) => {
-    // 'close' is the only event of every request: it also comes when the client has disconnected before the response.
     const log = () => {
       const isSent = reply.raw.writableFinished;
       logger.info({
@@ -23,7 +23,7 @@ export function logRequests(fastify: FastifyInstance, logger: Logger): void {
         milliseconds: Math.round(reply.elapsedTime * 100) / 100,
       });
     };
-    reply.raw.on('close', isTracing() ? context.bind(context.active(), log) : log);
+    onResponseEnd(request, reply, isTracing() ? context.bind(context.active(), log) : log);
     runWithRequestId(request.id, done);
   });
 }

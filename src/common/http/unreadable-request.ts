@@ -10,6 +10,9 @@ const REASONS: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time',
 };
 
+/** Connections that are closed once their pending responses have been sent. */
+const ending = new WeakSet<Socket>();
+
 /** Node's state of a connection: the pending response, and the request that is being received. */
 interface HttpSocket extends Socket {
   readonly _httpMessage?: ServerResponse | null;
@@ -23,19 +26,28 @@ interface HttpSocket extends Socket {
 export function handleUnreadableRequest(error: NodeJS.ErrnoException, socket: HttpSocket): void {
   const { _httpMessage: owed, parser } = socket;
   const respondedEarly = !owed && parser?.incoming?.complete === false;
-  if (owed?.req.complete) {
+  if (!isOfParser(error) || !socket.writable) {
+    // The connection is lost: an error comes for each write that is still pending.
+    socket.destroy();
+  } else if (owed?.req.complete) {
+    if (ending.has(socket)) return;
+    ending.add(socket);
     owed.once('close', () => {
+      ending.delete(socket);
       // Earlier requests may be waiting for their turn (pipelining, RFC 9112, section 9.3.2).
       const { _httpMessage: next } = socket;
       if (next) handleUnreadableRequest(error, socket);
       else socket.destroy();
     });
-  } else if (error.code === 'ECONNRESET' || !socket.writable || owed?.headersSent || respondedEarly) {
+  } else if (owed?.headersSent || respondedEarly) {
     socket.destroy();
   } else {
     reject(socket, REASONS[error.code ?? ''] ?? 'The request is not well-formed HTTP');
   }
 }
+
+/** Of the bytes of a request, or of their absence. */
+const isOfParser = ({ code = '' }: NodeJS.ErrnoException): boolean => /^(?:HPE|ERR_HTTP)_/.test(code);
 
 /** Handles what Node would respond to itself. */
 export function handleOddRequests({ server }: FastifyInstance): void {

@@ -1,0 +1,40 @@
+import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** What happens when a connection closes, for each response that has not been sent. */
+const callbacks = new WeakMap<Socket, Set<() => void>>();
+
+/**
+ * Calls back once the response has been sent, or its connection is closed; at once if that has happened. The `close`
+ * event of a response alone is not enough: it may come before the handler is ready, and a response that waits for
+ * another one on its connection (pipelining) never has it.
+ */
+export function onResponseEnd(
+  { raw: { socket } }: FastifyRequest,
+  { raw }: FastifyReply,
+  callback: () => void,
+): void {
+  if (raw.destroyed || socket.destroyed) {
+    callback();
+    return;
+  }
+  const ofSocket = callbacksOf(socket);
+  const end = () => {
+    if (ofSocket.delete(end)) callback();
+  };
+  ofSocket.add(end);
+  raw.once('close', end);
+}
+
+/** One listener for all responses of a connection. */
+function callbacksOf(socket: Socket): Set<() => void> {
+  let known = callbacks.get(socket);
+  if (!known) {
+    const created = new Set<() => void>();
+    callbacks.set(socket, (known = created));
+    socket.once('close', () => {
+      for (const end of created) end();
+    });
+  }
+  return known;
+}
