@@ -21,6 +21,11 @@ const FLOODS = [
   'GraphQL, the most objects',
   'GraphQL, deep page',
   'posts of 500 KB',
+  'posts of 10,000 members',
+  'users of 10,000 members',
+  'logins of 10,000 members',
+  'orders of 20,000 members',
+  'GraphQL, 10,000 members',
   'logins',
   'registrations',
 ];

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Post, startApi, type TestApi } from './support/api.js';
+import { operations } from './support/reference.js';
+import { send } from './support/requests.js';
 import { STORES } from './support/stores.js';
 
 const utf8 = (text: string) => Buffer.from(text);
@@ -56,6 +58,16 @@ const INVALID: [what: string, body: Buffer][] = [
   ],
   ['a deep title', utf8(`{"content":"C","title":${'['.repeat(200_000)}${']'.repeat(200_000)}}`)],
 ];
+
+/** An object with this many members and array elements in all, undeclared except for the given fields. */
+const withItems = (items: number, fields: object): string => {
+  const rest = items - Object.keys(fields).length - 1;
+  return JSON.stringify({ ...fields, rest: Array.from({ length: rest }, () => ({})) });
+};
+
+const MAX_ITEMS = 10_000;
+const POST = { title: 'T', content: 'C' };
+const SMALL = 64 * 1024;
 
 describe.each(STORES)('bodies of posts on %s', (store) => {
   let api: TestApi;
@@ -116,6 +128,24 @@ describe.each(STORES)('bodies of posts on %s', (store) => {
     await api.delete(`/v1/posts/${id}`);
   });
 
+  it('accepts 10,000 members and array elements in all, and rejects one more', async () => {
+    const { id } = (await api.post('/v1/posts', withItems(MAX_ITEMS, POST))).body.data;
+    expect(await api.patch(`/v1/posts/${id}`, withItems(MAX_ITEMS, {}))).toHaveStatus(200);
+    expect(await api.post('/v1/posts', withItems(MAX_ITEMS + 1, POST))).toBeError('VALIDATION_ERROR');
+    expect(await api.patch(`/v1/posts/${id}`, withItems(MAX_ITEMS + 1, {}))).toBeError('VALIDATION_ERROR');
+    await api.delete(`/v1/posts/${id}`);
+  });
+
+  it('ignores undeclared fields with thousands of members', async () => {
+    const many = Object.fromEntries(Array.from({ length: 4900 }, (_, n) => [`k${n}`, n]));
+
+    const { id, title } = (await api.post('/v1/posts', { ...POST, ...many, more: many })).body.data;
+
+    expect(title).toBe(POST.title);
+    expect(await api.post('/v1/posts', { ...POST, title: many })).toBeError('VALIDATION_ERROR');
+    await api.delete(`/v1/posts/${id}`);
+  });
+
   it('keeps every character of a well-formed text', async () => {
     const content = '\u0001\t\r\n"\\/\u007f\u0085\u2028é漢字😀\uFFFD\uFFFF\u{10FFFF}e\u0301';
 
@@ -124,3 +154,59 @@ describe.each(STORES)('bodies of posts on %s', (store) => {
     expect((await api.posts.get(id)).content).toBe(content);
   });
 });
+
+describe.each(STORES)('bodies on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store, { WRITE_ACCESS: 'open' });
+  });
+  afterAll(() => api.stop());
+
+  const withBody = operations.filter(({ operation }) => operation.requestBody);
+  const small = withBody.filter(({ path }) => /^\/(?:auth|v1\/webhooks|v1\/orders)/.test(path));
+  const others = withBody.filter((each) => !small.includes(each));
+
+  it.each(small.map(({ method, path }) => [method, path]))(
+    'over 64 KiB are too large for %s %s, with credentials or without',
+    async (method, path) => {
+      const url = path.replaceAll(/\{\w+\}/g, '1');
+      expect(await send(api, method, url, padded(SMALL + 1))).toBeError('PAYLOAD_TOO_LARGE');
+      expect(await send(api, method, url, padded(SMALL))).not.toHaveStatus(413);
+    },
+  );
+
+  it.each(others.map(({ method, path }) => [method, path]))(
+    'over 64 KiB are accepted by %s %s',
+    async (method, path) => {
+      const url = path.replaceAll(/\{\w+\}/g, '1');
+      expect(await send(api, method, url, padded(SMALL + 1))).not.toHaveStatus(413);
+    },
+  );
+
+  it.each([
+    ['POST', '/v1/users'],
+    ['POST', '/v2/users'],
+    ['PATCH', '/v1/users/1'],
+    ['POST', '/auth/register/'],
+  ])('with more than 10,000 members and elements are unreadable for %s %s', async (method, path) => {
+    expect(await send(api, method, path, withItems(MAX_ITEMS + 1, {}))).toBeError('MALFORMED_REQUEST');
+  });
+
+  it('with more than 10,000 members and elements are unreadable for GraphQL', async () => {
+    const query = '{ users { id } }';
+    const reply = await api.post('/graphql', withItems(MAX_ITEMS + 1, { query }));
+
+    expect(reply).toHaveStatus(400);
+    expect(reply.body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+    expect(await api.post('/graphql', withItems(MAX_ITEMS, { query }))).toHaveStatus(200);
+  });
+
+  it('of orders are limited by their size only', async () => {
+    const payload = `{"list":[${'1,'.repeat(32_000)}1]}`;
+    const reply = await send(api, 'POST', '/v1/orders', payload);
+    expect(reply).toHaveStatus(201);
+    expect((await api.get(reply.headers['location']!)).body.data.payload.list).toHaveLength(32_001);
+  });
+});
+
+const padded = (size: number): string => `{"padding":"${'x'.repeat(size - '{"padding":""}'.length)}"}`;

@@ -17,6 +17,10 @@ const address = () => `10.${(++calls >> 16) & 255}.${(calls >> 8) & 255}.${calls
 const account = () => ({ email: `flood${calls}@example.com`, password: 'a password to log in with' });
 const deepest = Math.floor(size / 100);
 
+/** The most members that a body may have, which are the most work as the names of one object. */
+const names = Object.fromEntries(Array.from({ length: 9980 }, (_, n) => [`name${n}`, 1]));
+const objects = Array.from({ length: 9980 }, () => ({}));
+
 const KINDS: Record<string, () => Call> = {
   'search, two letters': () => ({ path: '/v1/posts?q=zq&limit=100' }),
   'search, common word': () => ({ path: '/v1/posts?q=water&limit=100&sort_by=title' }),
@@ -35,6 +39,24 @@ const KINDS: Record<string, () => Call> = {
   'posts of 500 KB': () => ({
     path: '/v1/posts',
     body: { title: 'Large', content: randomBytes(380_000).toString('base64') },
+  }),
+  'posts of 10,000 members': () => ({
+    path: '/v1/posts',
+    body: { title: 'Many', content: 'x'.repeat(500_000), ...names },
+  }),
+  'users of 10,000 members': () => ({ path: '/v1/users', body: { name: objects } }),
+  'logins of 10,000 members': () => ({ path: '/auth/login/', body: { ...account(), email: objects } }),
+  'orders of 20,000 members': () => ({
+    path: '/v1/orders',
+    headers: { 'idempotency-key': randomBytes(16).toString('hex') },
+    body: { items: Array.from({ length: 20_000 }, () => ({})) },
+  }),
+  'GraphQL, 10,000 members': () => ({
+    path: '/graphql',
+    body: {
+      query: 'mutation ($input: CreateUserInput!) { createUser(input: $input) { id } }',
+      variables: { input: { name: 'Many', email: objects } },
+    },
   }),
   logins: () => ({ path: '/auth/login/', body: account() }),
   registrations: () => ({ path: '/auth/register/', body: { ...account(), name: 'Flood' } }),

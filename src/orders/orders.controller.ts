@@ -43,7 +43,8 @@ export class OrdersController {
   @ApiBody({ schema: ANY_OBJECT, required: false })
   @ReturnsCreated(OrderView)
   @Throws({ VALIDATION_ERROR: 'The body must be a JSON object' })
-  @AnyContentType({ bodyLimit: PAYLOAD_LIMIT, keepBodyText: true, carriesJsonText: true })
+  @AnyContentType({ bodyLimit: PAYLOAD_LIMIT, maxItems: Infinity, keepBodyText: true })
+  @CarriesJsonText()
   @Idempotent({ required: true })
   async create(
     @Payload() payload: string,

@@ -1,6 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, HttpStatus, Patch, Post, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { StaffOnly } from '../auth/access/index.js';
+import { SmallBodies } from '../common/http/json-body.js';
 import type { QueryParameters } from '../common/http/query.js';
 import {
   ReturnsCreated,
@@ -29,6 +30,7 @@ import { TOO_MANY, WebhooksService } from './webhooks.service.js';
 
 @ApiTags('Webhooks')
 @Controller({ path: 'webhooks', version: '1' })
+@SmallBodies()
 @StaffOnly()
 export class WebhooksController {
   constructor(private readonly webhooks: WebhooksService) {}

@@ -9,6 +9,7 @@ import {
   VERSION_NEUTRAL,
 } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { SmallBodies } from '../../common/http/json-body.js';
 import { ReturnsList, Throws } from '../../common/openapi/returns.js';
 import { CurrentAccount, CurrentPrincipal, type Principal } from '../access/index.js';
 import type { Account } from '../accounts/index.js';
@@ -18,6 +19,7 @@ import { LoginsService } from './logins.service.js';
 /** The caller's logins, by cookie and by token. */
 @ApiTags('Accounts')
 @Controller({ path: 'auth/sessions', version: VERSION_NEUTRAL })
+@SmallBodies()
 export class LoginsController {
   constructor(private readonly logins: LoginsService) {}
 

@@ -15,6 +15,7 @@ import {
 } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { SmallBodies } from '../../common/http/json-body.js';
 import { Client, type ClientInfo } from '../../common/request/client.js';
 import { ThrowsOther, Returns, ReturnsMessage, Throws } from '../../common/openapi/returns.js';
 import { checkInput } from '../../common/validation/input.pipe.js';
@@ -40,6 +41,7 @@ import { Registrations } from './registrations.js';
 
 @ApiTags('Accounts')
 @Controller({ path: 'auth', version: VERSION_NEUTRAL })
+@SmallBodies()
 export class AccountsController {
   constructor(
     private readonly accounts: AccountsService,

@@ -11,6 +11,7 @@ import {
 } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
+import { SmallBodies } from '../../common/http/json-body.js';
 import { Client, type ClientInfo } from '../../common/request/client.js';
 import { ThrowsOther, Returns, ReturnsMessage, Throws } from '../../common/openapi/returns.js';
 import { MESSAGES } from '../../common/errors/messages.js';
@@ -32,6 +33,7 @@ import { ChangeEmailInput, TokenInput } from './recovery.input.js';
 /** The e-mail address of an account: verification and change. */
 @ApiTags('Accounts')
 @Controller({ path: 'auth/email', version: VERSION_NEUTRAL })
+@SmallBodies()
 export class EmailController {
   constructor(
     private readonly verification: EmailVerification,

@@ -1,5 +1,6 @@
 import { Body, Controller, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { SmallBodies } from '../../common/http/json-body.js';
 import { Client, type ClientInfo } from '../../common/request/client.js';
 import { ReturnsMessage, Throws } from '../../common/openapi/returns.js';
 import { Public } from '../access/index.js';
@@ -8,6 +9,7 @@ import { ConfirmResetInput, ResetPasswordInput } from './recovery.input.js';
 
 @ApiTags('Accounts')
 @Controller({ path: 'auth/password/reset', version: VERSION_NEUTRAL })
+@SmallBodies()
 @Public()
 export class PasswordResetController {
   constructor(private readonly resets: PasswordResets) {}

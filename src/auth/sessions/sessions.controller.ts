@@ -13,6 +13,7 @@ import {
 } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { SmallBodies } from '../../common/http/json-body.js';
 import { Returns, Throws } from '../../common/openapi/returns.js';
 import { CurrentPrincipal, type Principal, Public } from '../access/index.js';
 import { EMAIL_NOT_VERIFIED, LoginInput, TOO_MANY_FAILURES } from '../accounts/index.js';
@@ -21,6 +22,7 @@ import { SessionsService } from './sessions.service.js';
 
 @ApiTags('Accounts')
 @Controller({ path: 'auth/session', version: VERSION_NEUTRAL })
+@SmallBodies()
 export class SessionsController {
   constructor(private readonly sessions: SessionsService) {}
 

@@ -12,6 +12,7 @@ import {
 } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { SmallBodies } from '../../common/http/json-body.js';
 import { Returns, ReturnsList, Throws } from '../../common/openapi/returns.js';
 import { CurrentAccount, CurrentPrincipal, type Principal } from '../access/index.js';
 import { type Account, EMAIL_NOT_VERIFIED } from '../accounts/index.js';
@@ -22,6 +23,7 @@ import { SocialLinks } from './social-links.js';
 /** The caller's identities at providers. */
 @ApiTags('Accounts')
 @Controller({ path: 'auth', version: VERSION_NEUTRAL })
+@SmallBodies()
 export class IdentitiesController {
   constructor(
     private readonly identities: SocialIdentities,

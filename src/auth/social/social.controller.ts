@@ -21,6 +21,7 @@ import {
   ReturnsViewOrData,
   Throws,
 } from '../../common/openapi/returns.js';
+import { SmallBodies } from '../../common/http/json-body.js';
 import { Audited } from '../../common/audit/audited.js';
 import { Client, type ClientInfo } from '../../common/request/client.js';
 import { Public } from '../access/index.js';
@@ -39,6 +40,7 @@ const PROVIDER_ERRORS = {
 
 @ApiTags('Accounts')
 @Controller({ path: 'auth/social', version: VERSION_NEUTRAL })
+@SmallBodies()
 @Public()
 export class SocialController {
   constructor(private readonly social: SocialService) {}

@@ -1,5 +1,6 @@
 import { Body, Controller, Header, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { SmallBodies } from '../../common/http/json-body.js';
 import { Returns, ReturnsMessage, ReturnsSchema, Throws } from '../../common/openapi/returns.js';
 import { Client, type ClientInfo } from '../../common/request/client.js';
 import { Public } from '../access/index.js';
@@ -10,6 +11,7 @@ import { TokenPair, TokensService } from './tokens.service.js';
 /** Caches must not store responses with tokens (RFC 6749, section 5.1). */
 @ApiTags('Accounts')
 @Controller({ path: 'auth', version: VERSION_NEUTRAL })
+@SmallBodies()
 @Public()
 export class TokensController {
   constructor(private readonly tokens: TokensService) {}

@@ -1,4 +1,4 @@
-import { RouteConfig } from '@nestjs/platform-fastify';
+import { ConfigureRoute } from '../http/configure-route.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -8,4 +8,4 @@ declare module 'fastify' {
 }
 
 /** A GET that changes data gets entries in the audit log, like every other method. */
-export const Audited = (): MethodDecorator => RouteConfig({ audited: true });
+export const Audited = (): MethodDecorator => ConfigureRoute({ audited: true });

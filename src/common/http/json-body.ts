@@ -1,10 +1,10 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
-import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { AppError } from '../errors/errors.js';
 import { runWithRequestId } from '../logging/request-context.js';
 import type { Metrics } from '../metrics/metrics.js';
-import { parseIJson } from './i-json.js';
+import { ConfigureRoute } from './configure-route.js';
+import { parseIJson, type ScannedJson, scanIJson } from './i-json.js';
 import { LargeBodies } from './large-bodies.js';
 
 declare module 'fastify' {
@@ -12,6 +12,7 @@ declare module 'fastify' {
     /** Set by {@link AnyContentType}. */
     anyContentType?: boolean;
     bodyLimit?: number;
+    maxItems?: number;
     keepBodyText?: boolean;
   }
 }
@@ -19,10 +20,10 @@ declare module 'fastify' {
 interface BodyOptions {
   /** The largest body in bytes, instead of the default of 1 MiB. */
   readonly bodyLimit?: number;
+  /** The largest number of members and array elements in the body, instead of the default of 10,000. */
+  readonly maxItems?: number;
   /** Whether the handler uses {@link bodyTextOf}. */
   readonly keepBodyText?: boolean;
-  /** Whether the response contains {@link JsonText}. */
-  readonly carriesJsonText?: boolean;
 }
 
 /** `application/json` and the `+json` suffix (RFC 6839), with or without parameters. */
@@ -33,7 +34,10 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
  * read is a `VALIDATION_ERROR`. Other handlers require a JSON type (415), and the error is `MALFORMED_REQUEST`.
  */
 export const AnyContentType = (options: BodyOptions = {}): MethodDecorator =>
-  applyDecorators(RouteConfig({ anyContentType: true, ...options }), SetMetadata(ANY_CONTENT_TYPE, true));
+  applyDecorators(ConfigureRoute({ anyContentType: true, ...options }), SetMetadata(ANY_CONTENT_TYPE, true));
+
+/** For a controller: its bodies are small, at most 64 KiB. */
+export const SmallBodies = (): ClassDecorator => ConfigureRoute({ bodyLimit: 64 * 1024 });
 
 /** Metadata key, for the reference. */
 export const ANY_CONTENT_TYPE = Symbol('any content type');
@@ -59,9 +63,10 @@ export function setUpBody(route: RouteOptions): void {
  * Replaces a body that could not be read: any access to it throws the error. So
  * the caller and the id are checked before the body, and no handler treats an unreadable body as an empty one.
  */
-function unreadableBody(error: AppError): object {
+function unreadableBody({ routeOptions }: FastifyRequest, cause: SyntaxError): object {
+  const code = routeOptions.config.anyContentType ? 'VALIDATION_ERROR' : 'MALFORMED_REQUEST';
   const fail = () => {
-    throw error;
+    throw new AppError(code, `The body ${cause.message}`, { cause });
   };
   const body = new Proxy({}, { get: fail, has: fail, ownKeys: fail });
   unreadableBodies.add(body);
@@ -86,34 +91,30 @@ export function readJsonBodies(fastify: FastifyInstance, metrics: Metrics): void
     else done(new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must not be compressed'));
   });
 
-  const read = (
-    request: FastifyRequest,
-    bytes: Buffer,
-    done: (error: Error | null, body?: unknown) => void,
-  ) => {
-    const { anyContentType, keepBodyText } = request.routeOptions.config;
-    let body: unknown;
-    try {
-      body = parseIJson(bytes);
-      if (keepBodyText) bodyTexts.set(request, bytes.toString());
-    } catch (error) {
-      const code = anyContentType ? 'VALIDATION_ERROR' : 'MALFORMED_REQUEST';
-      const sentence = `The body ${(error as Error).message}`;
-      body = unreadableBody(new AppError(code, sentence, { cause: error }));
-    }
-    // The bytes arrived in events of the connection, whose asynchronous context is not that of the request.
-    runWithRequestId(request.id, () => done(null, body));
-  };
-
   fastify.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, (request, bytes, done) => {
     if (bytes.length === 0) {
       done(null);
       return;
     }
+    // The bytes arrived in events of the connection, whose asynchronous context is not that of the request.
+    const pass = (body: unknown) => runWithRequestId(request.id, () => done(null, body));
     try {
-      large.begin(request, bytes.length, () => read(request, bytes as Buffer, done));
+      const scanned = scanIJson(bytes as Buffer, request.routeOptions.config.maxItems);
+      const size = { bytes: bytes.length, items: scanned.items };
+      large.begin(request, size, () => pass(parse(request, scanned)));
     } catch (error) {
-      done(error as Error);
+      if (error instanceof SyntaxError) pass(unreadableBody(request, error));
+      else done(error as Error);
     }
   });
+}
+
+function parse(request: FastifyRequest, scanned: ScannedJson): unknown {
+  try {
+    const body = parseIJson(scanned);
+    if (request.routeOptions.config.keepBodyText) bodyTexts.set(request, scanned.text);
+    return body;
+  } catch (error) {
+    return unreadableBody(request, error as SyntaxError);
+  }
 }

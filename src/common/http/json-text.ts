@@ -1,5 +1,5 @@
-import { RouteConfig } from '@nestjs/platform-fastify';
 import type { RouteOptions } from 'fastify';
+import { ConfigureRoute } from './configure-route.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -51,7 +51,7 @@ declare global {
 }
 
 /** Declares that the handler's response contains {@link JsonText}. */
-export const CarriesJsonText = (): MethodDecorator => RouteConfig({ carriesJsonText: true });
+export const CarriesJsonText = (): MethodDecorator => ConfigureRoute({ carriesJsonText: true });
 
 /** An `onRoute` hook. */
 export function serializeJsonText(route: RouteOptions): void {

@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors/errors.js';
 import type { Metrics } from '../metrics/metrics.js';
 
-/** In bytes. Parsing, checking and storing a larger body blocks the event loop for milliseconds. */
-const LARGE = 64 * 1024;
+/** Parsing, checking and storing a larger body blocks the event loop for milliseconds. */
+const LARGE = { bytes: 64 * 1024, items: 1000 };
 
 /** How many requests with a large body are handled at once; each may keep a core of the database busy. */
 const CONCURRENCY = Math.max(2, availableParallelism() >> 1);
@@ -54,8 +54,8 @@ export class LargeBodies {
    *
    * @throws AppError `SERVICE_UNAVAILABLE` when too many are waiting
    */
-  begin(request: FastifyRequest, bytes: number, begin: () => void): void {
-    if (bytes < LARGE) {
+  begin(request: FastifyRequest, { bytes, items }: typeof LARGE, begin: () => void): void {
+    if (bytes < LARGE.bytes && items < LARGE.items) {
       begin();
       return;
     }
