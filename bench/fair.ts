@@ -19,6 +19,8 @@ const FLOODS = [
   'deep page by title',
   'posts of a user by title',
   'GraphQL, the most objects',
+  'GraphQL, nested posts',
+  'GraphQL, 20,000 objects',
   'GraphQL, deep page',
   'posts of 500 KB',
   'posts of 10,000 members',
@@ -57,10 +59,16 @@ try {
 
 async function measure(store: StoreName): Promise<void> {
   const { environment, ...testStore } = await createStore(store);
-  execFileSync(process.execPath, ['dist/commands/seed.js', '--posts', values.posts], {
-    env: { ...process.env, ...environment },
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
+  // Those of one author, then a hundred for each of a hundred authors.
+  for (const options of [
+    ['--posts', values.posts],
+    ['--posts', '10000', '--users', '100'],
+  ]) {
+    execFileSync(process.execPath, ['dist/commands/seed.js', ...options], {
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+  }
   const server = await Server.start('dist/main.js', { ...environment, TRUST_PROXY: '127.0.0.1' });
   await probe(server.url, 2);
   const rows = [['none', ...(await probe(server.url, seconds)), '', '']];

@@ -32,6 +32,17 @@ const KINDS: Record<string, () => Call> = {
     path: '/graphql',
     body: { query: '{ users(limit: 100) { id name posts(limit: 4) { id title content author { name } } } }' },
   }),
+  'GraphQL, nested posts': () => ({
+    path: '/graphql',
+    body: {
+      query:
+        '{ users(limit: 10) { posts(limit: 10) { author { posts(limit: 10) { title author { name } } } } } }',
+    },
+  }),
+  'GraphQL, 20,000 objects': () => ({
+    path: '/graphql',
+    body: { query: '{ users(limit: 100) { posts(limit: 99) { title author { name } } } }' },
+  }),
   'GraphQL, deep page': () => ({
     path: '/graphql',
     body: { query: `{ user(id: 1) { posts(limit: 100, page: ${Math.floor(deepest / 4)}) { title } } }` },

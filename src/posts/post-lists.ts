@@ -12,6 +12,9 @@ import { containing } from './search/search.js';
 /** Above this multiple of offset + limit, posts are read in list order instead of using the search index. */
 const MANY = 100;
 
+/** On SQLite, reading more rows than this would delay other requests by more than some milliseconds. */
+const MANY_ROWS = 1000;
+
 /** The lists of posts. Slow reads do not delay other requests. */
 @Injectable()
 export class PostLists {
@@ -63,7 +66,7 @@ export class PostLists {
     authorIds: readonly number[],
     { limit, offset }: { limit: number; offset: number },
   ): Promise<PostSummary[]> {
-    const slow = offset > DEEP;
+    const slow = offset > DEEP || authorIds.length * limit > MANY_ROWS;
     return this.reading<PostSummary>(slow, newestByAuthors(this.queries, slow), {
       authors: JSON.stringify(authorIds),
       limit,

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors/errors.js';
+import { nextTurn } from '../loading/turns.js';
 import type { Metrics } from '../metrics/metrics.js';
 
 /** Parsing, checking and storing a larger body blocks the event loop for milliseconds. */
@@ -88,7 +89,7 @@ export class LargeBodies {
   private schedule(): void {
     if (this.isScheduled || this.waiting.length === 0 || this.running.size >= CONCURRENCY) return;
     this.isScheduled = true;
-    setImmediate(() => {
+    void nextTurn().then(() => {
       this.isScheduled = false;
       const next = this.waiting.shift();
       if (!next) return;

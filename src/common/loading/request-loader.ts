@@ -1,4 +1,5 @@
 import DataLoader, { type BatchLoadFn } from 'dataloader';
+import { inTurn } from './turns.js';
 
 /**
  * Loads the values that the fields of one request need in one batch. A value is forgotten once its batch is loaded: a
@@ -17,7 +18,7 @@ export class RequestLoader<Key, Value, CacheKey = Key> {
   load(context: object, key: Key): Promise<Value> {
     let loader = this.loaders.get(context);
     if (!loader) this.loaders.set(context, (loader = this.create()));
-    return loader.load(key);
+    return inTurn(context, loader.load(key));
   }
 
   private create(): DataLoader<Key, Value, CacheKey> {

@@ -1,0 +1,49 @@
+/** How long pieces of long work run before the process serves what has arrived, in milliseconds. */
+const SLICE = 10;
+
+const waiting: (() => void)[] = [];
+let startedAt = -Infinity;
+
+/**
+ * Waits for a turn of the event loop. Pieces of long work take turns of {@link SLICE}, in order; between two turns
+ * the process serves other requests. Without that, all pieces that are ready would run first.
+ */
+export function nextTurn(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (waiting.push(resolve) === 1) setImmediate(startTurn);
+  return promise;
+}
+
+function startTurn(): void {
+  startedAt = performance.now();
+  runPiece();
+}
+
+function runPiece(): void {
+  waiting[0]!();
+  // The piece runs in microtasks, all of which precede the next tick.
+  queueMicrotask(() => process.nextTick(endPiece));
+}
+
+function endPiece(): void {
+  waiting.shift();
+  if (waiting.length === 0) return;
+  if (isTurnOver()) setImmediate(startTurn);
+  else runPiece();
+}
+
+const isTurnOver = (): boolean => performance.now() - startedAt > SLICE;
+
+const sharing = new WeakSet<object>();
+
+/** Lets the loaders of a request with much work share the event loop with other requests. */
+export const takeTurns = (context: object): void => void sharing.add(context);
+
+/** Passes on what was loaded for a request: in the next turn, if it takes turns and this one is over. */
+export function inTurn<T>(context: object, loaded: Promise<T>): Promise<T> {
+  if (!sharing.has(context)) return loaded;
+  return loaded.then(async (value) => {
+    if (isTurnOver()) await nextTurn();
+    return value;
+  });
+}
