@@ -90,7 +90,6 @@ describe.skipIf(standbyBinaries === undefined)('a read replica', () => {
     const token = headers[TOKEN]!;
 
     expect(token).toMatch(/^[\dA-F]{16}$/);
-    expect(await statusOf(path)).toBe(404);
     expect((await api.get('/v1/posts')).body.meta.total).toBe(body.data.id - 1);
     expect((await api.get('/v1/posts?q=new')).body.data).toEqual([]);
 
@@ -100,8 +99,29 @@ describe.skipIf(standbyBinaries === undefined)('a read replica', () => {
     expect((await api.get('/v1/posts?q=new', { [TOKEN]: token })).body.data).toHaveLength(1);
 
     await resume();
-    await until('the standby has replayed the post', async () => (await statusOf(path)) === 200);
+    const total = async () => (await api.get('/v1/posts')).body.meta.total;
+    await until('the standby has replayed the post', async () => (await total()) === body.data.id);
     expect(await statusOf(path, { [TOKEN]: token })).toBe(200);
+  });
+
+  it('does not decide that a post or a user is missing', async () => {
+    await pause();
+    const post = await api.posts.create({ title: 'Fresh' });
+    const user = await api.users.create({ name: 'Fresh' });
+    await api.posts.createBy(Number(user.id), ['By the new user']);
+
+    expect((await api.get(`/v1/posts/${post.id}`)).body.data).toEqual(post);
+    expect((await api.get(`/v1/users/1/posts/${post.id}`)).body.data).toEqual(post);
+    expect((await api.get(`/v2/users/${user.id}`)).body.data).toEqual(user);
+    expect((await api.get(`/v1/users/${user.id}`)).body.name).toBe('Fresh');
+    expect((await api.get(`/v1/users/${user.id}/posts`)).body.data).toHaveLength(1);
+    const { body } = await api.graphql(`{ user(id: "${user.id}") { name posts { title author { name } } } }`);
+    const posts = [{ title: 'By the new user', author: { name: 'Fresh' } }];
+    expect(body).toEqual({ data: { user: { name: 'Fresh', posts } } });
+
+    expect(await statusOf(`/v1/posts/${post.id + 1000}`)).toBe(404);
+    expect(await statusOf('/v1/users/999999')).toBe(404);
+    await resume();
   });
 
   it('serves queries of GraphQL, but not mutations', async () => {
@@ -112,7 +132,9 @@ describe.skipIf(standbyBinaries === undefined)('a read replica', () => {
     const query = `{ user(id: "${made.body.data.createUser.id}") { name posts { id } } }`;
     const token = made.headers[TOKEN]!;
 
-    expect((await api.graphql(query)).body).toEqual({ data: { user: null } });
+    expect((await api.graphql('{ users(limit: 100) { name } }')).body.data.users).not.toContainEqual({
+      name: 'Ada',
+    });
     expect((await api.graphql(query)).headers).not.toHaveProperty(TOKEN);
     const fresh = { data: { user: { name: 'Ada', posts: [] } } };
     expect((await api.graphql(query, undefined, { [TOKEN]: token })).body).toEqual(fresh);

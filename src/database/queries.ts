@@ -51,7 +51,7 @@ export abstract class Queries {
   /**
    * Reads from a replica, if there is one; the data may be some seconds old. `work` may use this class, and
    * repositories. It reads from the primary within a unit of work, in requests that may change something, outside of
-   * requests, and when the replica fails.
+   * requests, when the replica fails, and again if `work` finds no row (`undefined` or null), which may be new.
    *
    * @param work only reads; it may run twice
    */

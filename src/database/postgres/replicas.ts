@@ -82,8 +82,8 @@ export class Replicas {
   }
 
   /**
-   * Reads from a replica, if the current request may. A read that fails because of the replica is repeated on the
-   * primary.
+   * Reads from a replica, if the current request may. A read that fails because of the replica, or finds no row
+   * (`undefined` or null), is repeated on the primary.
    *
    * @param work nothing but reads; it may run twice
    */
@@ -96,8 +96,10 @@ export class Replicas {
     const start = performance.now();
     try {
       const result = await this.reading.run(replica, work);
-      if (scope.position === undefined || choice.generation === replica.generation) return result;
-      // The read may have used a connection that was opened meanwhile, to a server that has restarted.
+      const isCurrent = scope.position === undefined || choice.generation === replica.generation;
+      // A row that is missing may be new: a client that has just created it must not get 404.
+      if (isCurrent && result != null) return result;
+      // Or the read may have used a connection that was opened meanwhile, to a server that has restarted.
     } catch (error) {
       if (!isReplicaFailure(error) || performance.now() - start > MAX_REPEATED) throw error;
       if (isConnectionLost(error)) replica.lose();
