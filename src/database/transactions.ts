@@ -11,8 +11,6 @@ import { UnitOfWork } from './unit-of-work.js';
 export interface Statement {
   readonly sql: string;
   readonly parameters: Parameters;
-  /** See {@link Transactions.execute}. */
-  readonly isShort?: boolean;
 }
 
 /** Additional steps of a deferred unit of work, in the same transaction. */
@@ -61,18 +59,13 @@ export abstract class Transactions {
     );
   }
 
-  /**
-   * Runs one writing statement in a transaction, and returns its `RETURNING` rows.
-   *
-   * @param isShort whether it takes about a millisecond and changes no row that others change, such as the insertion of
-   * one row: on PostgreSQL it shares a connection; if it waits for a lock, it runs again on its own
-   */
-  execute<Row>(sql: string, parameters: Parameters = {}, { isShort = false } = {}): Promise<Row[]> {
+  /** Runs one writing statement in a transaction, and returns its `RETURNING` rows. */
+  execute<Row>(sql: string, parameters: Parameters = {}): Promise<Row[]> {
     const { unit } = this.source;
     if (!unit) {
       if (this.isAccompanied && isWrite(sql)) return this.run(() => this.execute<Row>(sql, parameters));
       currentReadScope()?.markWritten();
-      return this.executeAlone<Row>(sql, parameters, isShort).catch(this.noteFailure);
+      return this.executeAlone<Row>(sql, parameters).catch(this.noteFailure);
     }
     return unit.execute((runner) => this.executeWithin<Row>(runner, sql, parameters));
   }
@@ -178,7 +171,7 @@ export abstract class Transactions {
     throw error;
   };
 
-  protected abstract executeAlone<Row>(sql: string, parameters: Parameters, isShort: boolean): Promise<Row[]>;
+  protected abstract executeAlone<Row>(sql: string, parameters: Parameters): Promise<Row[]>;
 
   protected abstract executeWithin<Row>(
     runner: CheckedRunner,

@@ -61,8 +61,8 @@ export class EventOutbox {
     return rows;
   }
 
-  private changeAtOnce<Row>(sql: string, { parameters, isShort = false }: Statement): Promise<Row[]> {
-    return this.transactions.execute<Row>(sql, { ...parameters, eventTime: this.now() }, { isShort });
+  private changeAtOnce<Row>(sql: string, { parameters }: Statement): Promise<Row[]> {
+    return this.transactions.execute<Row>(sql, { ...parameters, eventTime: this.now() });
   }
 
   private insertion(events: readonly NewEvent[]): Statement {

@@ -61,8 +61,7 @@ export class PostsService {
       status: status || 'draft',
       now: new Date().toISOString(),
     };
-    const statement = { sql: INSERT, parameters, isShort: true };
-    const [post] = await this.events.change(POST_EVENTS, 'created', statement, toPostView);
+    const [post] = await this.events.change(POST_EVENTS, 'created', { sql: INSERT, parameters }, toPostView);
     return post!;
   }
 

@@ -26,12 +26,12 @@ export class PostgresConnection {
     private readonly prepared: boolean,
   ) {}
 
-  /** @param on the pool, or a pipeline for short statements */
+  /** @param on the pool, or a pipeline for short reads */
   async all<Row>(sql: string, parameters: Parameters = {}, on: Runner = this.pool): Promise<Row[]> {
     return (await this.run(sql, parameters, on)).rows as Row[];
   }
 
-  /** @param on the connection of a transaction, the pool or a pipeline */
+  /** @param on the connection of a transaction, the pool or a pipeline of reads */
   run(sql: string, parameters: Parameters, on: Runner): Promise<Pick<QueryResult, 'rows' | 'rowCount'>> {
     let statement = this.statements.get(sql);
     if (!statement) {

@@ -22,7 +22,7 @@ const CLIENT_MARGIN = 300;
 /** A search for short or common text reads all posts, which may take longer; few of these run at once. */
 const SEARCHES = { timeout: 8000, connections: 4 };
 
-/** Short statements share connections, and are canceled after these times, because others wait behind them. */
+/** Short reads share connections, and are canceled after these times, because others wait behind them. */
 const SHORT = { connections: 4, timeout: 400, lockTimeout: 50 };
 
 const { INT8, TIMESTAMPTZ } = types.builtins;

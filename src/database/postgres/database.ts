@@ -29,9 +29,7 @@ export class PostgresDatabase extends Database {
     const { preparedStatements } = store;
     const connection = new PostgresConnection(poolOf(source), preparedStatements);
     const searchConnection = new PostgresConnection(searches, preparedStatements);
-    // Reads do not wait for the commits of writes.
-    const newPipeline = () => shared && new Pipeline(shared, poolOf(source));
-    this.transactions = new PostgresTransactions(source, connection, newPipeline());
+    this.transactions = new PostgresTransactions(source, connection);
     this.standbys = store.replicaUrls.length > 0 ? new Replicas(store, source.watch) : undefined;
     source.replicaPool = () => this.standbys?.current?.main;
     this.queries = new PostgresQueries(
@@ -39,7 +37,7 @@ export class PostgresDatabase extends Database {
       searchConnection,
       this.transactions,
       source,
-      newPipeline(),
+      shared && new Pipeline(shared, poolOf(source)),
       this.standbys,
     );
     if (source.primary) source.primary.onMove = ({ name }) => this.move(name);

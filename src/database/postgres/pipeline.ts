@@ -31,17 +31,18 @@ const NOT_PREPARED = /^(26000|42P05)$/;
 const HARMLESS = /^(57014|55P03|22...|23...)$/;
 
 /**
- * Runs short statements of concurrent requests on shared connections: each is sent before the previous ones have their
- * results. Each statement has its own transaction and its own error.
+ * Runs short reads of concurrent requests on shared connections: each is sent before the previous ones have their
+ * results, and has its own error.
  *
- * Statements wait for those before them on their connection. One that takes long or waits for a lock is therefore
- * canceled, which rolls it back, and runs again on a connection that it does not share.
+ * Reads wait for those before them on their connection. One that takes long or waits for a lock is therefore
+ * canceled, and runs again on a connection that it does not share. Writes have no place here: one that is canceled
+ * would use up a number of its sequence.
  */
 export class Pipeline {
   private readonly lanes = new Set<Lane>();
 
   /**
-   * @param shared its connections have the option `pipeline` and short timeouts; other pipelines may use it, too
+   * @param shared its connections have the option `pipeline` and short timeouts
    * @param pool for all other statements
    */
   constructor(
@@ -100,7 +101,7 @@ const hasRoom = ({ options, totalCount, idleCount, waitingCount }: Pool): boolea
 
 const codeOf = (error: unknown): string => (error instanceof DatabaseError && error.code) || '';
 
-/** Whether the statement was rolled back because it shared a connection. @param duration in milliseconds */
+/** Whether the statement failed because it shared a connection. @param duration in milliseconds */
 function mayRepeat(error: unknown, duration: number): boolean {
   const code = codeOf(error);
   if (code === CANCELED) return duration < MAX_REPEATED;

@@ -5,24 +5,18 @@ import { retryCollisions } from '../retry.js';
 import type { ServiceDataSource } from '../service-data-source.js';
 import { Transactions } from '../transactions.js';
 import type { PostgresConnection } from './connection.js';
-import type { Pipeline } from './pipeline.js';
-
-/** The values of a short statement, in characters: to index a large text takes long. */
-const MAX_SIZE = 20_000;
 
 /** Transactions on PostgreSQL: each has its own connection of the pool. */
 export class PostgresTransactions extends Transactions {
   constructor(
     source: ServiceDataSource,
     private readonly connection: PostgresConnection,
-    private readonly pipeline?: Pipeline,
   ) {
     super(source);
   }
 
-  protected executeAlone<Row>(sql: string, parameters: Parameters, isShort: boolean): Promise<Row[]> {
-    const pipeline = isShort && sizeOf(parameters) <= MAX_SIZE ? this.pipeline : undefined;
-    return retryCollisions(() => this.connection.all<Row>(sql, parameters, pipeline));
+  protected executeAlone<Row>(sql: string, parameters: Parameters): Promise<Row[]> {
+    return retryCollisions(() => this.connection.all<Row>(sql, parameters));
   }
 
   protected async executeWithin<Row>(
@@ -35,11 +29,4 @@ export class PostgresTransactions extends Transactions {
     runner.noteRows(sql, rowCount ?? 0);
     return rows as Row[];
   }
-}
-
-/** The characters of all texts. */
-function sizeOf(parameters: Parameters): number {
-  let size = 0;
-  for (const value of Object.values(parameters)) if (typeof value === 'string') size += value.length;
-  return size;
 }
