@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../src/database/database.js';
 import { startApi, type TestApi } from './support/api.js';
+import { operations } from './support/reference.js';
 import { STORES } from './support/stores.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -367,6 +368,33 @@ describe.each(STORES)('HTTP on %s', (store) => {
         'x-request-id': expect.stringMatching(UUID),
       });
     });
+  });
+});
+
+describe.each(['', 'https://a.example, https://b.example'])('with CORS_ORIGINS=%s', (origins) => {
+  it('every path of the reference responds to a preflight, as does GraphQL', async () => {
+    const origin = 'https://b.example';
+    const api = await startApi('SQLite', { CORS_ORIGINS: origins });
+    const paths = operations.map(({ method, path }) => [method, path.replaceAll(/\{\w+\}/g, '1')] as const);
+    for (const [method, url] of [...paths, ['POST', '/graphql'], ['GET', '/graphql/']] as const) {
+      const reply = await api.send({
+        method: 'OPTIONS',
+        url,
+        headers: {
+          origin,
+          'access-control-request-method': method,
+          'access-control-request-headers': 'content-type, authorization',
+        },
+      });
+      expect([url, reply.status, reply.text]).toEqual([url, 204, '']);
+      expect(reply.headers).toMatchObject({
+        'access-control-allow-origin': origins === '' ? '*' : origin,
+        'access-control-allow-methods': expect.stringContaining(method),
+        'access-control-allow-headers': 'content-type, authorization',
+        'x-request-id': expect.stringMatching(UUID),
+      });
+    }
+    await api.stop();
   });
 });
 

@@ -76,7 +76,7 @@ export function registerHttp(app: NestFastifyApplication): void {
   if (config.corsOrigins === '*') {
     // The CORS headers of routes are constant; the plugin handles preflights and unknown routes only.
     fastify.addHook('onRoute', (route) => {
-      if (route.url !== '*') route.config = { ...route.config, cors: false };
+      if (![route.method].flat().includes('OPTIONS')) route.config = { ...route.config, cors: false };
     });
   }
   void fastify.register(

@@ -25,15 +25,15 @@ export function rejectUnrouted(fastify: FastifyInstance) {
       methodsOf.set(path, (methods = new Set()));
       paths.on('GET', path, () => undefined, methods);
     }
-    // Apollo registers OPTIONS; below, it is rejected unless it is a preflight.
+    // Apollo and `@All()` register OPTIONS; below, it is rejected unless it is a preflight.
     for (const name of [method].flat()) if (name !== 'OPTIONS') methods.add(name);
   });
 
   return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
     const { method } = request;
     if (isPreflight(request)) {
-      reply.code(204);
-      done();
+      // A handler must not get it: Apollo's would reject it.
+      void reply.code(204).send();
     } else if (method === 'OPTIONS' && request.originalUrl === '*') {
       // The server as a whole (RFC 9110, section 9.3.7).
       void reply.code(204).header('allow', METHODS.join(', ')).send();
