@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
+import { get, type IncomingMessage, request as sendRequest } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WsAdapter } from '@nestjs/platform-ws';
@@ -8,7 +9,7 @@ import { WebSocket } from 'ws';
 import { createApp } from '../src/app.factory.js';
 import { loadConfig } from '../src/config/load-config.js';
 import { RoomsModule } from './recipes/guide/rooms/rooms.module.js';
-import { bearer, TestApi } from './support/api.js';
+import { bearer, type Reply, TestApi } from './support/api.js';
 import { hasRedis, RedisServer } from './support/redis.js';
 import { createStore } from './support/stores.js';
 import { until } from './support/until.js';
@@ -79,6 +80,79 @@ describe('an upgrade to WebSocket without a trusted proxy', () => {
       expect(await tryUpgrade(`${url}/graphql`, from(`203.0.113.${n}`))).toBeUndefined();
     }
     expect(await tryUpgrade(`${url}/graphql`, from('203.0.113.4'))).toBeError('RATE_LIMITED');
+    await api.stop();
+  });
+});
+
+describe('a rejected handshake', () => {
+  let api: TestApi;
+  let url: string;
+  beforeAll(async () => {
+    ({ api, url } = await start());
+  });
+  afterAll(() => api.stop());
+
+  const VALID = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    'sec-websocket-version': '13',
+  };
+  const PATHS = ['/graphql', '/rooms'];
+
+  /** Sends a handshake with other headers than those of a client library. @returns the response that rejects it */
+  const handshake = async (path: string, changes: Record<string, string>, method = 'GET') => {
+    const headers = Object.entries({ ...VALID, ...changes }).filter(([, value]) => value !== '');
+    const sent = sendRequest(url + path, { method, headers: Object.fromEntries(headers) }).end();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    const body = await text(response);
+    return {
+      status: response.statusCode!,
+      headers: response.headers as Reply['headers'],
+      body: body.startsWith('{') ? JSON.parse(body) : body,
+      text: body,
+    };
+  };
+
+  it.each(PATHS)('has the envelope and a request id: %s', async (path) => {
+    const replies = [
+      await handshake(path, { 'sec-websocket-key': '' }),
+      await handshake(path, { 'sec-websocket-key': 'x' }),
+      await handshake(path, { 'sec-websocket-version': '' }),
+      await handshake(path, { 'sec-websocket-version': '7' }),
+      await handshake(path, { 'sec-websocket-protocol': 'a,a' }),
+      await handshake(path, { 'sec-websocket-protocol': ',' }),
+    ];
+
+    for (const reply of replies) expect(reply).toBeError('MALFORMED_REQUEST');
+    expect(replies[3]!.headers['sec-websocket-version']).toBe('13, 8');
+    const post = await handshake(path, {}, 'POST');
+    expect(post).toBeError('METHOD_NOT_ALLOWED');
+    expect(post.headers['allow']).toBe('GET');
+  });
+});
+
+describe('the origins of CORS_ORIGINS', () => {
+  it('apply to WebSockets: other pages are rejected, clients without an origin are not', async () => {
+    const { api, url } = await start({
+      CORS_ORIGINS: 'https://app.example',
+      PUBLIC_URL: 'https://api.example/posts',
+    });
+    for (const path of ['/graphql', '/rooms']) {
+      for (const origin of ['https://app.example', 'https://api.example', url]) {
+        expect(await tryUpgrade(url + path, { origin })).toBeUndefined();
+      }
+      expect(await tryUpgrade(url + path)).toBeUndefined();
+      for (const origin of ['https://evil.example', 'http://app.example', 'null', '']) {
+        expect(await tryUpgrade(url + path, { origin })).toBeError('FORBIDDEN');
+      }
+    }
+    await api.stop();
+  });
+
+  it('are any without a list', async () => {
+    const { api, url } = await start();
+    expect(await tryUpgrade(`${url}/graphql`, { origin: 'https://evil.example' })).toBeUndefined();
     await api.stop();
   });
 });
@@ -173,6 +247,29 @@ describe('WebSockets', () => {
       'a connection is accepted again',
       async () => (await tryUpgrade(`${url}/rooms`, from(address))) === undefined,
     );
+    for (const socket of sockets) socket.terminate();
+  });
+
+  it('are limited to 500 for a network, so that others can connect', async () => {
+    const sockets: WebSocket[] = [];
+    for (let n = 0; n < 500; n++) {
+      const { socket } = await upgrade(`${url}/graphql`, from(`198.51.100.${n % 10}`));
+      sockets.push(socket!);
+    }
+
+    expect(await tryUpgrade(`${url}/graphql`, from('198.51.100.99'))).toBeError('SERVICE_UNAVAILABLE');
+    expect(await tryUpgrade(`${url}/graphql`, from('198.51.101.99'))).toBeUndefined();
+    for (const socket of sockets) socket.terminate();
+  });
+
+  it('count an IPv4 client of a socket for both versions by its own address', async () => {
+    const sockets: WebSocket[] = [];
+    for (let n = 0; n < 60; n++) {
+      const { socket } = await upgrade(`${url}/graphql`, from(`::ffff:192.0.2.${n}`));
+      if (socket) sockets.push(socket);
+    }
+
+    expect(sockets).toHaveLength(60);
     for (const socket of sockets) socket.terminate();
   });
 

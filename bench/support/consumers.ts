@@ -11,9 +11,14 @@ const [url = '', count = '0'] = process.argv.slice(2);
 const { hostname, port } = new URL(url);
 const buffer = Buffer.alloc(256 * 1024);
 
-for (let n = 0; n < Number(count); n++) await open(`127.0.1.${1 + Math.floor(n / PER_ADDRESS)}`);
+for (let n = 0; n < Number(count); n++) await open(addressOf(Math.floor(n / PER_ADDRESS)));
 console.log('open');
 process.stdin.on('end', () => process.exit()).resume();
+
+/** Of two networks, because one may have half of the streams. */
+function addressOf(client: number): string {
+  return `127.0.${1 + (client % 2)}.${1 + Math.floor(client / 2)}`;
+}
 
 function open(localAddress: string): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -4,16 +4,18 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../../config/config.js';
 import { toAppError } from '../errors/to-app-error.js';
 import { RateLimiter } from '../rate-limit/rate-limiter.js';
+import { clientOf } from '../request/client.js';
 import { ConnectionLimit } from '../request/connection-limit.js';
 import { toRequest } from '../request/request-of.js';
 import { addressBehind, rememberAddress } from '../request/upgrade-address.js';
 import { rejectConnection } from './reject-connection.js';
+import { checkHandshake, checkOrigin } from './websocket-handshake.js';
 
 type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /**
  * Checks the upgrade requests of all WebSocket servers, which do not pass Fastify's hooks: they count for
- * the rate limit, and the connections of each client are limited.
+ * the rate limit, their handshake and origin are checked, and the connections of each client are limited.
  */
 @Injectable()
 export class Upgrades {
@@ -22,10 +24,10 @@ export class Upgrades {
   private readonly addressOf: (request: IncomingMessage) => string;
 
   constructor(
-    { trustedProxies }: Config,
+    private readonly config: Config,
     private readonly limiter: RateLimiter,
   ) {
-    this.addressOf = addressBehind(trustedProxies);
+    this.addressOf = addressBehind(config.trustedProxies);
   }
 
   /** Handles the requests to a path before any listener: Nest's adapters close those to paths that are not their own. */
@@ -39,10 +41,12 @@ export class Upgrades {
     socket.on('error', () => undefined);
     const headers: Record<string, string> = {};
     try {
-      const address = this.addressOf(request);
-      rememberAddress(request, address);
-      await this.limiter.check(toRequest(request), (limit) => Object.assign(headers, limit));
-      const leave = this.connections.enter(address);
+      rememberAddress(request, this.addressOf(request));
+      const asRequest = toRequest(request);
+      await this.limiter.check(asRequest, (limit) => Object.assign(headers, limit));
+      checkHandshake(request);
+      checkOrigin(request, this.config);
+      const leave = this.connections.enter(clientOf(asRequest).address);
       socket.once('close', leave);
       if (socket.destroyed) {
         leave();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { networkOf } from './client.js';
+import { networkOf, siteOf } from './client.js';
 
 describe('networkOf', () => {
   it.each([
@@ -14,5 +14,15 @@ describe('networkOf', () => {
     ['', ''],
   ])('maps %s to %s', (address, network) => {
     expect(networkOf(address)).toBe(network);
+  });
+});
+
+describe('siteOf', () => {
+  it.each([
+    ['192.0.2.7', '192.0.2.0'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1::'],
+    ['', ''],
+  ])('maps %s to %s', (address, site) => {
+    expect(siteOf(address)).toBe(site);
   });
 });

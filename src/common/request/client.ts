@@ -1,7 +1,7 @@
-import { isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { Address6 } from 'ip-address';
+import { Address4, Address6 } from 'ip-address';
 import { requestOf } from './request-of.js';
 
 /** The client of a request. */
@@ -29,3 +29,9 @@ export const Client = createParamDecorator((_: unknown, context: ExecutionContex
  */
 export const networkOf = (address: string): string =>
   isIPv6(address) ? new Address6(`${address}/64`).startAddress().correctForm() : address;
+
+/** The network around a client: the /24 of an IPv4 address, or the /48 of an IPv6 address, which one site has. */
+export function siteOf(address: string): string {
+  if (isIPv6(address)) return new Address6(`${address}/48`).startAddress().correctForm();
+  return isIPv4(address) ? new Address4(`${address}/24`).startAddress().correctForm() : address;
+}

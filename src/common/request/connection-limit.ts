@@ -1,13 +1,14 @@
 import { AppError } from '../errors/errors.js';
-import { networkOf } from './client.js';
+import { networkOf, siteOf } from './client.js';
 
 /** The limits of open connections of a kind. */
-export const CONNECTION_LIMITS = { process: 1000, client: 50 };
+export const CONNECTION_LIMITS = { process: 1000, client: 50, site: 500 };
 
 /** Limits the open connections of a kind. */
 export class ConnectionLimit {
   private count = 0;
-  private readonly byClient = new Map<string, number>();
+  private readonly byClient = new Counts();
+  private readonly bySite = new Counts();
 
   /** @param kind the kind of connections, for the message to clients */
   constructor(private readonly kind: string) {}
@@ -25,29 +26,47 @@ export class ConnectionLimit {
    * @throws AppError `SERVICE_UNAVAILABLE`
    */
   enter(address: string): () => void {
-    const client = networkOf(address);
-    const own = this.byClient.get(client) ?? 0;
-    if (own >= CONNECTION_LIMITS.client) {
+    const [client, site] = [networkOf(address), siteOf(address)];
+    const { process, client: perClient, site: perSite } = CONNECTION_LIMITS;
+    if (this.byClient.of(client) >= perClient) {
+      throw tooMany(`A client may have ${perClient} ${this.kind}; close one before you open another`);
+    }
+    // Otherwise one network could use all of the process.
+    if (this.bySite.of(site) >= perSite) {
       throw tooMany(
-        `A client may have ${CONNECTION_LIMITS.client} ${this.kind}; close one before you open another`,
+        `The clients of your network have ${perSite} ${this.kind}, the most it may have; retry later`,
       );
     }
-    if (this.count >= CONNECTION_LIMITS.process) {
-      throw tooMany(
-        `This process has ${CONNECTION_LIMITS.process} ${this.kind}, which is all it takes; retry later`,
-      );
+    if (this.count >= process) {
+      throw tooMany(`This process has ${process} ${this.kind}, which is all it takes; retry later`);
     }
-    this.count++;
-    this.byClient.set(client, own + 1);
+    this.add(client, site, 1);
     let isInside = true;
     return () => {
-      if (!isInside) return;
+      if (isInside) this.add(client, site, -1);
       isInside = false;
-      this.count--;
-      const rest = this.byClient.get(client)! - 1;
-      if (rest === 0) this.byClient.delete(client);
-      else this.byClient.set(client, rest);
     };
+  }
+
+  private add(client: string, site: string, number: 1 | -1): void {
+    this.count += number;
+    this.byClient.add(client, number);
+    this.bySite.add(site, number);
+  }
+}
+
+/** Counts by key, without keys whose count is 0. */
+class Counts {
+  private readonly counts = new Map<string, number>();
+
+  of(key: string): number {
+    return this.counts.get(key) ?? 0;
+  }
+
+  add(key: string, number: 1 | -1): void {
+    const count = this.of(key) + number;
+    if (count === 0) this.counts.delete(key);
+    else this.counts.set(key, count);
   }
 }
 
