@@ -201,7 +201,28 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
     });
   });
 
-  it('does not execute subscriptions', async () => {
-    expect((await api.graphql('subscription { users { id } }')).body.errors).toHaveLength(1);
-  });
+  it.each(['subscription { events { id } }', 'query A { users { id } } subscription B { events { id } }'])(
+    'rejects a subscription, which needs a WebSocket, as an error of the client: %s',
+    async (query) => {
+      const body = { query, ...(query.includes('B') && { operationName: 'B' }) };
+      const replies = [
+        await api.post('/graphql', body),
+        await api.post('/graphql', body, { accept: MODERN }),
+        // From now on the document is in the store.
+        await api.post('/graphql', body, { accept: MODERN }),
+      ];
+
+      expect(replies.map(({ status }) => status)).toEqual([200, 400, 400]);
+      for (const { body: result } of replies) {
+        expect(result).toEqual({
+          errors: [
+            {
+              message: expect.stringContaining('WebSocket'),
+              extensions: { code: 'BAD_USER_INPUT', requestId: expect.any(String) },
+            },
+          ],
+        });
+      }
+    },
+  );
 });

@@ -1,6 +1,7 @@
 import type { ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerErrorCode } from '@apollo/server/errors';
 import { Logger } from '@nestjs/common';
+import { GraphQLError, OperationTypeNode } from 'graphql';
 import { AppError } from '../common/errors/errors.js';
 import type { GraphqlContext } from './context.js';
 import { toClientError } from './graphql-errors.js';
@@ -8,12 +9,20 @@ import { toClientError } from './graphql-errors.js';
 /** For clients that accept this media type, the status also shows that an operation was not executed. */
 const GRAPHQL_RESPONSE = 'application/graphql-response+json';
 
+const SUBSCRIPTION = 'Subscriptions are accepted over WebSocket only, with the protocol graphql-transport-ws';
+
 /**
- * Media types and statuses of GraphQL over HTTP (https://graphql.github.io/graphql-over-http/draft/, section 6.4),
+ * Media types, statuses and operations of GraphQL over HTTP (https://graphql.github.io/graphql-over-http/draft/, section 6.4),
  * which has 200 for errors of a document in `application/json`; Apollo uses 400.
  */
 export const httpPlugin: ApolloServerPlugin<GraphqlContext> = {
   requestDidStart: async () => ({
+    didResolveOperation: async ({ operation }) => {
+      if (operation?.operation !== OperationTypeNode.SUBSCRIPTION) return;
+      // graphql-js would fail on the stream of results, as if the service had a fault.
+      const error = new AppError('MALFORMED_REQUEST', SUBSCRIPTION);
+      throw new GraphQLError(error.message, { originalError: error });
+    },
     willSendResponse: async ({ errors, request, response: { http, body } }) => {
       const isModern = request.http?.headers.get('accept')?.includes(GRAPHQL_RESPONSE) ?? false;
       http.headers.set('content-type', `${isModern ? GRAPHQL_RESPONSE : 'application/json'}; charset=utf-8`);
