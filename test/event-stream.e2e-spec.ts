@@ -10,7 +10,6 @@ import { EventNumbering, EventOutbox } from '../src/events/index.js';
 import { insertPosts } from '../src/posts/post-batch.js';
 import { PostsService } from '../src/posts/posts.service.js';
 import { bearer, startApi, TestApi } from './support/api.js';
-import { hasBrowser, launchBrowser } from './support/browser.js';
 import { TcpProxy } from './support/tcp-proxy.js';
 import { EventClient } from './support/event-client.js';
 import { createStore, STORES } from './support/stores.js';
@@ -52,10 +51,9 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
     expect(client.otherLines).toEqual(['retry: 2000']);
     expect(client.response.headers).toMatchObject({
       'content-type': 'text/event-stream',
-      connection: 'close',
+      // Without chunks, a lost connection would look like the end of the stream.
+      'transfer-encoding': 'chunked',
     });
-    // Chunks would make each write more expensive.
-    expect(client.response.headers).not.toHaveProperty('transfer-encoding');
     expect(client.response.headers['cache-control']).toBe('no-store');
     expect(client.response.headers['x-request-id']).toMatch(/^[\da-f-]{36}$/);
     expect(client.response.headers['access-control-allow-origin']).toBe('*');
@@ -418,43 +416,5 @@ describe('the identity of the database server', () => {
 
     expect(new Set(await epochs(again)).size).toBe(3);
     await again.stop();
-  });
-});
-
-(hasBrowser ? describe : describe.skip)('EventSource in a browser', () => {
-  it('reconnects after a lost connection, without gap or repetition', async () => {
-    const api = await startApi('SQLite');
-    await api.app.listen(0, '127.0.0.1');
-    const { port } = new URL(await api.app.getUrl());
-    const { proxy, url } = await TcpProxy.to(`http://127.0.0.1:${port}`);
-    const browser = await launchBrowser();
-    const page = await browser.newPage();
-    await page.goto(url);
-    await page.evaluate(() => {
-      const scope = globalThis as any;
-      scope.seen = [];
-      scope.opened = 0;
-      const source = new scope.EventSource('/v1/events/stream');
-      source.addEventListener('open', () => scope.opened++);
-      source.addEventListener('post.created', ({ data }: any) =>
-        scope.seen.push(JSON.parse(data).data.title),
-      );
-    });
-    const value = (name: string) => page.evaluate((key) => (globalThis as any)[key], name);
-    await until('it is open', async () => (await value('opened')) === 1);
-    await api.posts.create({ title: '1' });
-    await until('the first event has arrived', async () => (await value('seen')).length === 1);
-    await proxy.cut();
-    await api.posts.create({ title: '2' });
-    await api.posts.create({ title: '3' });
-    await proxy.restore();
-    await until('it is open again', async () => (await value('opened')) === 2);
-    await api.posts.create({ title: '4' });
-    await until('all events have arrived', async () => (await value('seen')).length >= 4);
-
-    expect(await value('seen')).toEqual(['1', '2', '3', '4']);
-    await browser.close();
-    await proxy.close();
-    await api.stop();
   });
 });

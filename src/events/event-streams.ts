@@ -75,6 +75,8 @@ export class EventStreams implements OnApplicationBootstrap, OnModuleDestroy {
     const { socket } = request.raw;
     const disconnect = (): unknown => stream.destroy();
     socket.once('close', disconnect);
+    // Without the last chunk, because clients that read with `fetch` would take it for the end of all events.
+    stream.once('end', () => socket.destroySoon());
     stream.once('close', () => {
       socket.off('close', disconnect);
       // If the client has closed its side only, the socket would stay open.
