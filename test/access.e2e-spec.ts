@@ -130,7 +130,7 @@ describe.each(STORES)('access over GraphQL on %s', (store) => {
       const reply = await api.graphql('{ users { id } }', {}, bearer(token));
       expect(code(reply)).toEqual([401, 'UNAUTHENTICATED']);
       expect(reply.body).not.toHaveProperty('data');
-      expect(reply.headers['www-authenticate']).toBe('Bearer');
+      expect(reply.headers['www-authenticate']).toBe('Bearer error="invalid_token"');
     }
     await api.stop();
   });

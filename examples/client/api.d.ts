@@ -1445,8 +1445,8 @@ export interface components {
         Link: string;
         /** @description Only on a repeated response. */
         "Idempotent-Replayed": "true";
-        /** @description How to authenticate (RFC 9110). */
-        "WWW-Authenticate": "Bearer";
+        /** @description How to authenticate, and whether a token was invalid (RFC 6750). */
+        "WWW-Authenticate": "Bearer" | "Bearer error=\"invalid_token\"";
         /** @description Seconds to wait before the next attempt. */
         "Retry-After": string;
     };

@@ -78,7 +78,10 @@ export const HEADERS: Json = {
     type: 'string',
     const: 'true',
   }),
-  'WWW-Authenticate': header('How to authenticate (RFC 9110).', { type: 'string', const: 'Bearer' }),
+  'WWW-Authenticate': header('How to authenticate, and whether a token was invalid (RFC 6750).', {
+    type: 'string',
+    enum: ['Bearer', 'Bearer error="invalid_token"'],
+  }),
   'Retry-After': header('Seconds to wait before the next attempt.', { type: 'string', pattern: '^\\d+$' }),
 };
 

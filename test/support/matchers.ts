@@ -6,6 +6,10 @@ import { killServices } from './service.js';
 const retriable = (code: ErrorCode) =>
   [429, 503].includes(ERRORS[code].status) || code === 'IDEMPOTENCY_KEY_IN_USE';
 
+/** RFC 6750, section 3.1. */
+const challengeOf = (code: ErrorCode) =>
+  code === 'TOKEN_NOT_VALID' ? 'Bearer error="invalid_token"' : 'Bearer';
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 afterAll(killServices);
@@ -37,7 +41,9 @@ expect.extend({
       fields &&
         JSON.stringify(details?.map((d: any) => d.field)) !== JSON.stringify(fields) &&
         'other details',
-      ERRORS[code].status === 401 && reply.headers['www-authenticate'] !== 'Bearer' && 'WWW-Authenticate',
+      ERRORS[code].status === 401 &&
+        reply.headers['www-authenticate'] !== challengeOf(code) &&
+        'WWW-Authenticate',
       retriable(code) && !reply.headers['retry-after'] && 'no Retry-After',
     ].filter(Boolean);
     return {

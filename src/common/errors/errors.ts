@@ -10,7 +10,12 @@ export const ERRORS = {
   MISSING_IDEMPOTENCY_KEY: { status: 400, graphql: 'BAD_USER_INPUT' },
   INVALID_IDEMPOTENCY_KEY: { status: 400, graphql: 'BAD_USER_INPUT' },
   UNAUTHENTICATED: { status: 401, graphql: 'UNAUTHENTICATED', headers: { 'www-authenticate': 'Bearer' } },
-  TOKEN_NOT_VALID: { status: 401, graphql: 'UNAUTHENTICATED', headers: { 'www-authenticate': 'Bearer' } },
+  TOKEN_NOT_VALID: {
+    status: 401,
+    graphql: 'UNAUTHENTICATED',
+    // RFC 6750, section 3.1: clients then get a new token.
+    headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
+  },
   FORBIDDEN: { status: 403, graphql: 'FORBIDDEN' },
   /** The request has a session cookie, but no proof that a page of this service's front end sent it. */
   CSRF_FAILED: { status: 403, graphql: 'FORBIDDEN' },
