@@ -10,7 +10,7 @@ const run = promisify(execFile);
 describe('the typed client', () => {
   it('has the types of the current OpenAPI document', async () => {
     const command = await readFile('src/commands/contracts.ts', 'utf8');
-    const [, options] = /'(public\/openapi\.json .*) -o/.exec(command)!;
+    const [, options] = /'(public\/openapi\.json.*) -o/.exec(command)!;
 
     const { stdout } = await run('node_modules/.bin/openapi-typescript', options!.split(' '));
 

@@ -249,6 +249,72 @@ function examplesOf({ operation }: Operation, code: ErrorCode): any[] {
     .map(([, { value }]) => value);
 }
 
+describe.each(STORES)('the security in the reference on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store, { WRITE_ACCESS: 'staff' });
+    await api.accounts.register('staff@example.com');
+    await api.accounts.admin().setStaff('staff@example.com', true);
+  });
+  afterAll(() => api.stop());
+
+  const isRejected = ({ status, body }: Reply) => status === 401 || body?.error?.code === 'CSRF_FAILED';
+
+  it.each(
+    operations
+      .filter(({ operation }) => operation.security.length > 0)
+      .map((each) => [each.method, each.path, each] as const),
+  )('is what the service accepts: %s %s', async (method, path, { operation }) => {
+    const session = await api.accounts.session('staff@example.com');
+    const credentials: Record<string, Record<string, string>> = {
+      session: session.cookie,
+      'session+csrf': session.headers,
+      bearer: bearer((await api.accounts.login('staff@example.com')).access),
+    };
+    const declared = operation.security.map((way: object) => Object.keys(way).join('+'));
+    // A stream that is accepted would not end.
+    const query = path.endsWith('/stream') ? '?last_event_id=x' : '';
+
+    const accepted: string[] = [];
+    for (const [way, headers] of Object.entries(credentials)) {
+      const reply = await send(api, method, one(path) + query, {}, headers);
+      if (!isRejected(reply)) accepted.push(way);
+    }
+    // Sending the CSRF token where it is not needed does no harm.
+    const needed = accepted.filter((way) => way !== 'session+csrf' || !accepted.includes('session'));
+    expect(needed.toSorted()).toEqual(declared.filter((way: string) => way !== '').toSorted());
+  });
+
+  it('is optional where a body has credentials', () => {
+    const resend = operations.find(({ path }) => path === '/auth/email/resend/')!;
+    expect(resend.operation.security).toContainEqual({});
+    expect(resend.operation.requestBody.required).toBe(false);
+  });
+
+  it.each(
+    operations
+      .filter(({ operation }) => operation.requestBody !== undefined)
+      .map((each) => [each.method, each.path, each] as const),
+  )('requires a body where the service does: %s %s', async (method, path, { operation }) => {
+    const headers = bearer((await api.accounts.login('staff@example.com')).access);
+    const { status } = await send(api, method, one(path), undefined, headers);
+
+    expect([400, 415, 422].includes(status)).toBe(operation.requestBody.required);
+  });
+});
+
+describe('the inputs of the reference', () => {
+  it('have no default, because generators would require such a field', () => {
+    const inputs = operations.flatMap(({ operation }) => {
+      const { $ref = '' } = operation.requestBody?.content['application/json'].schema ?? {};
+      return Object.entries<any>(reference.components.schemas[$ref.split('/').at(-1)]?.properties ?? {});
+    });
+
+    expect(inputs.length).toBeGreaterThan(20);
+    expect(inputs.filter(([, schema]) => 'default' in schema)).toEqual([]);
+  });
+});
+
 describe.each(STORES)('the examples of errors on %s', (store) => {
   let api: TestApi;
   let closed: TestApi;

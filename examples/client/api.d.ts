@@ -998,7 +998,7 @@ export interface components {
             /** @example Alle Wege führen dahin. */
             content: string;
             /**
-             * @default draft
+             * @description Absent, null and empty mean `draft`.
              * @enum {string|null}
              */
             status?: "draft" | "published" | "" | null;
@@ -8284,7 +8284,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["LoginInput"];
             };

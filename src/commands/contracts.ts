@@ -21,7 +21,7 @@ await writeFile('public/openapi.json', `${JSON.stringify(await buildDocument(app
 await app.close();
 await rm(folder, { recursive: true });
 
-const types = 'public/openapi.json --default-non-nullable false -o examples/client/api.d.ts';
+const types = 'public/openapi.json -o examples/client/api.d.ts';
 execFileSync('node_modules/.bin/openapi-typescript', types.split(' '), {
   stdio: ['ignore', 'ignore', 'inherit'],
 });

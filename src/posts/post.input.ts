@@ -21,7 +21,8 @@ export class CreatePostInput {
     enum: [...POST_STATUSES, ''],
     nullable: true,
     required: false,
-    default: 'draft',
+    // A `default` would make generators require the field.
+    description: 'Absent, null and empty mean `draft`.',
   })
   status?: PostStatus | '' | null;
 }

@@ -16,7 +16,7 @@ import {
   PROBLEM,
 } from './components.js';
 import { findHandlers, type Handler, operationId } from './handlers.js';
-import { type DeclaredError, errorsOf, securityOf } from './declared-errors.js';
+import { type DeclaredError, errorsOf, SAFE, securityOf } from './declared-errors.js';
 
 const BEARER =
   'The `access` token of `POST /auth/login/`, valid for 30 minutes. `POST /auth/register/` creates an account.';
@@ -89,8 +89,17 @@ Posts, users, orders, events, webhooks and accounts over REST. GraphQL is at \`/
 ${errorPage.replace(/^# .*\n+/, '')}
 </details>`;
 
-/** A token, or a session cookie with its CSRF token. */
-const CREDENTIALS = [{ bearer: [] }, { session: [], csrf: [] }];
+/** Without credentials, with a token, or with a session cookie, which needs its CSRF token for a change. */
+function waysToAuthenticate(handler: Handler, method: string): Json[] {
+  const security = securityOf(handler, { method });
+  if (security === 'none') return [];
+  const session = { session: [], ...(!SAFE.has(method) && { csrf: [] }) };
+  return [
+    ...(security === 'optional' ? [{}] : []),
+    ...(handler.access === 'session' ? [] : [{ bearer: [] }]),
+    session,
+  ];
+}
 
 /** Account paths are documented with a trailing slash; all paths work with and without one. */
 const documentedPath = (path: string): string => (path.startsWith('/auth/') ? `${path}/` : path);
@@ -111,10 +120,8 @@ async function complete(
   if (handler.hasTag && method === 'get') (operation['parameters'] ??= []).push(IF_NONE_MATCH);
   const body = operation['requestBody'] as Json | undefined;
   const input = inputOf(handler, body);
-  const security = securityOf(handler, { method });
-  operation['security'] =
-    security === 'none' ? [] : security === 'required' ? CREDENTIALS : [{}, ...CREDENTIALS];
-  if (input) body!['required'] = true;
+  operation['security'] = waysToAuthenticate(handler, method);
+  if (input) body!['required'] ??= true;
 
   // The status that Nest's Swagger module derives from the method and `@HttpCode()`.
   const [status] = Object.keys(operation['responses'] as Json).map(Number) as [number];

@@ -1,4 +1,5 @@
 import type { Type } from '@nestjs/common';
+import type { Access } from '../auth/access/index.js';
 import { INVALID_IF_MATCH } from '../common/conditional/if-match.js';
 import { AppError, type ErrorCode, ERRORS, type FieldError } from '../common/errors/errors.js';
 import { AMBIGUOUS } from '../common/http/ambiguous-request.js';
@@ -24,15 +25,17 @@ export interface Call {
   readonly isLimited: boolean;
 }
 
-const SAFE = new Set(['get', 'head']);
+export const SAFE: ReadonlySet<string> = new Set(['get', 'head']);
+
+const OPTIONAL = new Set<Access>(['write', 'owner', 'optional', 'public with account']);
 
 /** Whether callers may or must authenticate. */
 export function securityOf(
   { access }: Handler,
   { method }: Pick<Call, 'method'>,
-): 'none' | 'by setting' | 'required' {
+): 'none' | 'optional' | 'required' {
   if (access === 'public' || (access === 'write' && SAFE.has(method))) return 'none';
-  return access === 'write' || access === 'owner' || access === 'optional' ? 'by setting' : 'required';
+  return access !== undefined && OPTIONAL.has(access) ? 'optional' : 'required';
 }
 
 /** Every error of a handler: those that it declares, and those that follow from its parameters and access. */
@@ -49,12 +52,12 @@ export async function errorsOf(handler: Handler, call: Call): Promise<DeclaredEr
   if (handler.idempotencyKey !== 'none')
     codes.push('INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED');
   const security = securityOf(handler, call);
-  const isOptional = handler.access === 'optional';
+  const isOptional = handler.access === 'optional' || handler.access === 'public with account';
   if (security !== 'none' && !isOptional) codes.push('UNAUTHENTICATED');
   if (security !== 'none') codes.push('TOKEN_NOT_VALID');
   if (security !== 'none' && !SAFE.has(method)) codes.push('CSRF_FAILED');
   const isOwnRead = handler.access === 'owner' && SAFE.has(method);
-  if ((security === 'by setting' && !isOwnRead && !isOptional) || handler.access === 'staff')
+  if ((security === 'optional' && !isOwnRead && !isOptional) || handler.access === 'staff')
     codes.push('FORBIDDEN');
   codes.push('INTERNAL_ERROR', 'SERVICE_UNAVAILABLE');
 

@@ -12,6 +12,8 @@ import { type Access, ACCESS } from './access.js';
 import { Authenticator } from './authenticator.js';
 import type { Principal } from './principal.js';
 
+const NO_SESSION = 'Send the session cookie; a token is not accepted here';
+
 /**
  * The one guard, for REST and GraphQL: admits the callers that the {@link Access} of the handler allows. It
  * authenticates only where that matters.
@@ -36,14 +38,15 @@ export class AccessGuard implements CanActivate {
     if (access === 'public') return true;
     // A field has the access of its parent, unless it or its class has a decorator.
     if (access === undefined && isField(context)) return true;
+    if (access === 'public with account') return this.lookAt(context);
     if (access === 'optional') return this.config.writeAccess === 'open' || this.lookAt(context);
     if (access === 'write' || access === 'owner') {
       const { writeAccess } = this.config;
       if (writeAccess === 'open') return true;
-      if (isWrite(context)) return this.admit(context, writeAccess === 'staff');
-      return access === 'write' || this.admit(context, false);
+      if (isWrite(context)) return this.admit(context, writeAccess === 'staff' ? 'staff' : undefined);
+      return access === 'write' || this.admit(context);
     }
-    return this.admit(context, access === 'staff');
+    return this.admit(context, access);
   }
 
   private async lookAt(context: ExecutionContext): Promise<boolean> {
@@ -58,10 +61,12 @@ export class AccessGuard implements CanActivate {
     return this.authenticator.authenticate(request);
   }
 
-  private async admit(context: ExecutionContext, staffOnly: boolean): Promise<boolean> {
+  private async admit(context: ExecutionContext, only?: 'staff' | 'session'): Promise<boolean> {
     const principal = await this.principalOf(context);
     if (!principal) throw new AppError('UNAUTHENTICATED', MESSAGES.UNAUTHENTICATED);
-    if (staffOnly && !principal.account.isStaff) throw new AppError('FORBIDDEN', MESSAGES.FORBIDDEN);
+    const { account, kind } = principal;
+    if (only === 'staff' && !account.isStaff) throw new AppError('FORBIDDEN', MESSAGES.FORBIDDEN);
+    if (only === 'session' && kind !== 'cookie') throw new AppError('UNAUTHENTICATED', NO_SESSION);
     return true;
   }
 

@@ -3,11 +3,11 @@ import { SetMetadata } from '@nestjs/common';
 export const ACCESS = Symbol('access');
 
 /**
- * Who may call a handler: everyone (`public`); everyone, authenticated or not (`optional`); callers that the setting
- * `WRITE_ACCESS` allows to write (`write`), also for reads (`owner`); or staff. Without any of the decorators below, a
- * handler requires an account.
+ * Who may call a handler: everyone (`public`); everyone, authenticated or not (`optional`, `public with account`);
+ * callers that the setting `WRITE_ACCESS` allows to write (`write`), also for reads (`owner`); staff; or browsers with
+ * a session (`session`). Without any of the decorators below, a handler requires an account.
  */
-export type Access = 'public' | 'optional' | 'write' | 'owner' | 'staff';
+export type Access = 'public' | 'public with account' | 'optional' | 'write' | 'owner' | 'staff' | 'session';
 
 const allow = (access: Access): ClassDecorator & MethodDecorator =>
   SetMetadata<symbol, Access>(ACCESS, access);
@@ -20,6 +20,12 @@ export const Public = (): ClassDecorator & MethodDecorator => allow('public');
  * invalid ones are rejected.
  */
 export const OptionalAccess = (): ClassDecorator & MethodDecorator => allow('optional');
+
+/** Everyone may call this, whatever `WRITE_ACCESS` is. Credentials are checked, and invalid ones are rejected. */
+export const PublicWithAccount = (): ClassDecorator & MethodDecorator => allow('public with account');
+
+/** Only a session cookie is accepted; a token is rejected. */
+export const SessionOnly = (): ClassDecorator & MethodDecorator => allow('session');
 
 /** Only staff accounts may call this. */
 export const StaffOnly = (): ClassDecorator & MethodDecorator => allow('staff');

@@ -5,6 +5,8 @@ export {
   OptionalAccess,
   OwnerAccess,
   Public,
+  PublicWithAccount,
+  SessionOnly,
   StaffOnly,
   WriteAccess,
 } from './access.js';

@@ -1,12 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../common/errors/errors.js';
-import { clientOf } from '../../common/request/client.js';
+import type { ClientInfo } from '../../common/request/client.js';
 import { MESSAGES } from '../../common/errors/messages.js';
 import { checkInput } from '../../common/validation/input.pipe.js';
 import { Transactions } from '../../database/transactions.js';
 import { MailOutbox } from '../../mail/index.js';
-import { Authenticator } from '../access/index.js';
 import { AccountMails, AccountTokens, MailLimits } from '../account-mails/index.js';
 import { type Account, AccountsService, Credentials, LoginInput } from '../accounts/index.js';
 
@@ -18,7 +16,6 @@ export const MAIL_LIMIT = 'A mail was sent less than a minute ago; look for it, 
 export class EmailVerification {
   constructor(
     private readonly accounts: AccountsService,
-    private readonly authenticator: Authenticator,
     private readonly credentials: Credentials,
     private readonly tokens: AccountTokens,
     private readonly mails: AccountMails,
@@ -42,8 +39,8 @@ export class EmailVerification {
    * @throws AppError `CONFLICT` when the e-mail is already verified, `RATE_LIMITED` within a minute, and as
    * {@link Credentials.identify}
    */
-  async resend(request: FastifyRequest, body: unknown): Promise<void> {
-    const account = await this.callerOf(request, body);
+  async resend(caller: Account | null, body: unknown, client: ClientInfo): Promise<void> {
+    const account = caller ?? (await this.identify(body, client));
     if (account.isEmailVerified) throw new AppError('CONFLICT', ALREADY_VERIFIED);
     this.outbox.requireOpen();
     await this.transactions.run(async () => {
@@ -55,12 +52,10 @@ export class EmailVerification {
     });
   }
 
-  private async callerOf(request: FastifyRequest, body: unknown): Promise<Account> {
-    const principal = await this.authenticator.authenticate(request);
-    if (principal) return principal.account;
+  private async identify(body: unknown, client: ClientInfo): Promise<Account> {
     if (isEmpty(body)) throw new AppError('UNAUTHENTICATED', MESSAGES.UNAUTHENTICATED);
     const { email, password } = await checkInput(LoginInput, body);
-    return this.credentials.identify(email, password, clientOf(request));
+    return this.credentials.identify(email, password, client);
   }
 }
 

@@ -5,18 +5,16 @@ import {
   HttpCode,
   HttpStatus,
   Post,
-  Req,
   UseFilters,
   VERSION_NEUTRAL,
 } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { FastifyRequest } from 'fastify';
 import { SmallBodies } from '../../common/http/json-body.js';
 import { Client, type ClientInfo } from '../../common/request/client.js';
 import { ThrowsOther, Returns, ReturnsMessage, Throws } from '../../common/openapi/returns.js';
 import { MESSAGES } from '../../common/errors/messages.js';
 import { OptionalBody } from '../../common/validation/optional-body.js';
-import { CurrentAccount, Public } from '../access/index.js';
+import { CurrentAccount, Public, PublicWithAccount } from '../access/index.js';
 import {
   type Account,
   AccountView,
@@ -57,22 +55,21 @@ export class EmailController {
     description:
       'To a caller who is logged in, without a body, or to one who sends the e-mail and the password.',
   })
-  @ApiBody({ type: LoginInput })
+  @ApiBody({ type: LoginInput, required: false })
   @ReturnsMessage('A mail is on its way')
   @Throws({
     UNAUTHENTICATED: MESSAGES.UNAUTHENTICATED,
-    TOKEN_NOT_VALID: MESSAGES.TOKEN_NOT_VALID,
-    CSRF_FAILED: MESSAGES.CSRF_FAILED,
     CONFLICT: ALREADY_VERIFIED,
     RATE_LIMITED: [MAIL_LIMIT, TOO_MANY_FAILURES],
   })
-  @Public()
+  @PublicWithAccount()
   @HttpCode(HttpStatus.ACCEPTED)
   async resend(
-    @Req() request: FastifyRequest,
+    @CurrentAccount() account: Account | null,
     @OptionalBody() input: LoginInput,
+    @Client() client: ClientInfo,
   ): Promise<{ message: string }> {
-    await this.verification.resend(request, input);
+    await this.verification.resend(account, input, client);
     return { message: 'A mail is on its way' };
   }
 

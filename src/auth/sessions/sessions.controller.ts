@@ -15,10 +15,10 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SmallBodies } from '../../common/http/json-body.js';
 import { Returns, Throws } from '../../common/openapi/returns.js';
-import { CurrentPrincipal, type Principal, Public } from '../access/index.js';
+import { CurrentPrincipal, Public, SessionOnly } from '../access/index.js';
 import { EMAIL_NOT_VERIFIED, LoginInput, TOO_MANY_FAILURES } from '../accounts/index.js';
 import { SessionView } from './session.view.js';
-import { SessionsService } from './sessions.service.js';
+import { type Session, SessionsService } from './sessions.service.js';
 
 @ApiTags('Accounts')
 @Controller({ path: 'auth/session', version: VERSION_NEUTRAL })
@@ -48,16 +48,18 @@ export class SessionsController {
   @Get()
   @ApiOperation({ summary: 'Reads the session of the cookie' })
   @Returns(SessionView)
+  @SessionOnly()
   @Header('cache-control', 'no-store')
-  show(@CurrentPrincipal() caller: Principal): SessionView {
+  show(@CurrentPrincipal() caller: Session): SessionView {
     return this.sessions.view(caller);
   }
 
   @Delete()
   @ApiOperation({ summary: 'Ends the session of the cookie' })
+  @SessionOnly()
   @HttpCode(HttpStatus.NO_CONTENT)
   logOut(
-    @CurrentPrincipal() caller: Principal,
+    @CurrentPrincipal() caller: Session,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
     return this.sessions.logOut(caller, reply);

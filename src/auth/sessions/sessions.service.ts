@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError } from '../../common/errors/errors.js';
 import { clientOf } from '../../common/request/client.js';
 import type { Principal } from '../access/index.js';
 import { badCredentials, Credentials, type LoginInput, toAccountView } from '../accounts/index.js';
@@ -9,6 +8,9 @@ import { Csrf } from './csrf.js';
 import { SessionCookie } from './session-cookie.js';
 import type { SessionView } from './session.view.js';
 import { Sessions } from './sessions.js';
+
+/** The caller of a handler with `@SessionOnly()`. */
+export type Session = Pick<Required<Principal>, 'account' | 'sid'>;
 
 /** Opens and ends sessions in browsers. */
 @Injectable()
@@ -38,22 +40,15 @@ export class SessionsService {
     if (!session) throw badCredentials();
     await this.sessions.end(this.cookie.read(request) ?? '');
     this.cookie.write(reply, session.credential);
-    return this.view({ account, sid: session.sid, kind: 'cookie' });
+    return this.view({ account, sid: session.sid });
   }
 
-  /** @throws AppError `UNAUTHENTICATED` if the caller authenticated by a token */
-  view({ account, sid, kind }: Principal): SessionView {
-    if (sid === undefined || kind !== 'cookie') throw noSession();
+  view({ account, sid }: Session): SessionView {
     return { account: toAccountView(account), csrf_token: this.csrf.tokenOf(sid) };
   }
 
-  /** @throws AppError `UNAUTHENTICATED` if the caller authenticated by a token */
-  async logOut({ account, sid, kind }: Principal, reply: FastifyReply): Promise<void> {
-    if (sid === undefined || kind !== 'cookie') throw noSession();
+  async logOut({ account, sid }: Session, reply: FastifyReply): Promise<void> {
     await this.logins.endOne(account.id, sid);
     this.cookie.clear(reply);
   }
 }
-
-const noSession = (): AppError =>
-  new AppError('UNAUTHENTICATED', 'Send the session cookie; a token is not accepted here');
