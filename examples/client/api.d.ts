@@ -1439,8 +1439,8 @@ export interface components {
         Location: string;
         /** @description Changes with every change of the resource (RFC 9110, section 8.8.3). */
         ETag: string;
-        /** @description Revalidate each time with `If-None-Match`. */
-        "Cache-Control": "no-cache";
+        /** @description Revalidate each time with `If-None-Match`; `private` if it depends on who asks. */
+        "Cache-Control": "no-cache" | "private, no-cache";
         /** @description Links to other pages (RFC 8288). */
         Link: string;
         /** @description Only on a repeated response. */

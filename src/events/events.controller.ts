@@ -63,6 +63,7 @@ export class EventsController {
   @Throws('INVALID_CURSOR', 'EVENTS_EXPIRED')
   // Proxies that buffer responses would delay events.
   @Header('x-accel-buffering', 'no')
+  @Header('cache-control', 'no-store')
   stream(
     @Query() query: QueryParameters,
     @Headers('last-event-id') lastEventId: string | undefined,

@@ -15,6 +15,7 @@ export function setUpRoute(fastify: FastifyInstance, path: string, withPlaygroun
   fastify.addHook('onRoute', (route: RouteOptions) => {
     if (route.url !== path) return;
     const { handler } = route;
+    route.config = { ...route.config, noStore: true };
     route.handler = function (request, reply) {
       if (page !== undefined && isBrowser(request)) return sendHtml(reply, page);
       // An unreadable body becomes a GraphQL error, in the context.

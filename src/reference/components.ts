@@ -69,9 +69,9 @@ export const HEADERS: Json = {
   'X-Request-ID': header('Unique for each response.', { type: 'string', format: 'uuid' }),
   Location: header('The path of the new resource.', { type: 'string' }),
   ETag: header('Changes with every change of the resource (RFC 9110, section 8.8.3).', { type: 'string' }),
-  'Cache-Control': header('Revalidate each time with `If-None-Match`.', {
+  'Cache-Control': header('Revalidate each time with `If-None-Match`; `private` if it depends on who asks.', {
     type: 'string',
-    const: 'no-cache',
+    enum: ['no-cache', 'private, no-cache'],
   }),
   Link: header('Links to other pages (RFC 8288).', { type: 'string' }),
   'Idempotent-Replayed': header('Only on a repeated response.', {

@@ -4,6 +4,7 @@ import { GqlExecutionContext } from '@nestjs/graphql';
 import { type GraphQLResolveInfo, OperationTypeNode } from 'graphql';
 import { AppError } from '../../common/errors/errors.js';
 import { MESSAGES } from '../../common/errors/messages.js';
+import { makePrivate } from '../../common/headers/private.js';
 import { isGraphQL, isWebSocket, requestOf } from '../../common/request/request-of.js';
 import { isSafe } from '../../common/http/safe-methods.js';
 import { inSpan } from '../../common/tracing/spans.js';
@@ -16,7 +17,7 @@ const NO_SESSION = 'Send the session cookie; a token is not accepted here';
 
 /**
  * The one guard, for REST and GraphQL: admits the callers that the {@link Access} of the handler allows. It
- * authenticates only where that matters.
+ * authenticates only where that matters. Where a response depends on who asks, caches must not store it.
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
@@ -38,14 +39,15 @@ export class AccessGuard implements CanActivate {
     if (access === 'public') return true;
     // A field has the access of its parent, unless it or its class has a decorator.
     if (access === undefined && isField(context)) return true;
-    if (access === 'public with account') return this.lookAt(context);
-    if (access === 'optional') return this.config.writeAccess === 'open' || this.lookAt(context);
-    if (access === 'write' || access === 'owner') {
-      const { writeAccess } = this.config;
-      if (writeAccess === 'open') return true;
-      if (isWrite(context)) return this.admit(context, writeAccess === 'staff' ? 'staff' : undefined);
-      return access === 'write' || this.admit(context);
-    }
+    const { writeAccess } = this.config;
+    const isBySetting = access === 'optional' || access === 'write' || access === 'owner';
+    if (isBySetting && writeAccess === 'open') return true;
+    const writers = writeAccess === 'staff' ? 'staff' : undefined;
+    // The response does not depend on who writes what everyone may read.
+    if (access === 'write') return !isWrite(context) || this.admit(context, writers);
+    if (context.getType() === 'http') makePrivate(context.switchToHttp().getResponse());
+    if (access === 'optional' || access === 'public with account') return this.lookAt(context);
+    if (access === 'owner') return this.admit(context, isWrite(context) ? writers : undefined);
     return this.admit(context, access);
   }
 

@@ -1,5 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { allowStoring } from '../headers/private.js';
 import { entityTag, isNoneMatch, type Versioned } from './entity-tags.js';
 import { marksHandler } from './marks-handler.js';
 
@@ -27,7 +28,8 @@ export class EntityTag {
   of<T extends Versioned>(row: T, format?: string): T {
     const { request, reply } = this;
     const tag = entityTag(row, format);
-    reply.header('etag', tag).header('cache-control', 'no-cache');
+    reply.header('etag', tag);
+    allowStoring(reply);
     const { 'if-none-match': header } = request.headers;
     if (header !== undefined && READS.has(request.method) && !isNoneMatch(header, tag)) {
       request.isNotModified = true;

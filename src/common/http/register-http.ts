@@ -26,6 +26,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** `false` excludes a route from @fastify/cors. */
     cors?: false;
+    /** No cache may store the responses of the route. */
+    noStore?: true;
   }
 }
 
@@ -53,7 +55,7 @@ export function registerHttp(app: NestFastifyApplication): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.headers(constant);
     reply.header('x-request-id', request.id);
-    if (isPrivate(request)) reply.header('cache-control', 'no-store');
+    if (isNeverStored(request)) reply.header('cache-control', 'no-store');
     // The process accepts no new connections; an open one gets one more response.
     if (drain.closing) reply.header('connection', 'close');
     const ambiguity = ambiguityOf(request.raw);
@@ -88,9 +90,9 @@ export function registerHttp(app: NestFastifyApplication): void {
   );
 }
 
-/** Responses that caches must not store: tokens, accounts, streams, and results of GraphQL. */
-const isPrivate = ({ routeOptions, url }: FastifyRequest): boolean =>
-  /^\/(?:auth\/|v1\/events\/stream$|graphql\/?(?:$|\?))/.test(routeOptions.url ?? url);
+/** Below `/auth/`, errors of unknown paths must not be stored either. The guard adds responses that depend on who asks. */
+const isNeverStored = ({ routeOptions: { config, url: route }, url }: FastifyRequest): boolean =>
+  config.noStore === true || (route ?? url).startsWith('/auth/');
 
 const EXPOSED_HEADERS = [
   'X-Request-ID',

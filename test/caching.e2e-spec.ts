@@ -1,0 +1,138 @@
+import { Controller, Get, Module, NotFoundException } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OptionalAccess, Public } from '../src/auth/access/index.js';
+import { bearer, startApi, type TestApi } from './support/api.js';
+import { QuickPasswordsModule } from './support/quick-passwords.module.js';
+import { operations } from './support/reference.js';
+import { send } from './support/requests.js';
+import { STORES } from './support/stores.js';
+
+/** Handlers of a module whose author does not think of caches. */
+@Controller('notes')
+class NotesController {
+  @Get('mine')
+  mine(): object {
+    return {};
+  }
+
+  @Get('missing')
+  missing(): never {
+    throw new NotFoundException();
+  }
+
+  @OptionalAccess()
+  @Get('more')
+  more(): object {
+    return {};
+  }
+
+  @Public()
+  @Get('public')
+  shared(): object {
+    return {};
+  }
+}
+
+@Module({ controllers: [NotesController] })
+class NotesModule {}
+
+const PRIVATE = { 'cache-control': 'no-store', vary: expect.stringMatching(/Authorization, Cookie/) };
+
+describe.each(STORES)('responses that depend on who asks, on %s', (store) => {
+  let api: TestApi;
+  let ada: Record<string, string>;
+  let staff: Record<string, string>;
+  beforeAll(async () => {
+    api = await startApi(store, { WRITE_ACCESS: 'authenticated' }, [QuickPasswordsModule, NotesModule]);
+    await api.accounts.register('ada@example.com');
+    await api.accounts.register('staff@example.com');
+    await api.accounts.admin().setStaff('staff@example.com', true);
+    ada = bearer((await api.accounts.login('ada@example.com')).access);
+    staff = bearer((await api.accounts.login('staff@example.com')).access);
+  });
+  afterAll(() => api.stop());
+
+  it.each(['/v1/orders', '/v1/orders/999', '/v1/events', '/v1/events/stream?last_event_id=x'])(
+    'are stored by no cache, whoever asks: %s',
+    async (path) => {
+      for (const headers of [{}, ada, staff, bearer('x')]) {
+        expect((await api.get(path, headers)).headers).toMatchObject(PRIVATE);
+      }
+    },
+  );
+
+  it('are secrets of webhooks, and the audit log', async () => {
+    const body = { url: 'https://example.com/', types: ['post.created'] };
+    const created = await api.post('/v1/webhooks', body, staff);
+    const path = created.headers['location']!;
+    const replies = [
+      created,
+      await api.get('/v1/webhooks', staff),
+      await api.get(path, staff),
+      await api.patch(path, {}, staff),
+      await api.post(`${path}/rotate-secret`, {}, staff),
+      await api.get(`${path}/deliveries`, staff),
+      await api.get('/v1/audit', staff),
+    ];
+
+    expect(replies.map(({ status }) => status)).toEqual([201, 200, 200, 200, 200, 200, 200]);
+    for (const { headers } of replies) expect(headers).toMatchObject(PRIVATE);
+  });
+
+  it('are stored by the cache of the caller only, which revalidates them, if they have a tag', async () => {
+    const created = await api.post('/v1/orders', {}, { ...ada, 'idempotency-key': 'a' });
+    const path = `/v1/orders/${created.body.data.id}`;
+    const found = await api.get(path, ada);
+    const unchanged = await api.get(path, { ...ada, 'if-none-match': found.headers['etag']! });
+
+    expect(unchanged).toHaveStatus(304);
+    for (const { headers } of [created, found, unchanged]) {
+      expect(headers).toMatchObject({ ...PRIVATE, 'cache-control': 'private, no-cache' });
+    }
+    expect((await api.get(path, staff)).headers['cache-control']).toBe('private, no-cache');
+  });
+
+  it('are those of every handler that requires an account, or may use one', async () => {
+    await expect(api.get('/notes/mine', ada)).resolves.toMatchObject({ status: 200, headers: PRIVATE });
+    await expect(api.get('/notes/mine')).resolves.toMatchObject({ status: 401, headers: PRIVATE });
+    await expect(api.get('/notes/missing', ada)).resolves.toMatchObject({ status: 404, headers: PRIVATE });
+    await expect(api.get('/notes/more')).resolves.toMatchObject({ status: 200, headers: PRIVATE });
+    expect((await api.get('/notes/public')).headers).not.toHaveProperty('cache-control');
+  });
+
+  it('are those of all operations that may require credentials to read', async () => {
+    const reads = operations.filter(
+      ({ method, operation }) => method === 'GET' && operation.security.length > 0,
+    );
+    for (const { path } of reads) {
+      const { headers } = await send(api, 'GET', path.replaceAll(/\{\w+\}/g, '1'), undefined, bearer('x'));
+      expect([path, headers['cache-control']]).toEqual([path, 'no-store']);
+    }
+  });
+
+  it('are not those that everyone may read', async () => {
+    const created = await api.post('/v1/posts', { title: 'A', content: 'B' }, ada);
+    const found = await api.get(created.headers['location']!, ada);
+
+    for (const { headers } of [created, found]) {
+      expect(headers['cache-control']).toBe('no-cache');
+      expect(headers['vary'] ?? '').not.toContain('Cookie');
+    }
+    expect((await api.get('/v1/posts', ada)).headers).not.toHaveProperty('cache-control');
+  });
+});
+
+describe.each(STORES)('in open mode on %s', (store) => {
+  it('orders and the feed are the same for everyone', async () => {
+    const api = await startApi(store);
+    await api.post('/v1/orders', {}, { 'idempotency-key': 'a' });
+
+    for (const path of ['/v1/orders', '/v1/events']) {
+      expect((await api.get(path)).headers).not.toHaveProperty('cache-control');
+    }
+    expect((await api.get('/v1/orders/1')).headers['cache-control']).toBe('no-cache');
+    const stream = await api.get('/v1/events/stream?last_event_id=x');
+    expect(stream.headers['cache-control']).toBe('no-store');
+    await api.stop();
+  });
+});
