@@ -37,8 +37,8 @@ describe('the playground', () => {
   });
 
   it.each([
-    [{ GRAPHQL_PLAYGROUND: 'off' }, 400],
-    [{ NODE_ENV: 'production', WRITE_ACCESS: 'open', JWT_SECRET: 's'.repeat(32) }, 400],
+    [{ GRAPHQL_PLAYGROUND: 'off' }, 404],
+    [{ NODE_ENV: 'production', WRITE_ACCESS: 'open', JWT_SECRET: 's'.repeat(32) }, 404],
     [
       { NODE_ENV: 'production', WRITE_ACCESS: 'open', JWT_SECRET: 's'.repeat(32), GRAPHQL_PLAYGROUND: 'on' },
       200,
@@ -49,9 +49,16 @@ describe('the playground', () => {
       await other.get('/graphql', { accept: 'text/html' }),
       await other.get('/graphql/playground/playground.js'),
     ];
+    const query = await other.get('/graphql?query={users{name}}', {
+      accept: 'application/json',
+      'apollo-require-preflight': 'true',
+    });
     await other.stop();
 
     expect(page).toHaveStatus(status);
+    expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(page.text).toContain('href="/"');
+    expect(query).toHaveStatus(200);
     expect(script).toHaveStatus(status === 200 ? 200 : 404);
   });
 

@@ -70,6 +70,36 @@ describe('the pages', () => {
     expect(text.match(/aria-current="page"/g)).toHaveLength(1);
   });
 
+  it.each([
+    ['/nowhere', HTML],
+    ['/v1/nowhere', { accept: '*/*', 'sec-fetch-mode': 'navigate' }],
+    ['/auth/nowhere/', { accept: 'Text/HTML' }],
+  ])('have the way back at an unknown address, and its status: %s', async (path, headers) => {
+    const page = await api.get(path, headers);
+
+    expect(page).toHaveStatus(404);
+    expect(page.headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': expect.stringContaining("style-src 'self'"),
+      'x-request-id': expect.any(String),
+      vary: 'Accept, Sec-Fetch-Mode',
+    });
+    expect(page.text).toContain('<a href="/">');
+    expect(page.text).not.toContain('<!--');
+    expect((await api.send({ method: 'HEAD', url: path, headers })).status).toBe(404);
+  });
+
+  it('are for navigation only: programs get the envelope, and so do missing resources', async () => {
+    for (const accept of ['application/json', '*/*', 'application/json, text/html;q=0.5']) {
+      const reply = await api.get('/nowhere', { accept, 'sec-fetch-mode': 'cors' });
+      expect(reply).toBeError('NOT_FOUND');
+      expect(reply.headers['vary']).toBe('Accept, Sec-Fetch-Mode');
+    }
+    expect(await api.get('/nowhere')).toBeError('NOT_FOUND');
+    expect(await api.get('/v1/posts/999', HTML)).toBeError('NOT_FOUND');
+    expect(await api.put('/', {}, HTML)).toBeError('METHOD_NOT_ALLOWED');
+  });
+
   it('do not link to the playground if it is off', async () => {
     const other = await startApi('SQLite', { GRAPHQL_PLAYGROUND: 'off' });
     const [page, docs, json] = [await other.get('/', HTML), await other.get('/docs'), await other.get('/')];

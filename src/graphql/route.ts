@@ -1,15 +1,27 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { AppError } from '../common/errors/errors.js';
-import { readPage, sendHtml, serveFiles } from '../common/http/browser-pages.js';
+import {
+  isNavigation,
+  notFoundPage,
+  readPage,
+  sendHtml,
+  serveFiles,
+  varyByNavigation,
+} from '../common/http/browser-pages.js';
 import { inSpan } from '../common/tracing/spans.js';
 import { isUnreadable } from '../common/http/json-body.js';
 
 /** Bytes of a document's text. */
 const MAX_DOCUMENT = 64 * 1024;
 
+const OFF =
+  'Programs send GraphQL operations to this address. The playground is off; <code>GRAPHQL_PLAYGROUND=on</code> enables it.';
+
 /** Extends the route that `ApolloDriver` registers. Call it before that. */
 export function setUpRoute(fastify: FastifyInstance, path: string, withPlayground: boolean): void {
-  const page = withPlayground ? readPage('playground/index.html', '/graphql', true) : undefined;
+  const page = withPlayground
+    ? readPage('playground/index.html', '/graphql', true)
+    : notFoundPage(OFF, false);
   if (withPlayground) serveFiles(fastify, 'playground', `${path}/playground/`);
 
   fastify.addHook('onRoute', (route: RouteOptions) => {
@@ -17,16 +29,16 @@ export function setUpRoute(fastify: FastifyInstance, path: string, withPlaygroun
     const { handler } = route;
     route.config = { ...route.config, noStore: true };
     route.handler = function (request, reply) {
-      if (page !== undefined && isBrowser(request)) return sendHtml(reply, page);
+      if (request.method !== 'POST') {
+        varyByNavigation(reply);
+        if (isNavigation(request)) return sendHtml(withPlayground ? reply : reply.code(404), page);
+      }
       // An unreadable body becomes a GraphQL error, in the context.
       if (!isUnreadable(request.body)) checkSize(request.body);
       return inSpan('GraphQL', () => handler.call(this, asGet(request), reply));
     };
   });
 }
-
-const isBrowser = ({ method, headers }: FastifyRequest): boolean =>
-  method !== 'POST' && (headers.accept?.includes('text/html') ?? false);
 
 /** Apollo does not support HEAD; Fastify removes the body of the response. */
 const asGet = (request: FastifyRequest): FastifyRequest =>

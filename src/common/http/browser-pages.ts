@@ -1,7 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { varyOn } from '../headers/vary.js';
 import { PAGE_HEADERS } from './security-headers.js';
 
 /** The folder with files for browsers, next to `src` and `dist`. */
@@ -12,7 +13,7 @@ const PAGES = { '/': 'Posts API', '/docs': 'Reference', '/graphql': 'Playground'
 export type PagePath = keyof typeof PAGES;
 
 /** @param playground whether to link to it */
-function headerOf(current: PagePath, playground: boolean): string {
+function headerOf(current: PagePath | undefined, playground: boolean): string {
   const links = Object.entries(PAGES)
     .filter(([path]) => path !== '/graphql' || playground)
     .map(
@@ -22,8 +23,37 @@ function headerOf(current: PagePath, playground: boolean): string {
 }
 
 /** A complete page: a file below `public/`, with the common header. */
-export function readPage(file: string, current: PagePath, playground: boolean): string {
+export function readPage(file: string, current: PagePath | undefined, playground: boolean): string {
   return readPublic(file).replace('<!-- header -->', headerOf(current, playground));
+}
+
+/**
+ * A page of text in the frame of the guides.
+ *
+ * @param text trusted HTML with an `h1`, which is also the title
+ */
+export function textPage(text: string, current: PagePath | undefined, playground: boolean): string {
+  const title = /<h1[^>]*>(.*?)<\/h1>/.exec(text)?.[1]?.replaceAll(/<[^>]*>/g, '') ?? 'Guides';
+  return readPage('site/guide.html', current, playground)
+    .replace('<!-- title -->', () => title)
+    .replace('<!-- text -->', () => text);
+}
+
+/** A page for people who are at a wrong address. */
+export const notFoundPage = (reason: string, playground: boolean): string =>
+  textPage(
+    `<h1>Page not found</h1><p>${reason}</p><p><a href="/">Go to the start page</a></p>`,
+    undefined,
+    playground,
+  );
+
+/** Whether a browser shows the response as a page. Responses that depend on it need {@link varyByNavigation}. */
+export const isNavigation = ({ headers }: FastifyRequest): boolean =>
+  headers['sec-fetch-mode'] === 'navigate' || /^\s*text\/html\b/i.test(headers.accept ?? '');
+
+export function varyByNavigation(reply: FastifyReply): void {
+  varyOn(reply, 'Accept');
+  varyOn(reply, 'Sec-Fetch-Mode');
 }
 
 export const sendHtml = (reply: FastifyReply, html: string): FastifyReply =>

@@ -73,7 +73,7 @@ export function registerHttp(app: NestFastifyApplication): void {
 
   // Plugins load after the routes. CORS requires that, because its preflight route uses Nest's error handler.
   // The rejection comes after CORS, so that browsers can read it.
-  const reject = rejectUnrouted(fastify);
+  const reject = rejectUnrouted(fastify, config);
   void fastify.register(cors, corsOptions(config, exposed));
   if (config.corsOrigins === '*') {
     // The CORS headers of routes are constant; the plugin handles preflights and unknown routes only.

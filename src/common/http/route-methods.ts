@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import findMyWay from 'find-my-way';
+import type { Config } from '../../config/config.js';
 import { AppError } from '../errors/errors.js';
 import { isPreflight } from '../request/preflight.js';
+import { isNavigation, notFoundPage, sendHtml, varyByNavigation } from './browser-pages.js';
 import { MAX_PARAM_LENGTH } from './fastify-adapter.js';
 
 /** Methods that some route has. */
@@ -9,10 +11,11 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /**
  * Rejects requests without a route: 405 with `Allow` (RFC 9110, section 15.5.6) if the path has
- * other methods, otherwise 404. Call it before the routes are registered, and add the returned hook
+ * other methods, otherwise 404, which browsers get as a page. Call it before the routes are registered, and add the returned hook
  * after the one for CORS, so that browsers can read the error.
  */
-export function rejectUnrouted(fastify: FastifyInstance) {
+export function rejectUnrouted(fastify: FastifyInstance, { graphql }: Config) {
+  const page = notFoundPage('There is no page at this address.', graphql.playground);
   const paths = findMyWay({ ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH });
   const methodsOf = new Map<string, Set<string>>();
 
@@ -38,7 +41,10 @@ export function rejectUnrouted(fastify: FastifyInstance) {
       // The server as a whole (RFC 9110, section 9.3.7).
       void reply.code(204).header('allow', METHODS.join(', ')).send();
     } else if (request.is404 || method === 'OPTIONS') {
-      done(rejection(request.url.replace(/[?#].*/s, '')));
+      const error = rejection(request.url.replace(/[?#].*/s, ''));
+      varyByNavigation(reply);
+      if (error.code === 'NOT_FOUND' && isNavigation(request)) sendHtml(reply.code(error.status), page);
+      else done(error);
     } else {
       done();
     }
