@@ -3,9 +3,11 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { Deployment } from 'kubernetes-models/apps/v1';
 import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
 import { Job } from 'kubernetes-models/batch/v1';
+import { Ingress } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { ConfigMap, Service as KubernetesService } from 'kubernetes-models/v1';
 import { parseAllDocuments } from 'yaml';
+import { loadConfig } from '../src/config/load-config.js';
 import { Service } from './support/service.js';
 import { createStore, type TestStore } from './support/stores.js';
 
@@ -13,6 +15,7 @@ const KINDS = {
   ConfigMap,
   Deployment,
   HorizontalPodAutoscaler,
+  Ingress,
   Job,
   PodDisruptionBudget,
   Service: KubernetesService,
@@ -29,8 +32,29 @@ describe('The compose file', () => {
     const [{ services }] = parseAllDocuments(readFileSync('compose.yaml', 'utf8')).map((text) => text.toJS());
 
     expect(services.api.env_file).toBe('.env');
-    expect(Object.keys(services.api.environment)).toEqual(['HOST', 'PORT', 'DATABASE_URL', 'JWT_SECRET']);
+    expect(Object.keys(services.api.environment)).toEqual([
+      'HOST',
+      'PORT',
+      'DATABASE_URL',
+      'JWT_SECRET',
+      'TRUST_PROXY',
+    ]);
     expect(services.api.ports).toEqual([`127.0.0.1:\${PORT:-3000}:${services.api.environment.PORT}`]);
+  });
+});
+
+describe('TRUST_PROXY', () => {
+  it('is shown beside the proxy, where the proxy reaches the service', () => {
+    const [{ services }] = parseAllDocuments(readFileSync('compose.yaml', 'utf8')).map((text) => text.toJS());
+    const [, inCompose] = /^\$\{TRUST_PROXY:-(.*)\}$/.exec(services.api.environment.TRUST_PROXY)!;
+    const inKubernetes = find('ConfigMap').data.TRUST_PROXY;
+
+    for (const TRUST_PROXY of [inCompose!, inKubernetes]) {
+      expect(loadConfig({ DATA_DIR: 'unused', TRUST_PROXY }).trustedProxies.length).toBeGreaterThan(0);
+    }
+    const { backend } = find('Ingress').spec.rules[0].http.paths[0];
+    expect(backend.service.name).toBe(find('Service').metadata.name);
+    expect(backend.service.port.name).toBe(find('Service').spec.ports[0].name);
   });
 });
 

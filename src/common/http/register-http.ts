@@ -20,6 +20,7 @@ import { logRequests } from './request-log.js';
 import { rejectUnrouted } from './route-methods.js';
 import { API_HEADERS } from './security-headers.js';
 import { handleOddRequests } from './unreadable-request.js';
+import { warnOfUntrustedProxy } from './untrusted-proxy.js';
 import { Upgrades } from './upgrades.js';
 
 declare module 'fastify' {
@@ -47,6 +48,7 @@ export function registerHttp(app: NestFastifyApplication): void {
 
   logRequests(fastify, rootLogger());
   handleOddRequests(fastify);
+  warnOfUntrustedProxy(fastify, config);
   sendNotModified(fastify);
   boundResponses(fastify, metrics);
   if (hasReplicas) keepConsistent(fastify, database, config);

@@ -1,0 +1,35 @@
+import { Logger } from '@nestjs/common';
+import { describe, expect, it, vi } from 'vitest';
+import { startApi } from './support/api.js';
+import { STORES } from './support/stores.js';
+
+const PRODUCTION = { NODE_ENV: 'production', WRITE_ACCESS: 'open', JWT_SECRET: 's'.repeat(32) };
+
+describe.each(STORES)('X-Forwarded-For of a peer that is not trusted, on %s', (store) => {
+  /** Sends requests. @returns the warnings about the header */
+  const send = async (settings: Record<string, string>, headers: Record<string, string>) => {
+    const warned = vi.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    const api = await startApi(store, settings);
+    for (let n = 0; n < 3; n++) expect(await api.get('/v1/posts', headers)).toHaveStatus(200);
+    await api.stop();
+    return warned.mock.calls.map(([line]) => line).filter(({ msg }) => msg?.includes('TRUST_PROXY'));
+  };
+
+  it.each(['', '192.0.2.1'])('is logged once in production, with TRUST_PROXY=%s', async (TRUST_PROXY) => {
+    const warnings = await send({ ...PRODUCTION, TRUST_PROXY }, { 'x-forwarded-for': '203.0.113.1' });
+
+    expect(warnings).toEqual([{ msg: expect.stringContaining('TRUST_PROXY'), peer: '127.0.0.1' }]);
+  });
+
+  it.each([
+    ['the header is absent', PRODUCTION, {}],
+    [
+      'the peer is trusted',
+      { ...PRODUCTION, TRUST_PROXY: '127.0.0.1' },
+      { 'x-forwarded-for': '203.0.113.1' },
+    ],
+    ['the service is not in production', {}, { 'x-forwarded-for': '203.0.113.1' }],
+  ])('is not logged if %s', async (_, settings, headers) => {
+    expect(await send(settings, headers as Record<string, string>)).toEqual([]);
+  });
+});
