@@ -5,6 +5,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Browser, Page } from 'playwright-core';
 import { type ErrorCode, ERRORS } from '../src/common/errors/errors.js';
@@ -399,4 +400,58 @@ describe.each(STORES)('the examples of errors on %s', (store) => {
       expect(examplesOf(operation, code)).toContainEqual(body);
     },
   );
+});
+
+describe('the files for browsers and tools', () => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi('SQLite');
+  });
+  afterAll(() => api.stop());
+
+  const FILES = [
+    ['/openapi.json', 'application/json; charset=utf-8', 'no-cache'],
+    ['/openapi-3.0.json', 'application/json; charset=utf-8', 'no-cache'],
+    ['/docs/vendor/swagger-ui.js', 'application/javascript; charset=utf-8', 'public, max-age=3600'],
+    ['/graphql/playground/vendor/graphiql.css', 'text/css; charset=utf-8', 'public, max-age=3600'],
+    ['/site/site.css', 'text/css; charset=utf-8', 'public, max-age=3600'],
+  ] as const;
+
+  it.each(FILES)('are compressed, for clients that accept it: %s', async (url, type, cacheControl) => {
+    const plain = await api.app.inject({ url });
+    for (const [encoding, decompress] of [
+      ['br', brotliDecompressSync],
+      ['gzip', gunzipSync],
+    ] as const) {
+      const reply = await api.app.inject({ url, headers: { 'accept-encoding': `${encoding}, deflate` } });
+      expect(reply.headers).toMatchObject({
+        'content-type': type,
+        'content-encoding': encoding,
+        'cache-control': cacheControl,
+        vary: expect.stringMatching(/accept-encoding/i),
+        'x-request-id': expect.any(String),
+      });
+      expect(decompress(reply.rawPayload).equals(plain.rawPayload)).toBe(true);
+      expect(reply.rawPayload.length).toBeLessThan(plain.rawPayload.length / 1.5);
+      expect(await api.get(`${url}.${encoding === 'br' ? 'br' : 'gz'}`)).toBeError('NOT_FOUND');
+    }
+    expect(plain.headers).not.toHaveProperty('content-encoding');
+    expect(plain.headers['cache-control']).toBe(cacheControl);
+  });
+
+  it.each(FILES)('have a tag, and are not sent again: %s', async (url) => {
+    for (const encoding of ['identity', 'br']) {
+      const headers = { 'accept-encoding': encoding };
+      const tag = String((await api.app.inject({ url, headers })).headers.etag);
+      const again = await api.app.inject({ url, headers: { ...headers, 'if-none-match': tag } });
+
+      expect(tag).toMatch(/^(W\/)?".+"$/);
+      expect([again.statusCode, again.payload]).toEqual([304, '']);
+    }
+  });
+
+  it('have no indentation', async () => {
+    const { text } = await api.get('/openapi.json');
+    expect(text).toBe(JSON.stringify(reference));
+  });
 });

@@ -1,16 +1,27 @@
 /**
  * `npm run build`: compiles `src` in a temporary folder and renames it to `dist`, so that a running process
- * never loads a partial build; and creates the files for browsers under `public/`. Sources that have
+ * never loads a partial build; and creates the files for browsers under `public/`, also compressed. Sources that have
  * not changed since the last build are not compiled again.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { parseCommandLine } from '../src/commands/support/command-line.ts';
 import { CHECKSUMS_FILE, checksumsOfSources } from '../src/database/migrations/checksums.ts';
 import { renderGuides } from './render-guides.ts';
+import { toOpenApi30 } from './to-openapi-3-0.ts';
 
 /** Files of other packages that are served from here, because pages load nothing from other hosts. */
 const VENDOR = {
@@ -25,7 +36,10 @@ const VENDOR = {
 parseCommandLine('Usage: npm run build');
 
 for (const [from, to] of Object.entries(VENDOR)) put(`public/${to}`, readFileSync(`node_modules/${from}`));
+for (const [file, document] of compactReferences()) put(`public/reference/${file}`, Buffer.from(document));
 for (const [file, html] of renderGuides()) put(`public/guides/${file}`, Buffer.from(html));
+
+for (const file of globSync('public/**/*.{js,css,json,svg}')) compress(file);
 
 const made = `.build-${process.pid}`;
 const old = `${made}-old`;
@@ -54,6 +68,26 @@ try {
   process.exitCode = 1;
 } finally {
   for (const folder of [made, old]) rmSync(folder, { recursive: true, force: true });
+}
+
+/** The committed reference without indentation, and the same in the older version of OpenAPI. */
+function compactReferences(): Map<string, string> {
+  const document = JSON.parse(readFileSync('public/openapi.json', 'utf8'));
+  return new Map([
+    ['openapi.json', JSON.stringify(document)],
+    ['openapi-3.0.json', JSON.stringify(toOpenApi30(document))],
+  ]);
+}
+
+/** Writes compressed copies next to a file, which the service sends to clients that accept them. */
+function compress(file: string): void {
+  const { mtimeMs } = statSync(file);
+  const isCurrent = (copy: string) => existsSync(copy) && statSync(copy).mtimeMs > mtimeMs;
+  if (isCurrent(`${file}.br`) && isCurrent(`${file}.gz`)) return;
+  const content = readFileSync(file);
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 9 };
+  write(`${file}.gz`, gzipSync(content, { level: 9 }));
+  write(`${file}.br`, brotliCompressSync(content, { params }));
 }
 
 /** A hash of the sources, the options of the compiler, and the lock file, which stands for the installed packages. */
@@ -87,7 +121,10 @@ function swapIn(attempts = 10): void {
 
 /** Writes a file atomically, and only if it differs: a running service may be sending it. */
 function put(file: string, content: Buffer): void {
-  if (existsSync(file) && readFileSync(file).equals(content)) return;
+  if (!existsSync(file) || !readFileSync(file).equals(content)) write(file, content);
+}
+
+function write(file: string, content: Buffer): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(`${file}.${process.pid}`, content);
   renameSync(`${file}.${process.pid}`, file);

@@ -59,8 +59,18 @@ export function varyByNavigation(reply: FastifyReply): void {
 export const sendHtml = (reply: FastifyReply, html: string): FastifyReply =>
   reply.headers(PAGE_HEADERS).type('text/html; charset=utf-8').send(html);
 
-/** Serves the files of a folder below `public/`, except its pages. @param prefix the path below which they are */
-export function serveFiles(fastify: FastifyInstance, folder: string, prefix: string): void {
+/**
+ * Serves the files of a folder below `public/`, except its pages, compressed if the client accepts that.
+ *
+ * @param prefix the path below which they are
+ * @param cacheControl by default, browsers ask again after an hour
+ */
+export function serveFiles(
+  fastify: FastifyInstance,
+  folder: string,
+  prefix: string,
+  cacheControl = 'public, max-age=3600',
+): void {
   void fastify.register(fastifyStatic, {
     root: `${PUBLIC}/${folder}`,
     prefix,
@@ -68,7 +78,11 @@ export function serveFiles(fastify: FastifyInstance, folder: string, prefix: str
     // One route for each file, so that any other path is unknown.
     wildcard: false,
     index: false,
-    maxAge: '1h',
+    // `npm run build` has compressed them.
+    preCompressed: true,
+    globIgnore: ['**/*.br', '**/*.gz'],
+    cacheControl: false,
+    setHeaders: (reply) => void reply.header('cache-control', cacheControl),
   });
 }
 
