@@ -225,6 +225,25 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
 });
 
 describe.each(STORES)('streams on %s', (store) => {
+  it('are limited to 500 for a network, so that others can follow', async () => {
+    const api = await startApi(store, { TRUST_PROXY: '127.0.0.1' });
+    await api.app.listen(0, '127.0.0.1');
+    const url = `${await api.app.getUrl()}/v1/events/stream`;
+    const open = (address: string) =>
+      EventClient.open(url, { headers: { 'x-forwarded-for': address } }).catch(() => undefined);
+    const clients: (EventClient | undefined)[] = [];
+    for (let n = 0; n < 500; n++) clients.push(await open(`198.51.100.${n % 10}`));
+
+    expect(clients).not.toContain(undefined);
+    const rejected = await api.get('/v1/events/stream', { 'x-forwarded-for': '198.51.100.99' });
+    expect(rejected).toBeError('SERVICE_UNAVAILABLE');
+    const other = await open('198.51.101.99');
+    await api.posts.create();
+    expect(await other!.untilEvents(1)).toHaveLength(1);
+    for (const client of [...clients, other]) client!.close();
+    await api.stop();
+  });
+
   it('end after the last event when the process drains', async () => {
     const api = await startApi(store);
     await api.app.listen(0, '127.0.0.1');
