@@ -6,7 +6,15 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chromiumPath } from '../support/browser.ts';
 
-const FILES = ['account-page', 'browser-login', 'event-stream-clients', 'playground', 'reference', 'site'];
+const FILES = [
+  'account-page',
+  'browser-login',
+  'cors-browser',
+  'event-stream-clients',
+  'playground',
+  'reference',
+  'site',
+];
 
 if (chromiumPath === undefined) {
   console.log('SKIPPED: tests in a browser, because no Chromium was found (set CHROMIUM_PATH)');

@@ -1,0 +1,54 @@
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { startApi } from './support/api.js';
+import { hasBrowser, launchBrowser } from './support/browser.js';
+
+(hasBrowser ? describe : describe.skip)('a page of another origin in a browser', () => {
+  it.each([
+    ['with any origin', () => ({}), ['Author', 'open']],
+    ['with its origin in CORS_ORIGINS', (origin: string) => ({ CORS_ORIGINS: origin }), ['Author', 'open']],
+    ['with another one', () => ({ CORS_ORIGINS: 'https://a.example' }), ['TypeError', 'error']],
+  ])('uses GraphQL over HTTP and WebSocket %s', async (_, settings, expected) => {
+    const site = createServer((_request, response) => {
+      response.setHeader('content-type', 'text/html').end('<!doctype html><title>A page</title>');
+    }).listen(0, '127.0.0.1');
+    await once(site, 'listening');
+    const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+    const api = await startApi('SQLite', settings(origin));
+    await api.app.listen(0, '127.0.0.1');
+    const url = `${await api.app.getUrl()}/graphql`;
+    const browser = await launchBrowser();
+    const page = await browser.newPage();
+    await page.goto(origin);
+
+    const name = await page.evaluate(
+      (to) =>
+        fetch(to, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: '{"query":"{ users { name } }"}',
+        })
+          .then((reply) => reply.json())
+          .then(
+            ({ data }: any) => data.users[0].name,
+            (error: Error) => error.name,
+          ),
+      url,
+    );
+    const event = await page.evaluate(
+      (to) =>
+        new Promise((resolve) => {
+          const socket = new WebSocket(to, 'graphql-transport-ws');
+          for (const type of ['open', 'error']) socket.addEventListener(type, () => resolve(type));
+        }),
+      url.replace('http', 'ws'),
+    );
+
+    expect([name, event]).toEqual(expected);
+    await browser.close();
+    await api.stop();
+    site.close();
+  });
+});
