@@ -48,6 +48,8 @@ export class SqliteDataSource extends ServiceDataSource {
       migrations,
       timeout,
       enableWAL: true,
+      // The connections cache statements; a runner that begins a transaction would keep those of the read connection.
+      statementCacheSize: 0,
       prepareDatabase: (connection: Database.Database) => {
         // A commit is on disk before it is acknowledged, even if the power fails.
         connection.pragma('synchronous = FULL');

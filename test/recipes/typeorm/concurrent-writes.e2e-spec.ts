@@ -203,6 +203,20 @@ describe.each(STORES)('writes with TypeORM on %s', (store) => {
     await expect(runner.query('SELECT 1')).rejects.toThrow(/released/);
   });
 
+  it('are visible to the statements of their transaction, also of a runner that has read before', async () => {
+    const runner = source.createQueryRunner('slave');
+    const count = async () => Number((await runner.query('SELECT count(*) AS n FROM orders'))[0].n);
+    const before = await count();
+    await runner.startTransaction();
+    await runner.manager.insert(Order, order('a'));
+    const after = await count();
+    await runner.rollbackTransaction();
+    await runner.release();
+
+    expect([before, after]).toEqual([0, 1]);
+    expect(await payloads()).toEqual([]);
+  });
+
   it('do not wait for runners that are never released', async () => {
     const runners = Array.from({ length: 3 }, () => source.createQueryRunner());
     for (const runner of runners) {
