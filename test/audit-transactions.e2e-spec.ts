@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Injectable, Module, Param, Patch, Post, Put }
 import { Args, ID, Mutation, Resolver } from '@nestjs/graphql';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Column, DataSource, Entity, PrimaryGeneratedColumn, Repository } from 'typeorm';
+import { Column, DataSource, Entity, type EntityManager, PrimaryGeneratedColumn, Repository } from 'typeorm';
 import { AppError } from '../src/common/errors/errors.js';
 import { runWithoutTrail } from '../src/common/audit/audit-trail.js';
 import { Id } from '../src/common/validation/id.js';
@@ -105,6 +105,23 @@ class NotesController {
       await this.service.notes.insert({ text: 'gone' });
       throw new AppError('CONFLICT', 'No');
     });
+  }
+
+  /** Succeeds after a change that was rolled back to a savepoint. */
+  @Post(':id/savepoint/:way')
+  async savepoint(@Id() id: number, @Param('way') way: string) {
+    const { source, transactions, notes } = this.service;
+    const work = async (manager: EntityManager) => {
+      const nested = manager.transaction(async (inner) => {
+        await inner.update(Note, id, { text: 'gone' });
+        throw new AppError('CONFLICT', 'No');
+      });
+      await nested.catch(() => 'never mind');
+      transactions.about('/notes/unchanged');
+    };
+    await (way === 'run' ? transactions.run(work) : source.transaction(work));
+    if (way === 'both') await notes.update(id, { text: 'changed' });
+    throw new AppError('CONFLICT', 'No');
   }
 
   @Post('nothing')
@@ -223,6 +240,18 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
       expect(reply).toBeError('PRECONDITION_FAILED');
       expect(await subjectsOf(reply)).toEqual([]);
     }
+  });
+
+  it.each([
+    ['run', []],
+    ['transaction', []],
+    ['both', ['/notes/1/savepoint/both']],
+  ])('does not exist for a change that was rolled back to a savepoint: %s', async (way, subjects) => {
+    const reply = await api.post(`/notes/1/savepoint/${way}`, {}, staff);
+
+    expect(reply).toBeError('CONFLICT');
+    expect(await subjectsOf(reply)).toEqual(subjects);
+    expect(await textOf(1)).not.toBe('gone');
   });
 
   it('exists for a request that succeeded without a change in the database', async () => {

@@ -8,7 +8,7 @@ export interface CheckedRunner extends QueryRunner {
   check(): void;
   /** Runs statements that bypass `query` with the same checks. */
   track<T>(statements: () => Promise<T>): Promise<T>;
-  /** Whether the current transaction has changed rows, including those of savepoints that were rolled back. */
+  /** Whether the current transaction has changed rows, without those of savepoints that were rolled back. */
   hasChanged(): boolean;
   /** Counts a statement that bypasses `query`. */
   noteRows(sql: string, count: number): void;
@@ -42,7 +42,8 @@ export function checkedRunner(
   const rollbackTransaction = runner.rollbackTransaction.bind(runner);
   const release = runner.release.bind(runner);
   let depth = 0;
-  let hasChanged = false;
+  /** The depth of the outermost change: a rollback undoes the changes below it. */
+  let changeDepth = Infinity;
   let failure: { readonly error: unknown; readonly depth: number } | undefined;
   /** Transactions may be controlled by statements; `startTransaction` also sends one. */
   let isOpen = false;
@@ -65,7 +66,7 @@ export function checkedRunner(
   };
 
   const noteRows = (sql: string, count: number): void => {
-    hasChanged ||= depth > 0 && count > 0 && isWrite(sql);
+    if (depth > 0 && count > 0 && isWrite(sql)) changeDepth = Math.min(changeDepth, depth);
   };
   const run = (parameters: unknown[]): Promise<unknown> => {
     const sql = String(parameters[0]);
@@ -97,7 +98,7 @@ export function checkedRunner(
     check,
     track,
     noteRows,
-    hasChanged: () => hasChanged,
+    hasChanged: () => changeDepth < Infinity,
     query: (...parameters: unknown[]) => {
       const isAlone = isAccompanied && !isOpen && isWrite(String(parameters[0])) && isAccompanied();
       return isAlone ? runInTransaction(parameters) : run(parameters);
@@ -105,7 +106,7 @@ export function checkedRunner(
     startTransaction: async (...parameters: Parameters<QueryRunner['startTransaction']>) => {
       try {
         await startTransaction(...parameters);
-        if (depth++ === 0) hasChanged = false;
+        if (depth++ === 0) changeDepth = Infinity;
       } catch (error) {
         // TypeORM counts a transaction that failed to begin as active, and would end it.
         if (depth === 0) Object.assign(runner, { isTransactionActive: false });
@@ -114,14 +115,16 @@ export function checkedRunner(
     },
     commitTransaction: async () => {
       check();
-      const onCommitted = depth === 1 && hasChanged ? await beforeCommit?.(checked) : undefined;
+      const onCommitted = depth === 1 && changeDepth < Infinity ? await beforeCommit?.(checked) : undefined;
       await commitTransaction();
       leave();
+      if (changeDepth < Infinity) changeDepth = Math.min(changeDepth, depth);
       onCommitted?.();
     },
     rollbackTransaction: async () => {
       await rollbackTransaction();
       leave();
+      if (changeDepth > depth) changeDepth = Infinity;
     },
     release: async () => {
       if (!runner.isReleased && runner.isTransactionActive) {
