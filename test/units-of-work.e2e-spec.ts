@@ -259,6 +259,48 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     await clear();
   });
 
+  it('lets its manager take part in a transaction that is nested in it', async () => {
+    const source = api.app.get(DataSource);
+    const order = (payload: string) => ({ status: 'created' as const, payload, createdAt: new Date() });
+
+    await transactions.run(async (outer) => {
+      await source.transaction(async () => outer.save(Order, order('a')));
+      await outer.transaction((inner) =>
+        inner.transaction(() => outer.transaction(() => outer.insert(Order, order('b')))),
+      );
+      const rolledBack = source.transaction(async () => {
+        await outer.insert(Order, order('c'));
+        throw new Stop();
+      });
+      await rolledBack.catch(() => 'never mind');
+      await outer.insert(Order, order('d'));
+    });
+
+    expect(await payloads()).toEqual(['a', 'b', 'd']);
+    await clear();
+    await expectAlive();
+  });
+
+  it('stays committed when its callbacks fail, and calls all of them', async () => {
+    const called: string[] = [];
+    const fail = (name: string) => {
+      called.push(name);
+      throw new Stop(name);
+    };
+
+    await transactions.run(async () => {
+      transactions.onCommit(() => fail('first'));
+      transactions.onCommit(async () => fail('second'));
+      transactions.onCommit(() => void called.push('third'));
+      await insert('a');
+    });
+    transactions.onCommit(() => fail('alone'));
+
+    expect(called).toEqual(['first', 'second', 'third', 'alone']);
+    expect(await payloads()).toEqual(['a']);
+    await clear();
+  });
+
   it('rejects the use of its manager after its end', async () => {
     let manager: EntityManager | undefined;
     await transactions.run(async (own) => {

@@ -37,6 +37,11 @@ export abstract class ServiceDataSource extends DataSource {
     return this.units.run(unit, () => unit.complete(work));
   }
 
+  /** @param begin begins the transaction, unless it is in progress */
+  newUnit(runner: CheckedRunner, begin?: () => Promise<void>): UnitOfWork {
+    return new UnitOfWork(runner, this.units, begin);
+  }
+
   override createQueryRunner(mode: ReplicationMode = 'master'): QueryRunner {
     const { unit } = this;
     if (mode === 'master') currentReadScope()?.markWritten();
@@ -58,7 +63,7 @@ export abstract class ServiceDataSource extends DataSource {
    * @returns a callback for after the commit
    */
   async accompany(runner: CheckedRunner, subjects: Iterable<string> = []): Promise<() => void> {
-    const unit = new UnitOfWork(runner);
+    const unit = this.newUnit(runner);
     if (runner.hasChanged()) {
       const companions = this.companions.filter((companion) => companion.isWanted());
       await this.within(unit, async () => {

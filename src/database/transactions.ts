@@ -5,7 +5,7 @@ import type { Parameters } from './parameters.js';
 import { currentReadScope } from './read-scope.js';
 import { retryCollisions } from './retry.js';
 import type { ServiceDataSource } from './service-data-source.js';
-import { UnitOfWork } from './unit-of-work.js';
+import { afterCommit } from './unit-of-work.js';
 
 /** A statement with the values of its placeholders. */
 export interface Statement {
@@ -85,11 +85,14 @@ export abstract class Transactions {
     return this.executeBothAlone(statement, following).catch(this.noteFailure);
   }
 
-  /** Calls back after the commit of the current unit of work, or at once without one. */
-  onCommit(callback: () => void): void {
+  /**
+   * Calls back after the commit of the current unit of work, or at once without one. An error of the callback is logged,
+   * and changes neither the result of the work nor the other callbacks.
+   */
+  onCommit(callback: () => unknown): void {
     const { unit } = this.source;
     if (unit) unit.onCommit(callback);
-    else callback();
+    else afterCommit(callback);
   }
 
   /** Whether there is a current unit of work. */
@@ -114,11 +117,11 @@ export abstract class Transactions {
     let begun: Promise<void> | undefined;
     // A conflict at the beginning is retried without repeating the work before it.
     const begin = () => (begun ??= retryCollisions(() => this.begin(runner, hooks)));
-    const unit = new UnitOfWork(runner, begin);
+    const unit = this.source.newUnit(runner, begin);
     try {
       const value = await this.source.within(unit, () => work(() => unit.open()));
       await begin();
-      const end = new UnitOfWork(runner);
+      const end = this.source.newUnit(runner);
       await this.source.within(end, () => hooks.atEnd(value));
       const onCommitted = await this.source.accompany(runner, unit.subjects);
       await runner.commitTransaction();
@@ -142,7 +145,7 @@ export abstract class Transactions {
   private async begin(runner: CheckedRunner, { atBegin }: TransactionHooks<never>): Promise<void> {
     try {
       await runner.startTransaction();
-      await this.source.within(new UnitOfWork(runner), atBegin);
+      await this.source.within(this.source.newUnit(runner), atBegin);
     } catch (error) {
       if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
       throw error;

@@ -1,5 +1,16 @@
+import type { AsyncLocalStorage } from 'node:async_hooks';
+import { Logger } from '@nestjs/common';
 import type { QueryRunner } from 'typeorm';
 import type { CheckedRunner } from './checked-runner.js';
+
+const logger = new Logger('Transactions');
+
+/** Calls back after a commit. An error is only logged: the commit stands, and its caller must not repeat it. */
+export function afterCommit(callback: () => unknown): void {
+  new Promise((resolve) => resolve(callback())).catch((error: unknown) =>
+    logger.error({ msg: 'A callback after a commit failed', err: error }),
+  );
+}
 
 /**
  * A transaction in progress, in which calls take part. It commits as a whole or not at all: if one part
@@ -8,17 +19,23 @@ import type { CheckedRunner } from './checked-runner.js';
 export class UnitOfWork {
   private readonly borrowed = new WeakSet<QueryRunner>();
   private readonly parts = new Set<Promise<unknown>>();
-  private readonly callbacks: (() => void)[] = [];
+  private readonly callbacks: (() => unknown)[] = [];
   private readonly named = new Set<string>();
   private queue: Promise<unknown> = Promise.resolve();
   private failure: { readonly error: unknown } | undefined;
   private hasBegun: boolean;
   private isOver = false;
 
-  /** @param begin begins the transaction, unless it has begun; undefined if it is in progress */
+  /**
+   * @param current the unit of the current asynchronous context
+   * @param begin begins the transaction, unless it has begun; undefined if it is in progress
+   * @param outer the unit that this one is a savepoint of
+   */
   constructor(
     private readonly runner: CheckedRunner,
+    private readonly current: AsyncLocalStorage<UnitOfWork>,
     private readonly begin?: () => Promise<void>,
+    private readonly outer?: UnitOfWork,
   ) {
     this.hasBegun = begin === undefined;
   }
@@ -56,13 +73,13 @@ export class UnitOfWork {
   }
 
   /** Calls back after the commit, and not after a rollback. */
-  onCommit(callback: () => void): void {
+  onCommit(callback: () => unknown): void {
     this.callbacks.push(callback);
   }
 
   /** The transaction has committed. */
   reportCommit(): void {
-    for (const callback of this.callbacks) callback();
+    for (const callback of this.callbacks) afterCommit(callback);
   }
 
   /** Runs a part of the work. If it fails, all of it fails. */
@@ -77,7 +94,7 @@ export class UnitOfWork {
 
   /** Runs work that can be rolled back alone, in a savepoint. All other work of the unit waits until it ends. */
   nest<T>(work: (unit: UnitOfWork, runner: QueryRunner) => Promise<T>): Promise<T> {
-    const unit = new UnitOfWork(this.runner);
+    const unit = new UnitOfWork(this.runner, this.current, undefined, this);
     const runner = Object.assign(unit.lend(), {
       commitTransaction: () => unit.settle().then(() => this.runner.commitTransaction()),
     });
@@ -108,7 +125,8 @@ export class UnitOfWork {
       query: (...parameters: Parameters<QueryRunner['query']>) => {
         if (this.isOver)
           return Promise.reject(new Error('A statement came after the end of the transaction it belongs to'));
-        return this.part(this.open().then(() => this.inTurn(() => runner.query(...parameters))));
+        const unit = this.innermost();
+        return unit.part(unit.open().then(() => unit.inTurn(() => runner.query(...parameters))));
       },
       connect: () => this.open().then(() => runner.connect()),
       startTransaction: () => this.open().then(() => runner.startTransaction()),
@@ -120,14 +138,27 @@ export class UnitOfWork {
     return lent;
   }
 
-  /** Whether a runner belongs to a participant. */
+  /** Whether a runner belongs to a participant of this unit or of one around it. */
   lent(runner: QueryRunner): boolean {
-    return this.borrowed.has(runner);
+    return this.borrowed.has(runner) || this.outer?.lent(runner) === true;
   }
 
   async open(): Promise<void> {
     await this.begin?.();
     this.hasBegun = true;
+  }
+
+  /**
+   * The savepoint of this unit in which the current context runs, or this unit. A statement of the outer manager within
+   * a nested transaction belongs to that one: in the outer queue it would wait for the transaction that waits for it.
+   */
+  private innermost(): UnitOfWork {
+    let innermost: UnitOfWork | undefined;
+    for (let unit = this.current.getStore(); unit; unit = unit.outer) {
+      if (unit.isUnderWay) innermost ??= unit;
+      if (unit === this) return innermost ?? this;
+    }
+    return this;
   }
 
   /** Statements and nested transactions run one after the other, because they share a connection. */
