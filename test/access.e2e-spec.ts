@@ -60,12 +60,12 @@ describe.each(STORES)('access over REST on %s', (store) => {
     await api.accounts.admin().setStaff('staff@example.com', true);
   });
 
-  it('responds with 503 when the accounts cannot be read', async () => {
+  it('responds with 500 when the table of accounts is missing', async () => {
     const broken = await startApi(store, {}, [AccessModule]);
     const { user } = await register(broken);
     await broken.accounts.drop();
 
-    expect(await broken.get('/v1/access/default', user)).toBeError('SERVICE_UNAVAILABLE');
+    expect(await broken.get('/v1/access/default', user)).toBeError('INTERNAL_ERROR');
     await broken.stop();
   });
 });
@@ -143,13 +143,13 @@ describe.each(STORES)('access over GraphQL on %s', (store) => {
     await api.stop();
   });
 
-  it('responds with 503 when the accounts cannot be read', async () => {
+  it('responds with 500 when the table of accounts is missing', async () => {
     const { api, callers } = await start();
     await api.accounts.drop();
 
     expect(code(await api.graphql('{ forEveryone }', {}, callers.user))).toEqual([
-      503,
-      'SERVICE_UNAVAILABLE',
+      500,
+      'INTERNAL_SERVER_ERROR',
     ]);
     await api.stop();
   });

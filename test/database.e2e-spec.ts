@@ -3,13 +3,17 @@ import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Controller, Get, Module, Param } from '@nestjs/common';
 import { getRepositoryToken } from '@nestjs/typeorm';
-import type { Repository } from 'typeorm';
+import { DataSource, type Repository } from 'typeorm';
 import { createApp } from '../src/app.factory.js';
+import { Public } from '../src/auth/access/index.js';
 import { commandDataSource } from '../src/database/data-source.js';
 import { Database } from '../src/database/database.js';
 import { migrate } from '../src/database/migrate.js';
 import { migrations } from '../src/database/migrations/index.js';
+import { Queries } from '../src/database/queries.js';
+import { Transactions } from '../src/database/transactions.js';
 import { Post } from '../src/posts/post.entity.js';
 import { User } from '../src/users/user.entity.js';
 import { startApi, type TestApi } from './support/api.js';
@@ -17,6 +21,39 @@ import { createStore, STORES } from './support/stores.js';
 import { until } from './support/until.js';
 import { loadConfig } from '../src/config/load-config.js';
 import { environmentOfProcess } from './support/environment.js';
+
+const MISTAKES: Readonly<Record<string, string>> = {
+  'a misspelt table': 'SELECT id FROM postss',
+  'a misspelt column': 'SELECT idd FROM posts',
+  'a missing value': 'SELECT id FROM posts WHERE id = $1 OR id = $2',
+};
+
+@Controller('mistakes')
+@Public()
+class MistakesController {
+  constructor(
+    private readonly source: DataSource,
+    private readonly queries: Queries,
+    private readonly transactions: Transactions,
+  ) {}
+
+  @Get(':mistake/:way')
+  read(@Param('mistake') mistake: string, @Param('way') way: string): Promise<unknown> {
+    const sql = MISTAKES[mistake]!;
+    const ways: Record<string, () => Promise<unknown>> = {
+      query: () => this.source.query(sql, sql.includes('$2') ? ['1'] : []),
+      read: () => this.queries.all(sql),
+      short: () => this.queries.short(sql),
+      search: () => this.queries.search(sql),
+      write: () => this.transactions.execute(sql),
+      run: () => this.transactions.run((manager) => manager.query(sql)),
+    };
+    return ways[way]!();
+  }
+}
+
+@Module({ controllers: [MistakesController] })
+class MistakesModule {}
 
 describe.each(STORES)('the database on %s', (store) => {
   let api: TestApi;
@@ -123,12 +160,28 @@ describe.each(STORES)('the database on %s', (store) => {
     );
   });
 
-  it('responds with 503 if migrations are pending', async () => {
+  it('responds with 503 while migrations are pending', async () => {
     const bare = await startApi(store, { MIGRATE: 'off' });
 
     expect(await bare.get('/v1/posts')).toBeError('SERVICE_UNAVAILABLE');
     expect(await bare.post('/v1/posts', { title: 'T', content: 'C' })).toBeError('SERVICE_UNAVAILABLE');
+    expect(await bare.get('/health')).toHaveStatus(200);
+
+    await migrate(bare.config);
+    expect(await bare.get('/v1/posts')).toHaveStatus(200);
+    expect(await bare.get('/health/ready')).toHaveStatus(200);
     await bare.stop();
+  });
+
+  it.each(Object.keys(MISTAKES))('responds with 500 to a statement with %s', async (mistake) => {
+    const mistaken = await startApi(store, {}, [MistakesModule]);
+    const name = encodeURIComponent(mistake);
+
+    for (const way of ['query', 'read', 'short', 'search', 'write', 'run']) {
+      expect(await mistaken.get(`/mistakes/${name}/${way}`)).toBeError('INTERNAL_ERROR');
+    }
+    expect(await mistaken.get('/health/ready')).toHaveStatus(200);
+    await mistaken.stop();
   });
 });
 

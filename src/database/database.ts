@@ -43,10 +43,16 @@ export abstract class Database {
   abstract readonly source: ServiceDataSource;
   abstract readonly queries: Queries;
   abstract readonly transactions: Transactions;
+  private pending = 0;
+
+  /** Whether migrations were pending when the schema was last checked. */
+  get isBehind(): boolean {
+    return this.pending > 0;
+  }
 
   /** The number of pending migrations. It queries the database each time. */
-  pendingMigrations(): Promise<number> {
-    return countPending(() => this.peek('SELECT name FROM migrations'));
+  async pendingMigrations(): Promise<number> {
+    return (this.pending = await countPending(() => this.peek('SELECT name FROM migrations')));
   }
 
   /**

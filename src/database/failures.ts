@@ -12,6 +12,9 @@ const CONNECTION_LOST =
 /** PostgreSQL's message on a standby, with a code (55000) that other errors have, too. */
 const RECOVERING = /^recovery is in progress/;
 
+/** PostgreSQL's message for a wrong number of values, with a code (08P01) that poolers use for lost connections. */
+const WRONG_VALUES = /^bind message supplies/;
+
 /** A concurrent transaction won. PostgreSQL: serialization failure, deadlock. SQLite: another process writes. */
 const COLLISION = /^(40001|40P01|SQLITE_BUSY.*)$/;
 
@@ -27,10 +30,8 @@ const DUPLICATE = /^(23505|SQLITE_CONSTRAINT_UNIQUE)$/;
 /** PostgreSQL: insufficient privilege, undefined function, feature not supported. */
 const NOT_PERMITTED = /^(42501|42883|0A000)$/;
 
-/** The tables are missing: the migrations have not run. */
+/** PostgreSQL: undefined table, undefined column. */
 const MISSING_TABLE = '42P01';
-
-/** A missing column: the migration has not arrived at the replica. */
 const MISSING_COLUMN = '42703';
 
 /** Of the outages, those that mean that the server is unavailable, not busy. */
@@ -39,10 +40,8 @@ const AWAY = /^(E[A-Z_]+|08...|57P0.)$/;
 /** The properties of an error. A driver's errors may not be instances of this realm's `Error`. */
 function describe(error: unknown): { code: string; message: string } {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
-  return {
-    code: typeof code === 'string' ? code : '',
-    message: typeof message === 'string' ? message : '',
-  };
+  const text = typeof message === 'string' ? message : '';
+  return { code: typeof code === 'string' && !WRONG_VALUES.test(text) ? code : '', message: text };
 }
 
 /** Whether an immediate retry may succeed. */
@@ -85,6 +84,7 @@ export function isNotPermitted(error: unknown): boolean {
   );
 }
 
+/** Whether a statement names a table that does not exist: the migrations have not run, or the statement is wrong. */
 export function isMissingTable(error: unknown): boolean {
   const { code, message } = describe(error);
   return code === MISSING_TABLE || /^(SqliteError: )?no such table/.test(message);
@@ -92,7 +92,7 @@ export function isMissingTable(error: unknown): boolean {
 
 /**
  * Whether an error means that the database cannot serve for now, and not that a query was
- * wrong: it is unavailable, overloaded or not migrated, or retries failed. The client may retry.
+ * wrong: it is unavailable or overloaded, or retries failed. The client may retry.
  */
 export function isOutage(error: unknown): boolean {
   const { code, message } = describe(error);
@@ -103,7 +103,6 @@ export function isOutage(error: unknown): boolean {
     RECOVERING.test(message) ||
     STORAGE.test(code) ||
     isCollision(error) ||
-    isMissingTable(error) ||
     (driverError !== undefined && isOutage(driverError)) ||
     (Array.isArray(errors) && errors.some(isOutage))
   );
@@ -114,6 +113,8 @@ export function isReplicaFailure(error: unknown): boolean {
   const { driverError } = (error ?? {}) as { driverError?: unknown };
   return (
     isOutage(error) ||
+    // The migration has not arrived there.
+    isMissingTable(error) ||
     describe(error).code === MISSING_COLUMN ||
     (driverError !== undefined && isReplicaFailure(driverError))
   );

@@ -100,7 +100,7 @@ export class TestApi {
       if (reply.status !== 200) throw new Error(`${email} was not logged in: ${reply.text}`);
       return sessionOf(reply);
     },
-    /** Renames the table, as if no migration had created it. */
+    /** Renames the table: every statement that reads it fails. */
     drop: async (): Promise<void> => {
       await this.app.get(Transactions).execute('ALTER TABLE accounts RENAME TO gone');
     },

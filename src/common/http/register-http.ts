@@ -22,6 +22,7 @@ import { API_HEADERS } from './security-headers.js';
 import { handleOddRequests } from './unreadable-request.js';
 import { warnOfUntrustedProxy } from './untrusted-proxy.js';
 import { Upgrades } from './upgrades.js';
+import { waitForMigrations } from './wait-for-migrations.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -69,6 +70,8 @@ export function registerHttp(app: NestFastifyApplication): void {
       done(new AppError('MALFORMED_REQUEST', ambiguity));
     }
   });
+
+  waitForMigrations(fastify, database);
 
   fastify.addHook('onRoute', setUpBody);
   fastify.addHook('onRoute', serializeJsonText);
