@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Webhook } from 'standardwebhooks';
 import { createApp } from '../src/app.factory.js';
 import { loadConfig } from '../src/config/load-config.js';
-import { Queries } from '../src/database/queries.js';
+import { Database } from '../src/database/database.js';
 import { Transactions } from '../src/database/transactions.js';
+import { DeliveryBodies } from '../src/webhooks/delivery-bodies.js';
+import { DeliveryQueue } from '../src/webhooks/delivery-queue.js';
 import { bearer, startApi, TestApi } from './support/api.js';
 import { respond, Receiver } from './support/receiver.js';
 import { createStore, STORES } from './support/stores.js';
@@ -58,6 +60,24 @@ describe.each(STORES)('Webhooks on %s', (store) => {
       const newest = await delivery(webhook);
       return newest?.status === status && newest.attempts === attempts;
     });
+
+  const failingSince = async (webhook: Record<string, any>): Promise<unknown> => {
+    const { transactions } = api.app.get(Database);
+    const [row] = await transactions.execute<{ since: unknown }>(
+      'SELECT failing_since AS since FROM webhooks WHERE id = :id',
+      { id: webhook['id'] },
+    );
+    return row!.since;
+  };
+  /** Ends an attempt, and waits until its result is recorded or ignored. */
+  const settled = async (end: () => void): Promise<void> => {
+    const settle = vi.spyOn(api.app.get(DeliveryQueue, { strict: false }), 'settle');
+    end();
+    await until('the result is processed', () =>
+      settle.mock.settledResults.some(({ type }) => type === 'fulfilled'),
+    );
+    settle.mockRestore();
+  };
 
   it('are accessible to staff only', async () => {
     await api.accounts.register('ada@example.com');
@@ -269,15 +289,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     await receiver.at(webhook.path, 2);
     await untilStatus(webhook, 'delivered', 1);
 
-    late[0]!.writeHead(500).end();
-    await until('the result of the late attempt is recorded', async () => {
-      const [row] = await api.app
-        .get(Transactions)
-        .execute<{ failing_since: unknown }>('SELECT failing_since FROM webhooks WHERE id = :id', {
-          id: webhook['id'],
-        });
-      return row!.failing_since !== null;
-    });
+    await settled(() => late[0]!.writeHead(500).end());
     expect(await delivery(webhook)).toMatchObject({
       id,
       status: 'delivered',
@@ -285,8 +297,72 @@ describe.each(STORES)('Webhooks on %s', (store) => {
       response_status: 204,
       error: null,
     });
+    // Otherwise one failure five days later would deactivate the webhook.
+    expect(await failingSince(webhook)).toBeNull();
     expect(await receiver.at(webhook.path, 2)).toHaveLength(2);
     receiver.behaviour = respond(204);
+    await remove(webhook);
+  });
+
+  it.each([
+    ['410', 410],
+    ['500', 500],
+    ['204', 204],
+  ])(
+    'with a new URL ignore a late %s of the old one, and deliver the event to the new one',
+    async (_, status) => {
+      const webhook = await create({ types: ['post.created'] });
+      const late: ServerResponse[] = [];
+      receiver.behaviour = (response, { path }) => {
+        if (path === webhook.path) late.push(response);
+        else respond(204)(response, undefined as never);
+      };
+      await api.posts.create();
+      await receiver.at(webhook.path, 1);
+      const path = `${webhook.path}-new`;
+      const changed = await api.patch(
+        `/v1/webhooks/${webhook['id']}`,
+        { url: receiver.url + path, types: ['post.created'] },
+        staff,
+      );
+      expect(changed).toHaveStatus(200);
+
+      await settled(() => late[0]!.writeHead(status).end());
+      expect((await api.get(`/v1/webhooks/${webhook['id']}`, staff)).body.data.active).toBe(true);
+      expect(await failingSince(webhook)).toBeNull();
+
+      // The lease of the attempt expires.
+      api.moveClock(31 * SECOND);
+      const [delivered] = await receiver.at(path, 1);
+      expect(delivered!.headers['webhook-id']).toBe((await delivery(webhook)).event_id);
+      await untilStatus(webhook, 'delivered', 2);
+      api.moveClock(0);
+      receiver.behaviour = respond(204);
+      await remove(webhook);
+    },
+  );
+
+  it.each([
+    ['deactivated', { active: false }],
+    ['deactivated and activated again', { active: false }, { active: true }],
+  ])('get no delivery that was claimed before the webhook was %s', async (_, ...changes) => {
+    const webhook = await create({ types: ['post.created'] });
+    const queue = api.app.get(DeliveryQueue, { strict: false });
+    const claim = queue.claim.bind(queue);
+    const bodies = vi.spyOn(api.app.get(DeliveryBodies, { strict: false }), 'with');
+    vi.spyOn(queue, 'claim').mockImplementation(async (busy) => {
+      const claimed = await claim(busy);
+      if (!claimed.some(({ webhookId }) => webhookId === webhook['id'])) return claimed;
+      for (const change of changes) await api.patch(`/v1/webhooks/${webhook['id']}`, change, staff);
+      return claimed;
+    });
+    await api.posts.create();
+
+    await until('the attempt is over', () =>
+      bodies.mock.settledResults.some(({ type }) => type === 'fulfilled'),
+    );
+    expect(receiver.delivered.filter(({ path }) => path === webhook.path)).toEqual([]);
+    expect(await delivery(webhook)).toMatchObject({ status: 'failed', error: 'The webhook was deactivated' });
     await remove(webhook);
   });
 
@@ -304,10 +380,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
 
     await untilStatus(webhook, 'failed', 1);
     expect(await delivery(webhook)).toMatchObject({ error: 'The event has expired', next_attempt_at: null });
-    const [row] = await api.app
-      .get(Queries)
-      .all('SELECT failing_since AS since FROM webhooks WHERE id = :id', { id: webhook['id'] });
-    expect(row).toEqual({ since: null });
+    expect(await failingSince(webhook)).toBeNull();
     await remove(webhook);
   });
 

@@ -10,7 +10,7 @@ import { EventStore, StoredEvent, toJson } from '../events/index.js';
 import { isFailingForGood, nextAttempt } from './retry-schedule.js';
 import { Webhook } from './webhook.entity.js';
 import { toWebhookView } from './webhook.view.js';
-import { WebhookDelivery } from './webhook-delivery.entity.js';
+import { type DeliveryStatus, WebhookDelivery } from './webhook-delivery.entity.js';
 
 /** How long the lease of a delivery lasts, in milliseconds; longer than any attempt. */
 const LEASE = 30_000;
@@ -161,8 +161,13 @@ export class DeliveryQueue {
     );
   }
 
-  findWebhook(id: number): Promise<Webhook | null> {
-    return this.webhooks.findOneBy({ id });
+  /** The webhook of an attempt; `undefined` if the attempt no longer counts, or the webhook is inactive or deleted. */
+  async findReceiver({ id, fence }: ClaimedDelivery): Promise<Webhook | undefined> {
+    const delivery = await this.deliveries.findOne({
+      where: { id, fence, status: 'pending', webhook: { active: true } },
+      relations: { webhook: true },
+    });
+    return delivery?.webhook;
   }
 
   /** The body to send; `undefined` if the event has been purged. */
@@ -172,46 +177,68 @@ export class DeliveryQueue {
     return row && new StoredEvent(row, this.config.publicUrl).json;
   }
 
-  /** Records the result of an attempt. */
-  async settle(
-    { id, webhookId, attempts, fence }: ClaimedDelivery,
-    { status, error, isFinal }: Outcome,
-  ): Promise<void> {
-    const attempt = { id, fence, status: 'pending' } as const;
-    const seen = { responseStatus: status, error };
-    if (isFinal) {
-      await this.deliveries.update(attempt, { ...seen, status: 'failed', nextAttemptAt: null });
-      return;
-    }
-    if (error === null) {
-      await this.transactions.run(async () => {
-        await this.deliveries.update(attempt, { ...seen, status: 'delivered', nextAttemptAt: null });
-        await this.transactions.execute(
-          'UPDATE webhooks SET failing_since = NULL WHERE id = :id AND failing_since IS NOT NULL',
-          { id: webhookId },
-        );
-      });
-      return;
-    }
-    const now = this.clock.now();
-    const isGone = status === 410;
-    const nextAttemptAt = isGone ? null : nextAttempt(attempts, now);
-    await this.transactions.run(async () => {
-      await this.deliveries.update(attempt, {
-        ...seen,
-        status: nextAttemptAt ? 'pending' : 'failed',
-        nextAttemptAt,
-      });
-      const [webhook] = await this.transactions.execute<{ failing_since: string }>(
-        `UPDATE webhooks SET failing_since = coalesce(failing_since, ${this.queries.dialect.toTimestamp(':now')})
-         WHERE id = :id AND active RETURNING failing_since`,
-        { id: webhookId, now: now.toISOString() },
-      );
-      const isFailing = webhook && isFailingForGood(new Date(webhook.failing_since), now);
-      if (!isFailing && !isGone) return;
-      await this.webhooks.update({ id: webhookId, active: true }, { active: false, updatedAt: now });
-      await this.giveUp(webhookId);
+  /**
+   * Records the result of an attempt, for the delivery and for its webhook.
+   *
+   * @returns whether it counts: not after a redelivery, or if the webhook got another URL or was deactivated meanwhile
+   */
+  settle(delivery: ClaimedDelivery, outcome: Outcome): Promise<boolean> {
+    const { error, isFinal } = outcome;
+    return this.transactions.run(async () => {
+      if (isFinal) return this.record(delivery, outcome, 'failed');
+      return error === null ? this.succeed(delivery, outcome) : this.fail(delivery, outcome);
     });
+  }
+
+  private async succeed(delivery: ClaimedDelivery, outcome: Outcome): Promise<boolean> {
+    if (!(await this.record(delivery, outcome, 'delivered'))) return false;
+    await this.transactions.execute(
+      'UPDATE webhooks SET failing_since = NULL WHERE id = :id AND failing_since IS NOT NULL',
+      { id: delivery.webhookId },
+    );
+    return true;
+  }
+
+  private async fail(delivery: ClaimedDelivery, outcome: Outcome): Promise<boolean> {
+    const { webhookId: id, attempts } = delivery;
+    const { dialect } = this.queries;
+    const now = this.clock.now();
+    const isGone = outcome.status === 410;
+    const nextAttemptAt = isGone ? null : nextAttempt(attempts, now);
+    // A change of the webhook locks it before its deliveries, too.
+    await this.transactions.execute(`SELECT id FROM webhooks WHERE id = :id ${dialect.lockRowsForUpdate}`, {
+      id,
+    });
+    if (!(await this.record(delivery, outcome, nextAttemptAt ? 'pending' : 'failed', nextAttemptAt)))
+      return false;
+    const [webhook] = await this.transactions.execute<{ failing_since: string }>(
+      `UPDATE webhooks SET failing_since = coalesce(failing_since, ${dialect.toTimestamp(':now')})
+       WHERE id = :id AND active RETURNING failing_since`,
+      { id, now: now.toISOString() },
+    );
+    const isFailing = webhook && isFailingForGood(new Date(webhook.failing_since), now);
+    if (isFailing || isGone) {
+      await this.webhooks.update({ id, active: true }, { active: false, updatedAt: now });
+      await this.giveUp(id);
+    }
+    return true;
+  }
+
+  /** @returns whether the attempt is still the newest one of its delivery */
+  private async record(
+    { id, fence }: ClaimedDelivery,
+    { status: responseStatus, error }: Outcome,
+    status: DeliveryStatus,
+    nextAttemptAt: Date | null = null,
+  ): Promise<boolean> {
+    const result = { responseStatus, error, status, nextAttemptAt };
+    const { affected } = await this.deliveries.update({ id, fence, status: 'pending' }, result);
+    return affected === 1;
+  }
+
+  /** Ignores the results of attempts in progress; they are repeated when their leases expire. */
+  async forgetAttempts(webhookId: number): Promise<void> {
+    await this.deliveries.update({ webhookId, status: 'pending' }, { fence: () => 'fence + 1' });
   }
 
   /** Ends the pending deliveries of a webhook. */

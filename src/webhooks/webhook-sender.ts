@@ -10,7 +10,6 @@ import { Clock } from '../common/clock/clock.js';
 import { Config } from '../config/config.js';
 import { DeliveryBodies } from './delivery-bodies.js';
 import { type ClaimedDelivery, DeliveryQueue, type Outcome } from './delivery-queue.js';
-import type { Webhook } from './webhook.entity.js';
 import { post } from './webhook-request.js';
 import { signingSecrets } from './webhook-secrets.js';
 import { signedHeaders } from './webhook-signature.js';
@@ -113,28 +112,25 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
   }
 
   private async attempt(delivery: ClaimedDelivery): Promise<void> {
-    const webhook = await this.queue.findWebhook(delivery.webhookId);
-    // The webhook was deleted meanwhile, with its deliveries.
-    if (!webhook) {
-      this.failing.delete(delivery.webhookId);
+    const { id, webhookId, attempts } = delivery;
+    const outcome = await this.bodies.with(delivery, (body) => this.send(delivery, body));
+    if (!outcome) {
+      this.failing.delete(webhookId);
       return;
     }
-    const outcome = await this.bodies.with(delivery, (body) => this.send(delivery, webhook, body));
-    if (outcome.error === null) this.failing.delete(webhook.id);
-    else this.failing.add(webhook.id);
     this.onAttempt?.(outcome);
     if (outcome.error !== null) {
-      const { id, webhookId, attempts } = delivery;
       this.logger.log({ msg: 'A delivery failed', id, webhookId, attempts, cause: outcome.error });
     }
-    await this.queue.settle(delivery, outcome);
+    if (!(await this.queue.settle(delivery, outcome))) return;
+    if (outcome.error === null) this.failing.delete(webhookId);
+    else this.failing.add(webhookId);
   }
 
-  private async send(
-    delivery: ClaimedDelivery,
-    webhook: Webhook,
-    body: Buffer | undefined,
-  ): Promise<Outcome> {
+  /** @returns `undefined` if nothing is to be sent, because the delivery or its webhook has changed since the claim */
+  private async send(delivery: ClaimedDelivery, body: Buffer | undefined): Promise<Outcome | undefined> {
+    const webhook = await this.queue.findReceiver(delivery);
+    if (!webhook) return undefined;
     if (body === undefined) return { status: null, error: 'The event has expired', isFinal: true };
     const now = this.clock.now();
     const headers = signedHeaders(

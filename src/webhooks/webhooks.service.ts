@@ -95,6 +95,7 @@ export class WebhooksService {
         updatedAt: this.clock.now(),
       });
       if (active === false) await this.queue.giveUp(id);
+      else if (checked.url !== undefined && checked.url !== before.url) await this.queue.forgetAttempts(id);
     });
     return this.findOne(id);
   }
