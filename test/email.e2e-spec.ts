@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Queries } from '../src/database/queries.js';
-import { MailSender } from '../src/mail/index.js';
+import { MailQueue, MailSender } from '../src/mail/index.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
 import { linkIn, MailServer, tokenIn } from './support/mail-server.js';
 import { STORES } from './support/stores.js';
@@ -258,6 +258,32 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
 
       expect(server.to('stranger@example.com')).toEqual([]);
       expect(await confirm(token)).toHaveStatus(200);
+    });
+
+    it('follows the newest request, also when an earlier mail is delayed while it is being sent', async () => {
+      const { headers } = await register('slow@example.com');
+      const { promise: delay, resolve: resume } = Promise.withResolvers<void>();
+      const queue = api.app.get(MailQueue, { strict: false });
+      const claim = queue.claim.bind(queue);
+      const removed = vi.spyOn(queue, 'remove');
+      let delayed: string | undefined;
+      vi.spyOn(queue, 'claim').mockImplementation(async () => {
+        const mail = await claim();
+        if (mail?.data.includes('stranger-of-slow@example.com')) {
+          delayed = mail.id;
+          await delay;
+        }
+        return mail;
+      });
+      await change(headers, 'stranger-of-slow@example.com');
+      await until('the first mail is delayed', () => delayed !== undefined);
+      await change(headers, 'right-of-slow@example.com');
+      const token = tokenIn(await server.next('right-of-slow@example.com'));
+      resume();
+      await until('the first mail is done', () => removed.mock.calls.some(([{ id }]) => id === delayed));
+
+      expect(await confirm(token)).toHaveStatus(200);
+      expect(server.to('stranger-of-slow@example.com')).toEqual([]);
     });
 
     it('is dropped after another change of address, also if its mail is still queued', async () => {

@@ -1,5 +1,5 @@
 // The public interface of mail.
-export { type MailMessage } from './mail-message.js';
+export { type MailAttempt, type MailMessage } from './mail-message.js';
 export { MailModule } from './mail.module.js';
 export { MailOutbox } from './mail-outbox.js';
 export { MailQueue } from './mail-queue.js';

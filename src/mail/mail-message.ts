@@ -6,10 +6,16 @@ export interface MailMessage {
   readonly html: string;
 }
 
+/** An attempt to send a mail. */
+export interface MailAttempt {
+  /** Whether the mail is still to be sent: not if it was discarded, or if another process has taken it over. */
+  isCurrent(): Promise<boolean>;
+}
+
 /**
  * Composes a mail right before each attempt to send it.
  *
  * @param data what was recorded with the mail
  * @returns `undefined` if there is nothing to send any more, for example because the account was deleted
  */
-export type MailComposer<Data = any> = (data: Data) => Promise<MailMessage | undefined>;
+export type MailComposer<Data = any> = (data: Data, attempt: MailAttempt) => Promise<MailMessage | undefined>;

@@ -64,6 +64,11 @@ export class MailQueue {
     return next && next.nextAttemptAt.getTime() - this.clock.now().getTime();
   }
 
+  /** Whether a mail is still with this process. */
+  isHeld({ id, attempts }: ClaimedMail): Promise<boolean> {
+    return this.mails.existsBy({ id, attempts });
+  }
+
   /** Removes a mail that was sent, or must not be sent any more. */
   async remove({ id, attempts }: ClaimedMail): Promise<void> {
     await this.mails.delete({ id, attempts });

@@ -116,7 +116,7 @@ export class MailSender implements OnApplicationBootstrap, BeforeApplicationShut
     try {
       const compose = this.composers.get(kind);
       if (!compose) throw new Error(`No module writes mails of the kind ${kind}`);
-      const message = await compose(JSON.parse(mail.data));
+      const message = await compose(JSON.parse(mail.data), { isCurrent: () => this.queue.isHeld(mail) });
       if (message) await this.transport.send(id, message);
     } catch (error) {
       const isRetried = await this.queue.postpone(mail);

@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { type MailMessage, MailOutbox, MailQueue, MailSender, templates } from '../../mail/index.js';
+import {
+  type MailAttempt,
+  type MailMessage,
+  MailOutbox,
+  MailQueue,
+  MailSender,
+  templates,
+} from '../../mail/index.js';
 import { type Account, AccountsService, emailKey } from '../accounts/index.js';
 import { AccountLinks } from './account-links.js';
 import { AccountTokens } from './account-tokens.js';
@@ -28,12 +35,12 @@ export class AccountMails {
     private readonly queue: MailQueue,
     sender: MailSender,
   ) {
-    sender.register('verify-email', (data: MailData) => this.composeVerification(data));
-    sender.register('change-email', (data: MailData) => this.composeChange(data));
-    sender.register('change-email-notice', async ({ email }: MailData) =>
+    sender.register('verify-email', (data: MailData, attempt) => this.composeVerification(data, attempt));
+    sender.register('change-email', (data: MailData, attempt) => this.composeChange(data, attempt));
+    sender.register('change-email-notice', async ({ email }: Pick<MailData, 'email'>) =>
       letter(email, templates.emailChangeRequested()),
     );
-    sender.register('reset-password', ({ email }: MailData) => this.composeReset(email));
+    sender.register('reset-password', ({ email }: MailData, attempt) => this.composeReset(email, attempt));
   }
 
   /** Sends a confirmation link to the address of the account. */
@@ -42,39 +49,47 @@ export class AccountMails {
   }
 
   /**
-   * Sends a confirmation link to the new address and a notice to the old one. An earlier request that waits is void:
-   * its token would replace the newer one, and its address may have been a mistake.
+   * Sends a confirmation link to the new address and a notice to the old one. The address of an earlier request may have
+   * been a mistake.
    */
   async changeEmail(account: Account, email: string): Promise<void> {
-    await this.queue.discard([ownerOf(account)], 'change-email');
     await this.add('change-email', account, email);
-    await this.add('change-email-notice', account, account.email);
+    await this.outbox.add('change-email-notice', ownerOf(account), { email: account.email });
   }
 
   /** Sends a reset link to the address, if there is an active account with it. */
   async resetPassword(email: string): Promise<void> {
-    await this.outbox.add('reset-password', ownerOf({ email }), { email });
+    await this.replace('reset-password', ownerOf({ email }), { email });
   }
 
   private async add(kind: string, account: Account, email: string): Promise<void> {
     const { id: accountId, email: accountEmail } = account;
     const passwordChangedAt = account.passwordChangedAt.toISOString();
     const data: MailData = { accountId, email, accountEmail, passwordChangedAt };
-    await this.outbox.add(kind, ownerOf(account), data);
+    await this.replace(kind, ownerOf(account), data);
   }
 
-  private async composeVerification({ accountId, email }: MailData): Promise<MailMessage | undefined> {
+  /** Records a mail. An earlier one that waits or is being sent is void: its token would replace the newer one. */
+  private async replace(kind: string, owner: string, data: object): Promise<void> {
+    await this.queue.discard([owner], kind);
+    await this.outbox.add(kind, owner, data);
+  }
+
+  private async composeVerification(
+    { accountId, email }: MailData,
+    attempt: MailAttempt,
+  ): Promise<MailMessage | undefined> {
     const token = await this.tokens.issue(
       accountId,
       'verify-email',
       email,
-      (account) => account.email === email && !account.isEmailVerified,
+      (account) => account.email === email && !account.isEmailVerified && attempt.isCurrent(),
     );
     if (token === undefined) return undefined;
     return letter(email, templates.verifyEmail(this.links.to('verify-email', token)));
   }
 
-  private async composeChange(data: MailData): Promise<MailMessage | undefined> {
+  private async composeChange(data: MailData, attempt: MailAttempt): Promise<MailMessage | undefined> {
     const { accountId, email, accountEmail, passwordChangedAt } = data;
     const owner = await this.accounts.findByEmail(email);
     if (owner && owner.id !== accountId) return letter(owner.email, templates.emailTaken());
@@ -83,18 +98,20 @@ export class AccountMails {
       'change-email',
       email,
       (account) =>
-        account.email === accountEmail && account.passwordChangedAt.toISOString() === passwordChangedAt,
+        account.email === accountEmail &&
+        account.passwordChangedAt.toISOString() === passwordChangedAt &&
+        attempt.isCurrent(),
     );
     if (token === undefined) return undefined;
     return letter(email, templates.changeEmail(this.links.to('change-email', token)));
   }
 
-  private async composeReset(email: string): Promise<MailMessage | undefined> {
+  private async composeReset(email: string, attempt: MailAttempt): Promise<MailMessage | undefined> {
     const account = await this.accounts.findByEmail(email);
     if (!account) return undefined;
     // Sends to the stored address: another spelling may be another mailbox.
     const { id, email: address } = account;
-    const isSame = (current: Account) => current.email === address;
+    const isSame = (current: Account) => current.email === address && attempt.isCurrent();
     const token = await this.tokens.issue(id, 'reset-password', address, isSame);
     if (token === undefined) return undefined;
     return letter(address, templates.resetPassword(this.links.to('reset-password', token)));

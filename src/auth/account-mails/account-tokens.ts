@@ -35,20 +35,21 @@ export class AccountTokens {
    * Creates a token, which replaces the one of the same purpose.
    *
    * @param email the recipient's address
-   * @param isWanted whether the account, in its current state, may still get the token
+   * @param isWanted whether the account, in its current state, may still get the token; called in the transaction of the
+   * token
    * @returns `undefined` if not
    */
   async issue(
     accountId: number,
     purpose: TokenPurpose,
     email: string,
-    isWanted: (account: Account) => boolean,
+    isWanted: (account: Account) => boolean | Promise<boolean>,
   ): Promise<string | undefined> {
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const expiresAt = new Date(this.clock.now().getTime() + LIFETIMES[purpose]);
     return this.transactions.run(async () => {
       const account = await this.accounts.lock(accountId);
-      if (!account?.isActive || !isWanted(account)) return undefined;
+      if (!account?.isActive || !(await isWanted(account))) return undefined;
       await this.tokens.delete({ accountId, purpose });
       await this.tokens.insert({ id: hash(token), accountId, purpose, email, expiresAt });
       return token;
