@@ -60,10 +60,18 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
   it('removes the personal data from every column of every table', async () => {
     const name = 'Ada Byron Lovelace of Ockham';
     server.behaviour = 'rejects';
-    const { id, headers, refresh } = await register('ada.byron@example.com', {
+    const registration = {
+      email: 'ada.byron@example.com',
       name,
       phone: '+44 1815 1210 1852',
-    });
+      password: PASSWORD,
+    };
+    const key = { 'idempotency-key': 'registration' };
+    const registered = await api.post('/auth/register/', registration, key);
+    const { id } = registered.body;
+    const { access, refresh } = await api.accounts.login('ada.byron@example.com');
+    const headers = bearer(access);
+    expect((await api.post('/auth/register/', registration, key)).body).toEqual(registered.body);
     await api.accounts.session('ada.byron@example.com');
     await api.post('/auth/login/', { email: 'ada.byron@example.com', password: 'wrong' });
     await api.app.get(Transactions).execute(
@@ -94,7 +102,9 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
       }
       return [...new Set(rows)].toSorted();
     };
-    expect(await found()).toEqual(expect.arrayContaining(['accounts', 'mails', 'social_identities']));
+    expect(await found()).toEqual(
+      expect.arrayContaining(['accounts', 'idempotency_records', 'mails', 'social_identities']),
+    );
 
     expect(await remove(headers, { password: PASSWORD })).toHaveStatus(204);
 
@@ -113,6 +123,35 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
     for (const table of tables) {
       expect(await query(`SELECT * FROM ${table} WHERE account_id = ${id}`)).toEqual([]);
     }
+  });
+
+  it('removes the stored responses of the account, and leaves those of others', async () => {
+    const own = await startApi(store, { WRITE_ACCESS: 'authenticated' });
+    const records = async () => {
+      const sql = 'SELECT count(*) AS count FROM idempotency_records';
+      const [{ count }] = await own.app.get(Database).source.query(sql);
+      return Number(count);
+    };
+    const logins = [];
+    for (const email of ['one@example.com', 'two@example.com']) {
+      await own.accounts.register(email);
+      const headers = bearer((await own.accounts.login(email)).access);
+      await own.post('/v1/orders', { email }, { ...headers, 'idempotency-key': 'k' });
+      logins.push(headers);
+    }
+    expect(await records()).toBe(2);
+
+    await own.send({
+      method: 'DELETE',
+      url: '/auth/me/',
+      headers: { ...logins[0], 'content-type': 'application/json' },
+      payload: JSON.stringify({ password: PASSWORD }),
+    });
+    expect(await records()).toBe(1);
+    const order = { email: 'two@example.com' };
+    const again = await own.post('/v1/orders', order, { ...logins[1], 'idempotency-key': 'k' });
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    await own.stop();
   });
 
   it('keeps the orders, without an owner', async () => {

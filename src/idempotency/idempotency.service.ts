@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { currentTrail } from '../common/audit/audit-trail.js';
 import { Clock } from '../common/clock/clock.js';
 import { AppError } from '../common/errors/errors.js';
 import { MESSAGES } from '../common/errors/messages.js';
@@ -173,6 +174,14 @@ export class IdempotencyService {
       { id, status, head, text, encoding, size },
     );
     this.usage += size;
+    // The caller, or the account that a registration has created.
+    const accountId = currentTrail()?.responsible;
+    if (accountId == null) return;
+    await this.transactions.execute(
+      `INSERT INTO idempotency_accounts (record_id, account_id) VALUES (:id, :accountId)
+       ON CONFLICT (record_id) DO UPDATE SET account_id = excluded.account_id`,
+      { id, accountId },
+    );
   }
 }
 

@@ -7,6 +7,10 @@ import { type Account, AccountsService, IncorrectPassword } from '../accounts/in
 /** Every table with rows that are deleted with their account (`account_id`). A test compares it with the schema. */
 const TABLES = ['logins', 'login_codes', 'social_identities', 'account_tokens'];
 
+/** Stored responses to requests with an `Idempotency-Key`: that of the registration contains the account. */
+const REMOVE_RESPONSES = `DELETE FROM idempotency_records
+  WHERE id IN (SELECT record_id FROM idempotency_accounts WHERE account_id = :id)`;
+
 /** Deletes accounts and all personal data. */
 @Injectable()
 export class AccountRemoval {
@@ -35,6 +39,7 @@ export class AccountRemoval {
           .where('account_id = :id', { id: account.id })
           .execute();
       }
+      await this.transactions.execute(REMOVE_RESPONSES, { id: account.id });
       // Entries of the audit log stay, with the id of the deleted account and without address and client.
       await manager
         .createQueryBuilder()
