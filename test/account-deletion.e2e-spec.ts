@@ -288,12 +288,38 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
     }
   });
 
-  it('succeeds once of two concurrent requests', async () => {
-    const { headers } = await register('twice@example.com');
+  it.each([
+    ['with a password', register, { password: PASSWORD }],
+    ['without one', withoutPassword, undefined],
+  ])(
+    'succeeds once of ten concurrent requests for an account %s, and the others are 401',
+    async (_, make, body) => {
+      for (let round = 0; round < 5; round++) {
+        const { headers } = await make(`ten${round}@example.com`);
 
-    const replies = await Promise.all([1, 2].map(() => remove(headers, { password: PASSWORD })));
+        const replies = await Promise.all(Array.from({ length: 10 }, () => remove(headers, body)));
 
-    expect(replies.filter(({ status }) => status === 204)).toHaveLength(1);
-    for (const { status } of replies) expect([204, 400, 401]).toContain(status);
+        const statuses = replies.map(({ status }) => status).toSorted((a, b) => a - b);
+        expect(statuses).toEqual([204, ...Array.from({ length: 9 }, () => 401)]);
+      }
+    },
+  );
+
+  it('at the same time as a change of password: the change succeeds before it, or is 401', async () => {
+    for (let round = 0; round < 5; round++) {
+      const { headers } = await register(`changing${round}@example.com`);
+      const passwords = { old_password: PASSWORD, new_password: 'another password' };
+
+      const [removed, changed] = await Promise.all([
+        remove(headers, { password: PASSWORD }),
+        api.post('/auth/change-password/', passwords, headers),
+      ]);
+
+      // One of the two finds that the other was first.
+      expect([
+        [204, 401],
+        [400, 200],
+      ]).toContainEqual([removed.status, changed.status]);
+    }
   });
 });

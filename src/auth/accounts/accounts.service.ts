@@ -50,6 +50,10 @@ export class AccountsService {
     return row && toAccount(row);
   }
 
+  exists(id: number): Promise<boolean> {
+    return this.accounts.existsBy({ id });
+  }
+
   /** Reads and locks an account until the current unit of work ends. */
   async lock(id: number): Promise<Account | undefined> {
     const [row] = await this.transactions.execute<AccountRow>(
@@ -102,7 +106,7 @@ export class AccountsService {
     const changes = { ...(name != null && { name }), ...(phone != null && { phone }) };
     if (Object.keys(changes).length > 0) await this.accounts.update({ id }, changes);
     const account = await this.accounts.findOneBy({ id });
-    if (!account) throw new AppError('UNAUTHENTICATED', MESSAGES.UNAUTHENTICATED);
+    if (!account) throw accountDeleted();
     return account;
   }
 
@@ -111,13 +115,14 @@ export class AccountsService {
    *
    * @param seen the account whose password was compared with the old one
    * @throws IncorrectPassword if the password was changed concurrently
+   * @throws AppError `UNAUTHENTICATED` if the account was deleted concurrently
    */
   async setPasswordHash({ id, passwordChangedAt }: Account, passwordHash: string): Promise<void> {
     const { affected } = await this.accounts.update(
       { id, passwordChangedAt },
       { passwordHash, passwordChangedAt: laterThan(passwordChangedAt, this.clock.now()) },
     );
-    if (affected === 0) throw new IncorrectPassword();
+    if (affected === 0) throw (await this.exists(id)) ? new IncorrectPassword() : accountDeleted();
   }
 
   /** Records that the owner of the account owns its address. */
@@ -165,6 +170,9 @@ export class AccountsService {
     return account;
   }
 }
+
+/** For a caller whose account was deleted after the request was authenticated. */
+export const accountDeleted = (): AppError => new AppError('UNAUTHENTICATED', MESSAGES.UNAUTHENTICATED);
 
 /** Now, or one millisecond past the given time where that is later. */
 const laterThan = (moment: Date, now: Date): Date => new Date(Math.max(now.getTime(), moment.getTime() + 1));

@@ -4,7 +4,7 @@ export { ChangePasswordInput, LoginInput, RegisterInput, UpdateAccountInput } fr
 export { ACCOUNT, type AccountRow, toAccount } from './account.row.js';
 export { AccountView, toAccountView } from './account.view.js';
 export { AccountsModule } from './accounts.module.js';
-export { AccountsService } from './accounts.service.js';
+export { accountDeleted, AccountsService } from './accounts.service.js';
 export { badCredentials, Credentials, EMAIL_NOT_VERIFIED } from './credentials.js';
 export { EmailAddress, emailKey, normalizeEmail } from './email.js';
 export { INCORRECT_PASSWORD, IncorrectPassword, IncorrectPasswordFilter } from './incorrect-password.js';

@@ -4,7 +4,7 @@ import { Clock } from '../../common/clock/clock.js';
 import { AppError } from '../../common/errors/errors.js';
 import type { ClientInfo } from '../../common/request/client.js';
 import type { Principal } from '../access/index.js';
-import { Credentials, NO_PASSWORD } from '../accounts/index.js';
+import { accountDeleted, AccountsService, Credentials, NO_PASSWORD } from '../accounts/index.js';
 import { Logins } from '../logins/index.js';
 import { AccountRemoval } from './account-removal.js';
 import type { DeleteAccountInput } from './profile.input.js';
@@ -19,6 +19,7 @@ export const LOGIN_TOO_OLD =
 @Injectable()
 export class AccountDeletions {
   constructor(
+    private readonly accounts: AccountsService,
     private readonly credentials: Credentials,
     private readonly logins: Logins,
     private readonly removal: AccountRemoval,
@@ -28,7 +29,7 @@ export class AccountDeletions {
   /**
    * @throws IncorrectPassword
    * @throws AppError `VALIDATION_ERROR` if the account has a password and none is given, `FORBIDDEN` when the
-   * login is too old
+   * login is too old, `UNAUTHENTICATED` when the account was deleted concurrently
    */
   async delete(
     { account, sid }: Principal,
@@ -38,6 +39,7 @@ export class AccountDeletions {
     if (account.passwordHash === NO_PASSWORD) {
       const since = new Date(this.clock.now().getTime() - MAX_LOGIN_AGE);
       const isFresh = sid !== undefined && (await this.logins.isOpenSince(account.id, sid, since));
+      if (!isFresh && !(await this.accounts.exists(account.id))) throw accountDeleted();
       if (!isFresh) throw new AppError('FORBIDDEN', LOGIN_TOO_OLD);
     } else {
       if (password == null) throw missingPassword();

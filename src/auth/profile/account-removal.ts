@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Transactions } from '../../database/transactions.js';
 import { MailQueue } from '../../mail/index.js';
 import { mailOwnersOf } from '../account-mails/index.js';
-import { type Account, AccountsService, IncorrectPassword } from '../accounts/index.js';
+import { type Account, accountDeleted, AccountsService, IncorrectPassword } from '../accounts/index.js';
 
 /** Every table with rows that are deleted with their account (`account_id`). A test compares it with the schema. */
 const TABLES = ['logins', 'login_codes', 'social_identities', 'account_tokens'];
@@ -22,13 +22,15 @@ export class AccountRemoval {
 
   /**
    * @param seen the account that was authenticated
-   * @throws IncorrectPassword when its password has changed since, or it was deleted
+   * @throws IncorrectPassword when its password has changed since
+   * @throws AppError `UNAUTHENTICATED` when it was deleted concurrently
    */
   async remove(seen: Account): Promise<void> {
     await this.transactions.run(async (manager) => {
       // A concurrent login waits for this lock, and then finds no account.
       const account = await this.accounts.lock(seen.id);
-      if (account?.passwordChangedAt.getTime() !== seen.passwordChangedAt.getTime()) {
+      if (!account) throw accountDeleted();
+      if (account.passwordChangedAt.getTime() !== seen.passwordChangedAt.getTime()) {
         throw new IncorrectPassword();
       }
       for (const table of TABLES) {
