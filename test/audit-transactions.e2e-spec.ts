@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Body, Controller, Delete, Injectable, Module, Param, Patch, Post, Put } from '@nestjs/common';
 import { Args, ID, Mutation, Resolver } from '@nestjs/graphql';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
@@ -182,12 +185,23 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
   afterAll(() => api.stop());
 
   const entries = async (): Promise<any[]> => (await api.get('/v1/audit?limit=100', staff)).body.data;
-  const subjectsOf = async (reply: Reply): Promise<string[]> =>
+  const subjectsOf = async (reply: Pick<Reply, 'headers'>): Promise<string[]> =>
     (await entries())
       .filter(({ request_id }) => request_id === reply.headers['x-request-id'])
       .map(({ subject }) => subject)
       .toReversed();
   const textOf = async (id: number) => (await api.app.get(NotesService).notes.findOneBy({ id }))?.text;
+
+  /** Sends the request target unchanged. */
+  const patch = async (path: string): Promise<Pick<Reply, 'status' | 'headers'>> => {
+    if (!api.app.getHttpServer().listening) await api.app.listen(0, '127.0.0.1');
+    const { port } = api.app.getHttpServer().address() as AddressInfo;
+    const headers = { ...staff, 'content-type': 'application/json' };
+    const sent = request({ port, host: '127.0.0.1', method: 'PATCH', path, headers }).end('{"text":"x"}');
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    response.resume();
+    return { status: response.statusCode!, headers: response.headers as Reply['headers'] };
+  };
 
   it.each(WAYS)('exists once for a change by %s', async (way) => {
     const reply = await api.patch(`/notes/1/${way}`, { text: `by ${way}` }, staff);
@@ -225,6 +239,20 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
       const reply = await api.patch(`/v1/posts/${path}`, { title: 'U' }, staff);
       expect(await subjectsOf(reply)).toEqual([`/v1/posts/${id}`]);
     }
+  });
+
+  it.each([
+    '/%6eotes/1/%73ave',
+    '/notes/1/save/',
+    '/notes/1/save?x=/v1/posts/9#y',
+    '/notes/1/save;/v1/posts/9',
+    'http://other.example.com/notes/1/save',
+  ])('names the same resource for another form of its path: %s', async (url) => {
+    const reply = await patch(url);
+
+    // Some forms are another path.
+    expect([200, 404]).toContain(reply.status);
+    expect(await subjectsOf(reply)).toEqual(reply.status === 200 ? ['/notes/1/save'] : []);
   });
 
   it('does not exist for a request that changed nothing, was rejected, rolled back, or only counted', async () => {

@@ -82,16 +82,20 @@ function trailOf(request: FastifyRequest, reply: FastifyReply, isCollection: boo
   return trail;
 }
 
-const PARAMETER = /^:(\w+)$/;
+/** A parameter of a route, such as `:id`, `:id(^\\d+$)` or `:id?`, or the rest of a path. */
+const PARAMETER = /:(\w+)(?:\([^/]*\))?\??|\*$/g;
 
-/** The path without its query, with ids in their canonical form. */
-function pathOf({ url, routeOptions }: FastifyRequest, trail: AuditTrail): string {
-  const pattern = routeOptions.url?.split('/') ?? [];
-  const path = url.replace(/[?#].*/s, '').replace(/(?<=.)\/$/, '');
-  return path
-    .split('/')
-    .map((segment, n) => trail.idOf(PARAMETER.exec(pattern[n] ?? '')?.[1] ?? '') ?? segment)
-    .join('/');
+/**
+ * The canonical path: of the route and its parameters, because the client may write the same path in many ways, as
+ * `/v1/%70osts/7` or `http://host/v1/posts/007`. Ids are in their canonical form.
+ */
+function pathOf({ params, routeOptions }: FastifyRequest, trail: AuditTrail): string {
+  const values = params as Readonly<Record<string, string | undefined>>;
+  const pattern = (routeOptions.url ?? '').replace(/(?<=.)\/$/, '');
+  return pattern.replace(PARAMETER, (_, name: string = '*') => {
+    const value = trail.idOf(name) ?? values[name] ?? '';
+    return String(value).split('/').map(encodeURIComponent).join('/');
+  });
 }
 
 /** Whether the response is neither an error nor a replay. */
