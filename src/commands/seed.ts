@@ -16,7 +16,7 @@ const { values } = parseCommandLine(
   `Usage: npm run seed -- [--posts N] [--users M]
 
 Generates N posts (1000) in several scripts, always the same ones for the same N. Their authors are M new users (0) in
-turn, or without these the author of all posts of the REST API.`,
+turn, or without these the author of all posts of the REST API. The log of events does not contain them.`,
   { options: { posts: { type: 'string', default: '1000' }, users: { type: 'string', default: '0' } } },
 );
 
