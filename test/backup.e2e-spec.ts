@@ -20,6 +20,8 @@ import { until } from './support/until.js';
 /** Number of concurrent writers. */
 const WRITERS = 4;
 
+const REJECTED = /is damaged|cannot be read as a database/;
+
 describe('a backup of the embedded database', () => {
   let store: TestStore;
   let data: string;
@@ -173,6 +175,38 @@ describe('a backup of the embedded database', () => {
     const restored = await start();
     expect(await restored.get('/v1/posts/1')).toHaveStatus(200);
     await restored.stop();
+  });
+
+  it('is rejected by restore and verify with any changed bit, and accepted without one', async () => {
+    const service = await start();
+    await service.posts.create({ content: 'x'.repeat(20_000) });
+    await service.stop();
+    await run('backup', backup);
+    const original = readFileSync(backup);
+    const bits = original.length * 8;
+    // All over the file, and in each of the last bytes, which have the checksum.
+    const places = [
+      ...Array.from({ length: 12 }, (_, n) => Math.floor((n * bits) / 12) + (n % 8)),
+      ...Array.from({ length: 75 }, (_, n) => bits - 8 * (n + 1) + (n % 8)),
+    ];
+
+    for (const [n, place] of places.entries()) {
+      const changed = Buffer.from(original);
+      changed[place >> 3]! ^= 1 << (place & 7);
+      writeFileSync(backup, changed);
+      const verified = await run('verify', backup);
+      expect({ place, ...verified }).toMatchObject({ code: 1, output: expect.stringMatching(REJECTED) });
+      if (n % 10 > 0) continue;
+      const restored = await run('restore', backup);
+      expect({ place, ...restored }).toMatchObject({ code: 1, output: expect.stringMatching(REJECTED) });
+    }
+
+    writeFileSync(backup, original);
+    expect(await run('verify', backup)).toMatchObject({ code: 0 });
+    expect(await run('restore', backup)).toMatchObject({ code: 0 });
+    const kept = readdirSync(data).find((name) => name.includes('before-restore'))!;
+    expect((await run('verify', join(data, kept))).output).toContain('without a checksum');
+    expect((await run('verify', `${backup}.missing`)).output).toMatch(/^There is no file /);
   });
 
   it.each([

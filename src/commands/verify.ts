@@ -1,19 +1,40 @@
 import '../require-node.js';
+import type { CommandDatabase } from '../database/command-database.js';
 import { parseCommandLine } from './support/command-line.js';
 
-const { values } = parseCommandLine(
-  `Usage: npm run verify [-- --repair]
+const USAGE = `Usage: npm run verify [-- --repair]
+       npm run verify -- <file>
 
-Counts the rows of every table, and compares the stored totals with the posts. --repair corrects the totals.`,
-  { options: { repair: { type: 'boolean', default: false } } },
-);
+Counts the rows of every table, and compares the stored totals with the posts. --repair corrects the totals.
+
+With the file of a backup, compares it with its checksum and checks its structure, and changes nothing.`;
+
+const { values, positionals } = parseCommandLine(USAGE, {
+  options: { repair: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
 
 // Loaded after the flags are parsed, so that `--help` is fast.
 const { findTotalFaults, rebuildTotals } = await import('../posts/post-totals.js');
 const { countRows } = await import('../database/count-rows.js');
-const { runDatabaseCommand } = await import('./support/run-command.js');
+const { verifyBackup } = await import('../database/sqlite/backup.js');
+const { runCommand, runDatabaseCommand, UsageError } = await import('./support/run-command.js');
 
-await runDatabaseCommand(async (database) => {
+await (positionals.length > 0 ? runCommand(verifyFile) : runDatabaseCommand(verifyRows));
+
+async function verifyFile(): Promise<number> {
+  const [file = '', ...more] = positionals;
+  if (more.length > 0 || values.repair) throw new UsageError(USAGE);
+  const hasChecksum = await verifyBackup(file);
+  console.log(
+    hasChecksum
+      ? `${file} is exactly the backup that was made`
+      : `${file} is a complete database without a checksum: changed values would go unnoticed`,
+  );
+  return 0;
+}
+
+async function verifyRows(database: CommandDatabase): Promise<number> {
   for (const { name, count } of await countRows(database.queries)) {
     console.log(`${name}: ${count.toLocaleString('en')} rows`);
   }
@@ -30,4 +51,4 @@ await runDatabaseCommand(async (database) => {
   await rebuildTotals(database);
   console.log('The totals were corrected');
   return 0;
-});
+}

@@ -2,6 +2,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { SqliteStore } from '../../config/config.js';
 import { DatabaseError } from '../database.error.js';
+import { appendChecksum, compareChecksum } from './checksum.js';
 import { databaseFile } from './data-source.js';
 import { copyDatabase, createPrivate, flush, type OnProgress, verifyDatabase } from './snapshot.js';
 
@@ -25,9 +26,23 @@ export async function backUpDatabase(
     createPrivate(draft);
     await copyDatabase(source, draft, onProgress);
     verifyDatabase(draft);
+    await appendChecksum(draft);
     renameSync(draft, file);
     flush(dirname(file));
   } finally {
     rmSync(draft, { force: true });
   }
+}
+
+/**
+ * Checks a backup, without changing it.
+ *
+ * @returns whether it has a checksum; without one, changed values cannot be detected
+ * @throws DatabaseError when it is missing, damaged or not a database of this service
+ */
+export async function verifyBackup(file: string): Promise<boolean> {
+  if (!existsSync(file)) throw new DatabaseError(`There is no file ${file}`);
+  const hasChecksum = await compareChecksum(file);
+  verifyDatabase(file, { readonly: true });
+  return hasChecksum;
 }

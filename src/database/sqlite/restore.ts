@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import type { SqliteStore } from '../../config/config.js';
 import { afterRestore } from '../after-restore.js';
 import { DatabaseError } from '../database.error.js';
+import { compareChecksum } from './checksum.js';
 import { databaseFile } from './data-source.js';
 import { FileLock } from './file-lock.js';
 import { copyDatabase, createPrivate, flush, type OnProgress, verifyDatabase } from './snapshot.js';
@@ -35,8 +36,9 @@ export async function restoreDatabase(
   try {
     rmSync(draft, { force: true });
     createPrivate(draft);
+    await compareChecksum(backup);
     await copyDatabase(backup, draft, onProgress, { readonly: true });
-    verifyDatabase(draft, (database) => runAfterRestore(database, operator));
+    verifyDatabase(draft, { prepare: (database) => runAfterRestore(database, operator) });
     return replace(store, draft);
   } finally {
     rmSync(draft, { force: true });

@@ -46,14 +46,18 @@ export async function copyDatabase(
 /**
  * Makes a single file of a database, without a write-ahead log, and checks its integrity.
  *
+ * @param readonly whether only to check it
  * @param prepare changes the copy after the check
  * @throws DatabaseError when it is damaged, or not a database of this service
  */
-export function verifyDatabase(file: string, prepare?: (database: Database.Database) => void): void {
+export function verifyDatabase(
+  file: string,
+  { readonly = false, prepare }: { readonly?: boolean; prepare?: (database: Database.Database) => void } = {},
+): void {
   let database: Database.Database | undefined;
   try {
-    database = new Database(file, { fileMustExist: true });
-    database.pragma('journal_mode = DELETE');
+    database = new Database(file, { fileMustExist: true, readonly });
+    if (!readonly) database.pragma('journal_mode = DELETE');
     const found = database.pragma('integrity_check(1)', { simple: true });
     if (found !== 'ok') throw new DatabaseError(`The database in ${file} is damaged: ${String(found)}`);
     if (!isOurs(database)) throw new DatabaseError(`${file} is not a database of this service`);
@@ -64,10 +68,10 @@ export function verifyDatabase(file: string, prepare?: (database: Database.Datab
   } finally {
     database?.close();
   }
-  flush(file);
+  if (!readonly) flush(file);
 }
 
-const unreadable = (file: string, cause: unknown) =>
+export const unreadable = (file: string, cause: unknown) =>
   new DatabaseError(`${file} cannot be read as a database: ${(cause as Error).message}`, { cause });
 
 const isOurs = (database: Database.Database): boolean =>
