@@ -1,6 +1,6 @@
 /**
- * Fills the disk of the database while the service writes: writes are 503, reads work, readiness names the storage,
- * and all of it recovers when there is space again. Part of `npm run test:system`; it mounts a small file system,
+ * Fills the disk of the database while the service writes: writes are 503, reads work, also after a restart, readiness
+ * names the storage, and all of it recovers when there is space again. A start on a read-only disk serves reads. Part of `npm run test:system`; it mounts a small file system,
  * which only root may do, and is skipped otherwise.
  */
 import { execFileSync } from 'node:child_process';
@@ -65,7 +65,7 @@ async function onDiskOfPostgres(): Promise<TestStore> {
 }
 
 async function fillDisk(name: StoreName, { environment }: TestStore): Promise<void> {
-  const service = await Service.start(environment);
+  let service = await Service.start(environment);
   const expect = (what: string, isMet: boolean) => {
     if (!isMet) faults.push(`${name}: ${what}`);
   };
@@ -88,7 +88,14 @@ async function fillDisk(name: StoreName, { environment }: TestStore): Promise<vo
   expect(`writes on a full disk are 503, not ${[...statuses].join()}`, [...statuses].join() === '503');
   expect('readiness names the storage', (await readiness()).includes('storage'));
   expect('reads continue', (await service.fetch('/v1/posts/1')).status === 200);
+  await service.end();
+  fillUp(join(disk, 'rest'));
+  service = await Service.start(environment);
+  expect('a start on a full disk serves reads', (await service.fetch('/v1/posts/1')).status === 200);
+  const rejected = await create(500_000);
+  expect(`a write after it is 503, not ${rejected.status}`, rejected.status === 503);
 
+  rmSync(join(disk, 'rest'));
   rmSync(filler);
   let recovered = false;
   for (let waited = 0; !recovered && waited < 10_000; waited += 200) {
@@ -99,6 +106,24 @@ async function fillDisk(name: StoreName, { environment }: TestStore): Promise<vo
   expect('writes work again', (await create(500_000)).status === 201);
   await service.end();
   console.log(`${name}: tested with a full disk`);
+  if (name === 'SQLite') await startReadOnly(environment, expect);
+}
+
+async function startReadOnly(
+  environment: TestStore['environment'],
+  expect: (what: string, isMet: boolean) => void,
+): Promise<void> {
+  execFileSync('mount', ['-o', 'remount,ro', disk]);
+  try {
+    const service = await Service.start(environment);
+    expect('a start on a read-only disk serves reads', (await service.fetch('/v1/posts/1')).status === 200);
+    const rejected = await service.post();
+    expect(`a write after it is 503, not ${rejected.status}`, rejected.status === 503);
+    await service.end();
+  } finally {
+    execFileSync('mount', ['-o', 'remount,rw', disk]);
+  }
+  console.log('SQLite: tested with a read-only disk');
 }
 
 /** Writes until the file system is full; its reported free size is wrong, because the database server also writes. */

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -263,6 +263,17 @@ describe('a data folder', () => {
     await expect(Service.start({ DATA_DIR: directory() })).rejects.toThrow(
       new RegExp(`^The service ended with 1:\\n(?:\\{.*\\n)*${message}[^\\n]*\\n$`),
     );
+  });
+
+  it('that accepts no bytes has no file of a key after the failed start', async () => {
+    const script = `import(process.argv[1]).then((m) => m.developmentSecret(process.argv[2]))`;
+    const module = join(process.cwd(), 'dist/config/development-secret.js');
+    // The limit is zero bytes in each file; without the signal, a write fails as on a full disk.
+    const limited = `trap '' XFSZ; ulimit -f 0; exec "$0" -e "$1" "$2" "$3"`;
+    const failed = run('bash', ['-c', limited, process.execPath, script, module, folder]);
+
+    await expect(failed).rejects.toThrow(/EFBIG/);
+    expect(await readdir(folder)).toEqual([]);
   });
 
   it('that other users can open contains a database that they cannot read', async () => {

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
 import type { EntitySchema, MixedList, QueryRunner, ReplicationMode } from 'typeorm';
@@ -101,11 +101,13 @@ export class SqliteDataSource extends ServiceDataSource {
 
 /** Makes the file readable for its owner only; SQLite's other files inherit that, even in a folder of wider access. */
 function makePrivate(file: string): void {
-  closeSync(openSync(file, 'a', 0o600));
   try {
+    closeSync(openSync(file, 'a', 0o600));
     chmodSync(file, 0o600);
   } catch (error) {
-    // On a volume of a group, the file may have another owner, who decides about its access.
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    // On a volume of a group, the file may have another owner, who decides about its access. From a read-only disk,
+    // the service can still read.
+    if (code !== 'EPERM' && !(code === 'EROFS' && existsSync(file))) throw error;
   }
 }

@@ -15,13 +15,18 @@ export class FileLock {
     makeDataFolder(dirname(file));
     const holder = new Database(file, { timeout: timeout });
     try {
+      // A journal would need space on the disk.
+      holder.pragma('journal_mode = MEMORY');
       holder.exec('BEGIN EXCLUSIVE');
-      return new FileLock(holder);
     } catch (error) {
+      const { code = '' } = error as { code?: string };
+      // On a read-only disk there is nothing to protect: no process can write.
+      if (code.startsWith('SQLITE_READONLY')) return new FileLock(holder);
       holder.close();
-      if ((error as { code?: string }).code === 'SQLITE_BUSY') return undefined;
+      if (code === 'SQLITE_BUSY') return undefined;
       throw error;
     }
+    return new FileLock(holder);
   }
 
   release(): void {
