@@ -12,8 +12,8 @@ import { containing } from './search/search.js';
 /** Above this multiple of offset + limit, posts are read in list order instead of using the search index. */
 const MANY = 100;
 
-/** On SQLite, reading more rows than this would delay other requests by more than some milliseconds. */
-const MANY_ROWS = 1000;
+/** On SQLite, reading more rows than this would delay other requests by more than some 20 milliseconds. */
+const MANY_ROWS = 4000;
 
 /** The lists of posts. Slow reads do not delay other requests. */
 @Injectable()

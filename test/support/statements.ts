@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import Database from 'better-sqlite3';
 import { Client } from 'pg';
+import { Piscina } from 'piscina';
 import { vi } from 'vitest';
 
 const work = new AsyncLocalStorage<true>();
@@ -22,6 +23,14 @@ export async function statementsOf(action: () => Promise<unknown>): Promise<stri
       return query.apply(this, sent) as never;
     }),
   ];
+  const { run } = Piscina.prototype as unknown as { run: (...sent: any[]) => unknown };
+  spies.push(
+    // Slow reads of SQLite run in threads.
+    vi.spyOn(Piscina.prototype, 'run').mockImplementation(function (this: Piscina, ...sent: any[]) {
+      note(sent[0].sql);
+      return run.apply(this, sent) as never;
+    }) as never,
+  );
   const memory = new Database(':memory:');
   const statement = Object.getPrototypeOf(memory.prepare('SELECT 1')) as Record<
     string,

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, onSendHookHandler } from 'fastify';
 import { AppError } from '../errors/errors.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { onResponseEnd } from './response-end.js';
@@ -31,7 +31,7 @@ export function boundResponses(fastify: FastifyInstance, metrics: Metrics): void
     () => held,
   );
   metrics.gauge('http_server_held_response_max_bytes', 'Size that they may have together', () => BUDGET);
-  fastify.addHook('onSend', (request, reply, payload, done) => {
+  const bound: onSendHookHandler = (request, reply, payload, done) => {
     const { raw } = reply;
     // A stream of events has its own limit, and sends nothing while nothing happens.
     const bytes = reply.getHeader('content-type') === 'text/event-stream' ? 0 : bytesOf(payload);
@@ -45,7 +45,12 @@ export function boundResponses(fastify: FastifyInstance, metrics: Metrics): void
       onResponseEnd(request, reply, () => (held -= bytes));
       disconnectWhenStalled(raw);
     }
-    done(null, payload);
+    // Node would copy a text to write it, and the copy does not count for the garbage collector.
+    done(null, bytes >= LARGE && typeof payload === 'string' ? Buffer.from(payload) : payload);
+  };
+  // After all other hooks, some of which need the text.
+  fastify.addHook('onRoute', (route) => {
+    route.onSend = [...[route.onSend ?? []].flat(), bound];
   });
 }
 

@@ -89,13 +89,16 @@ export class LargeBodies {
   private schedule(): void {
     if (this.isScheduled || this.waiting.length === 0 || this.running.size >= CONCURRENCY) return;
     this.isScheduled = true;
-    void nextTurn().then(() => {
-      this.isScheduled = false;
-      const next = this.waiting.shift();
-      if (!next) return;
-      this.running.add(next.request);
-      this.schedule();
-      next.begin();
-    });
+    void this.beginNext();
+  }
+
+  private async beginNext(): Promise<void> {
+    await nextTurn();
+    this.isScheduled = false;
+    const next = this.waiting.shift();
+    if (!next) return;
+    this.running.add(next.request);
+    this.schedule();
+    next.begin();
   }
 }

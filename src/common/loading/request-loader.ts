@@ -1,4 +1,4 @@
-import DataLoader, { type BatchLoadFn } from 'dataloader';
+import DataLoader from 'dataloader';
 import { inTurn } from './turns.js';
 
 /**
@@ -9,23 +9,29 @@ import { inTurn } from './turns.js';
 export class RequestLoader<Key, Value, CacheKey = Key> {
   private readonly loaders = new WeakMap<object, DataLoader<Key, Value, CacheKey>>();
 
-  /** @param cacheKey identifies keys that are objects */
+  /**
+   * @param loadBatch loads the values of the keys, in their order; a value that is an `Error` is thrown
+   * @param cacheKey identifies keys that are objects
+   */
   constructor(
-    private readonly loadBatch: BatchLoadFn<Key, Value>,
+    private readonly loadBatch: (
+      keys: readonly Key[],
+      context: object,
+    ) => PromiseLike<ArrayLike<Value | Error>>,
     private readonly cacheKey?: (key: Key) => CacheKey,
   ) {}
 
   load(context: object, key: Key): Promise<Value> {
     let loader = this.loaders.get(context);
-    if (!loader) this.loaders.set(context, (loader = this.create()));
+    if (!loader) this.loaders.set(context, (loader = this.create(context)));
     return inTurn(context, loader.load(key));
   }
 
-  private create(): DataLoader<Key, Value, CacheKey> {
+  private create(context: object): DataLoader<Key, Value, CacheKey> {
     const loader: DataLoader<Key, Value, CacheKey> = new DataLoader(
       (keys) => {
         loader.clearAll();
-        return this.loadBatch(keys);
+        return this.loadBatch(keys, context);
       },
       this.cacheKey ? { cacheKeyFn: this.cacheKey } : {},
     );

@@ -47,3 +47,12 @@ export function inTurn<T>(context: object, loaded: Promise<T>): Promise<T> {
     return value;
   });
 }
+
+let lastOfMuch: Promise<unknown> = Promise.resolve();
+
+/** Loads much data in a turn of its own, after all other such work, so that little of it is in memory at a time. */
+export function loadMuch<T>(load: () => Promise<T>): Promise<T> {
+  const loaded = lastOfMuch.then(nextTurn).then(load);
+  lastOfMuch = loaded.catch(() => undefined);
+  return loaded;
+}

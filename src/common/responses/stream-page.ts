@@ -13,16 +13,17 @@ export function streamPage(page: Page<unknown> | CursorPage<unknown>, method: st
   return new StreamableFile(Readable.from(parts), { type: 'application/json; charset=utf-8' });
 }
 
-async function* partsOf(page: Page<unknown> | CursorPage<unknown>): AsyncGenerator<string> {
+/** Bytes: Node would copy a text to write it. */
+async function* partsOf(page: Page<unknown> | CursorPage<unknown>): AsyncGenerator<Buffer> {
   const { data, ...rest } = page;
-  yield '{"data":[';
+  yield Buffer.from('{"data":[');
   let separator = '';
   for (const index of data.keys()) {
     const whole = await page.completion?.(index);
     // Deleted since the page was read.
     if (whole === undefined) continue;
-    yield separator + stringify(whole);
+    yield Buffer.from(separator + stringify(whole));
     separator = ',';
   }
-  yield `],${JSON.stringify(rest).slice(1)}`;
+  yield Buffer.from(`],${JSON.stringify(rest).slice(1)}`);
 }
