@@ -370,7 +370,7 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
   });
 
   it('rejects any other code', async () => {
-    for (const none of ['', 'x', '\u{1F511}', 'x'.repeat(100_000)]) {
+    for (const none of ['', 'x', '\u{1F511}', 'x'.repeat(60_000)]) {
       expect(await exchange(none)).toBeError('TOKEN_NOT_VALID');
     }
     for (const none of [undefined, null, 5, ['x'], 'a\0']) {

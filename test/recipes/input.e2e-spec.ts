@@ -263,7 +263,7 @@ describe.each(STORES)('input as in the Nest documentation, on %s', (store) => {
   });
 
   it('picks the declared fields from a body with thousands of others', async () => {
-    const others = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, [n]]));
+    const others = Object.fromEntries(Array.from({ length: 4900 }, (_, n) => [`k${n}`, [n]]));
     const reply = await api.post('/v1/cats', { ...others, name: 'Tom', toys: [{ name: 'Ball', price: 3 }] });
 
     expect(reply.body.cat).toEqual({ name: 'Tom', toys: [{ name: 'Ball', price: 3 }] });

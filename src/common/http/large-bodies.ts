@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors/errors.js';
-import { nextTurn } from '../loading/turns.js';
+import { nextTurn } from '../scheduling/turns.js';
 import type { Metrics } from '../metrics/metrics.js';
 
 /** Parsing, checking and storing a larger body blocks the event loop for milliseconds. */

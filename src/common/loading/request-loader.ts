@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import { inTurn } from './turns.js';
+import { inTurn, whenPassedOn } from '../scheduling/turns.js';
 
 /**
  * Loads the values that the fields of one request need in one batch. A value is forgotten once its batch is loaded: a
@@ -33,7 +33,10 @@ export class RequestLoader<Key, Value, CacheKey = Key> {
         loader.clearAll();
         return this.loadBatch(keys, context);
       },
-      this.cacheKey ? { cacheKeyFn: this.cacheKey } : {},
+      {
+        batchScheduleFn: (load) => whenPassedOn(context, load),
+        ...(this.cacheKey && { cacheKeyFn: this.cacheKey }),
+      },
     );
     return loader;
   }

@@ -2,7 +2,6 @@ import { SQLITE } from '../dialect.js';
 import type { Parameters } from '../parameters.js';
 import { Queries } from '../queries.js';
 import type { Transactions } from '../transactions.js';
-import { untilNotBusy } from './busy-loop.js';
 import { hideValues, SqliteConnection } from './connection.js';
 import type { SqliteDataSource } from './data-source.js';
 
@@ -20,7 +19,6 @@ export class SqliteQueries extends Queries {
   }
 
   protected async read<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
-    await untilNotBusy();
     return this.reader.all<Row>(sql, parameters);
   }
 

@@ -34,18 +34,40 @@ function endPiece(): void {
 
 const isTurnOver = (): boolean => performance.now() - startedAt > SLICE;
 
-const sharing = new WeakSet<object>();
+/** Requests with much work, with the number of their values that wait for the next turn. */
+const sharing = new WeakMap<object, { waiting: number }>();
 
 /** Lets the loaders of a request with much work share the event loop with other requests. */
-export const takeTurns = (context: object): void => void sharing.add(context);
+export function takeTurns(context: object): void {
+  if (!sharing.has(context)) sharing.set(context, { waiting: 0 });
+}
 
 /** Passes on what was loaded for a request: in the next turn, if it takes turns and this one is over. */
 export function inTurn<T>(context: object, loaded: Promise<T>): Promise<T> {
-  if (!sharing.has(context)) return loaded;
+  const request = sharing.get(context);
+  if (!request) return loaded;
   return loaded.then(async (value) => {
-    if (isTurnOver()) await nextTurn();
+    if (isTurnOver()) {
+      request.waiting++;
+      await nextTurn();
+      request.waiting--;
+    }
     return value;
   });
+}
+
+/**
+ * Loads a batch of a request when all values that were loaded before have been passed on: their fields may add to the
+ * batch, and one statement loads all of it.
+ */
+export function whenPassedOn(context: object, load: () => void): void {
+  // In the next tick all microtasks are over, as in DataLoader.
+  queueMicrotask(() => process.nextTick(() => void loadOrWait(context, load)));
+}
+
+async function loadOrWait(context: object, load: () => void): Promise<void> {
+  while ((sharing.get(context)?.waiting ?? 0) > 0) await nextTurn();
+  load();
 }
 
 let lastOfMuch: Promise<unknown> = Promise.resolve();
