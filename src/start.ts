@@ -1,11 +1,13 @@
 import type { Logger } from 'nestjs-pino';
 import { createApp } from './app.factory.js';
+import { checkPorts } from './common/lifecycle/check-ports.js';
 import { stopOnSignals } from './common/lifecycle/stop-on-signals.js';
 import { createLogger } from './common/logging/create-logger.js';
 import type { Config, PostgresStore } from './config/config.js';
 
 /** Serves until a signal arrives. */
 export async function start(config: Config): Promise<void> {
+  await checkPorts(config);
   const stopTracing =
     config.tracing && (await import('./tracing/start-tracing.js')).startTracing(config.tracing);
   const app = await createApp(config);

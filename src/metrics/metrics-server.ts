@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { metricsPortFault } from '../common/lifecycle/check-ports.js';
 import { Metrics, type MetricsReport } from '../common/metrics/metrics.js';
 import { Config } from '../config/config.js';
-import { ConfigError } from '../config/config-error.js';
 
 /** More than Prometheus and an operator need. */
 const MAX_CONNECTIONS = 20;
@@ -38,9 +38,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     try {
       await once(server.listen(metricsPort, host), 'listening');
     } catch (error) {
-      throw new ConfigError(`HOST and METRICS_PORT cannot be used: ${(error as Error).message}`, {
-        cause: error,
-      });
+      throw metricsPortFault(error);
     }
     this.server = server;
     this.logger.log(`Metrics on ${this.url}`);

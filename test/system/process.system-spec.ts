@@ -141,13 +141,15 @@ describe.each(STORES)('the process on %s', (store) => {
       expect(service.log.find(({ level }) => level === 40)?.['msg']).toContain('WRITE_ACCESS');
     });
 
-    it('reports which port is in use', async () => {
+    it.each(['PORT', 'METRICS_PORT'])('reports that %s is in use, and does not migrate', async (setting) => {
       const other = await createStore(store, { empty: true });
       const { port } = new URL(service.url);
 
-      await expect(Service.start({ ...other.environment, PORT: port })).rejects.toThrow(
-        new RegExp(`ended with 1:[^]*HOST and PORT cannot be used: .*127.0.0.1:${port}`),
+      await expect(Service.start({ ...other.environment, [setting]: port })).rejects.toThrow(
+        new RegExp(`ended with 1:[^]*HOST and ${setting} cannot be used: .*127.0.0.1:${port}`),
       );
+      const verified = await runCommand('verify', [], { environment: other.environment });
+      expect(verified.output).toMatch(/There is no database yet|The schema of the database is older/);
       await other.remove();
     });
 
