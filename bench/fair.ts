@@ -60,11 +60,12 @@ try {
 async function measure(store: StoreName): Promise<void> {
   const { environment, ...testStore } = await createStore(store);
   // Those of one author, then a hundred for each of a hundred authors.
-  for (const options of [
-    ['--posts', values.posts],
-    ['--posts', '10000', '--users', '100'],
+  for (const [name, ...options] of [
+    ['migrate', '--yes'],
+    ['seed', '--posts', values.posts],
+    ['seed', '--posts', '10000', '--users', '100'],
   ]) {
-    execFileSync(process.execPath, ['dist/commands/seed.js', ...options], {
+    execFileSync(process.execPath, [`dist/commands/${name}.js`, ...options], {
       env: { ...process.env, ...environment },
       stdio: ['ignore', 'inherit', 'inherit'],
     });

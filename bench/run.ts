@@ -127,9 +127,14 @@ try {
 
 async function measure(store: StoreName): Promise<void> {
   const { environment, ...testStore } = await createStore(store);
-  execFileSync(process.execPath, ['dist/commands/seed.js', '--posts', String(POSTS)], {
-    env: { ...process.env, ...environment },
-  });
+  for (const [name, ...options] of [
+    ['migrate', '--yes'],
+    ['seed', '--posts', String(POSTS)],
+  ]) {
+    execFileSync(process.execPath, [`dist/commands/${name}.js`, ...options], {
+      env: { ...process.env, ...environment },
+    });
+  }
   const service = await Server.start('dist/main.js', environment);
   for (let n = 1; n <= 20; n++) {
     await fetch(`${service.url}/v1/users`, {

@@ -133,10 +133,15 @@ function existing(place: string): Pick<TestStore, 'environment'> {
 async function seed(store: StoreName, size: number): Promise<TestStore> {
   const testStore = await createStore(store);
   process.stderr.write(`${store}: seeding ${size.toLocaleString('en')} posts\n`);
-  execFileSync(process.execPath, ['dist/commands/seed.js', '--posts', String(size)], {
-    env: { ...process.env, ...testStore.environment },
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
+  for (const [name, ...options] of [
+    ['migrate', '--yes'],
+    ['seed', '--posts', String(size)],
+  ]) {
+    execFileSync(process.execPath, [`dist/commands/${name}.js`, ...options], {
+      env: { ...process.env, ...testStore.environment },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+  }
   await seedEvents(testStore.environment, size);
   return testStore;
 }

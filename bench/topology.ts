@@ -45,10 +45,12 @@ process.env['TEST_DATABASE_URL'] = primary.url;
 const store = await createStore('PostgreSQL');
 const { environment } = store;
 const address = environment['DATABASE_URL']!;
-execFileSync(process.execPath, ['dist/commands/seed.js', '--posts', String(POSTS)], {
-  env: { ...process.env, ...environment },
-  stdio: ['ignore', 'ignore', 'inherit'],
-});
+for (const [name, ...options] of [['migrate'], ['seed', '--posts', String(POSTS)]]) {
+  execFileSync(process.execPath, [`dist/commands/${name}.js`, ...options], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+}
 const standby = await Standby.of(primary.url, standbyBinaries);
 const replica = Object.assign(new URL(address), { port: new URL(standby.url).port }).href;
 const pooler = await startPgBouncer(address);

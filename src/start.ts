@@ -3,17 +3,20 @@ import { createApp } from './app.factory.js';
 import { checkPorts } from './common/lifecycle/check-ports.js';
 import { stopOnSignals } from './common/lifecycle/stop-on-signals.js';
 import { createLogger } from './common/logging/create-logger.js';
-import type { Config, PostgresStore } from './config/config.js';
+import type { Config } from './config/config.js';
+import { describeStore } from './database/describe-store.js';
 
 /** Serves until a signal arrives. */
 export async function start(config: Config): Promise<void> {
+  const logger = createLogger(config);
+  for (const warning of config.warnings) logger.warn(warning, 'Config');
   await checkPorts(config);
   const stopTracing =
     config.tracing && (await import('./tracing/start-tracing.js')).startTracing(config.tracing);
   const app = await createApp(config);
   stopOnSignals(app, stopTracing);
   await app.listen(config.port, config.host);
-  announce(config, createLogger(config), await app.getUrl());
+  announce(config, logger, await app.getUrl());
 }
 
 function announce(config: Config, logger: Logger, url: string): void {
@@ -25,14 +28,7 @@ function announce(config: Config, logger: Logger, url: string): void {
     const message = 'SMTP_URL is not set: nobody can verify or change an e-mail, or reset a password';
     logger.warn(message, 'Service');
   }
-  const data =
-    store.kind === 'sqlite' ? `SQLite in ${store.directory}` : `PostgreSQL at ${describeAddresses(store)}`;
-  logger.log(`Ready on ${url}, data in ${data}`, 'Service');
+  logger.log(`Ready on ${url}, data in ${describeStore(store)}`, 'Service');
   const playground = graphql.playground ? `, playground at ${url}/graphql` : '';
   logger.log(`Reference at ${url}/docs${playground}`, 'Service');
-}
-
-function describeAddresses({ url, servers }: PostgresStore): string {
-  const hosts = (servers.length > 0 ? servers : [url]).map((server) => new URL(server).host);
-  return hosts.join(',') + new URL(url).pathname;
 }

@@ -30,7 +30,7 @@ describe.each(STORES)('the account command on %s', (store) => {
       { input: `${PASSWORD}\n`, run: spawnCommand },
     );
 
-    expect(output).toMatch(/^Root@example\.com \(\d+\) is a superuser\n$/);
+    expect(output).toMatch(/^Database: .+\nRoot@example\.com \(\d+\) is a superuser\n$/);
     expect(code).toBe(0);
     const { access } = await api.accounts.login('root@example.com');
     expect((await api.get('/auth/me/', bearer(access))).body).toMatchObject({
@@ -51,7 +51,7 @@ describe.each(STORES)('the account command on %s', (store) => {
 
     expect(await create('nobody', PASSWORD, { run: spawnCommand })).toEqual({
       code: 1,
-      output: 'email must be an e-mail address\n',
+      output: expect.stringMatching(/^Database: .+\nemail must be an e-mail address\n$/),
     });
     expect((await create('a@example.com', '12345')).output).toContain('password must be at least 6');
     expect((await create('TAKEN@example.com', PASSWORD)).output).toContain('already exists');
@@ -144,23 +144,38 @@ describe.each(STORES)('the account command on %s', (store) => {
     expect((await run(['verify-email', 'before@example.com'])).output).toContain('is verified');
     expect(await me()).toMatchObject({ is_email_verified: true });
     expect((await run(['change-email', 'before@example.com', 'After@EXAMPLE.com'])).output).toMatch(
-      /^After@example\.com \(\d+\) was before@example\.com\n$/,
+      /^Database: .+\nAfter@example\.com \(\d+\) was before@example\.com\n$/,
     );
     expect(await me()).toMatchObject({ email: 'After@example.com', is_email_verified: true });
     const taken = await run(['change-email', 'after@example.com', 'TAKEN-by@example.com']);
-    expect(taken).toEqual({ code: 1, output: 'There is another account TAKEN-by@example.com\n' });
+    expect(taken).toEqual({
+      code: 1,
+      output: expect.stringMatching(/^Database: .+\nThere is another account TAKEN-by@example\.com\n$/),
+    });
     expect((await run(['change-email', 'after@example.com', 'nobody'])).output).toContain('not an e-mail');
     expect(await me()).toMatchObject({ email: 'After@example.com' });
   });
 
-  it('deletes an account', async () => {
+  it.each([
+    ['the answer y', ['delete', 'deleted@example.com'], 'y\n'],
+    ['--yes', ['delete', 'deleted@example.com', '--yes'], ''],
+  ])('deletes an account only after %s', async (_, parameters, input) => {
     await api.accounts.register('deleted@example.com');
     const { access } = await api.accounts.login('deleted@example.com');
+    for (const other of ['', 'n\n']) {
+      const { code, output } = await run(['delete', 'deleted@example.com'], { input: other });
+      expect(output).toMatch(
+        /\nDelete deleted@example\.com \(\d+\) and all personal data permanently\? \(y\/N\) \nCancelled, nothing was changed/,
+      );
+      expect(code).toBe(1);
+    }
+    expect(await api.get('/auth/me/', bearer(access))).toHaveStatus(200);
 
-    expect(await run(['delete', 'deleted@example.com'])).toMatchObject({ code: 0 });
+    expect(await run(parameters, { input })).toMatchObject({ code: 0 });
     expect(await api.get('/auth/me/', bearer(access))).toBeError('TOKEN_NOT_VALID');
     expect((await run(['show', 'deleted@example.com'])).output).toContain('There is no account');
     await api.accounts.register('deleted@example.com');
+    await run(['delete', 'deleted@example.com', '--yes']);
   });
 
   it('purges expired rows, and nothing else', async () => {

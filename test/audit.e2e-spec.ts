@@ -308,7 +308,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
     await run('account', ['change-email', 'eve@example.com', 'eva@example.com']);
     await run('account', ['show', 'eva@example.com']);
     await run('account', ['staff', 'nobody@example.com']);
-    await run('account', ['delete', 'eva@example.com']);
+    await run('account', ['delete', 'eva@example.com', '--yes']);
 
     const { code, output } = await run('audit', ['--subject', `account ${id}`]);
     expect(code).toBe(0);

@@ -80,7 +80,7 @@ describe('a backup of the embedded database', () => {
     await ended;
     rmSync(data, { recursive: true });
 
-    expect(await spawn('restore', backup)).toMatchObject({ code: 0 });
+    expect(await spawn('restore', '--yes', backup)).toMatchObject({ code: 0 });
     const { code, output } = await spawn('verify');
     expect({ code, output }).toMatchObject({ code: 0 });
     expect(output).toContain('All totals are correct');
@@ -126,7 +126,7 @@ describe('a backup of the embedded database', () => {
     const { code, output } = await run('restore', backup);
 
     expect(code).toBe(1);
-    expect(output).toMatch(/^A service or a command uses .*: stop it first\n$/);
+    expect(output).toMatch(/^Database: .+\nA service or a command uses .*: stop it first\n$/);
     expect(await service.get('/v1/posts/2')).toHaveStatus(200);
     await service.stop();
   });
@@ -210,7 +210,7 @@ describe('a backup of the embedded database', () => {
   });
 
   it.each([
-    ['missing', () => rmSync(backup), /^There is no file /],
+    ['missing', () => rmSync(backup), /^Database: .+\nThere is no file /],
     ['not a database', () => writeFileSync(backup, 'x'.repeat(9000)), /cannot be read as a database/],
     ['a folder', () => (rmSync(backup), mkdirSync(backup)), /cannot be read as a database/],
     ['truncated', () => truncateSync(backup, statSync(backup).size - 8192), /is damaged|cannot be read/],

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,7 +13,7 @@ import { createStore, STORES, type TestStore } from './support/stores.js';
 describe.each(STORES)('commands on %s', (store) => {
   let testStore: TestStore;
   beforeEach(async () => {
-    testStore = await createStore(store, { empty: true });
+    testStore = await createStore(store);
   });
   afterEach(() => testStore.remove());
 
@@ -77,13 +78,13 @@ describe.each(STORES)('commands on %s', (store) => {
     await write('a.md', '# A2\n\nOther text');
     await write('c.md', '# C\n\nText');
     const { code, output } = await run('import', [join(folder, '..', 'texts', '.')]);
-    expect([code, output]).toEqual([0, expect.stringContaining('1 posts stored')]);
+    expect([code, output]).toEqual([0, expect.stringContaining('1 post stored')]);
     expect(output).toContain('3 posts already existed (--update changes those that differ)');
     expect((await list(api)).data[0]).toMatchObject({ title: 'A', content: '# A\n\nText' });
 
     const { output: updated } = await run('import', ['--update', folder]);
     expect(updated).toContain('0 posts stored');
-    expect(updated).toContain('1 posts changed');
+    expect(updated).toContain('1 post changed');
     expect(updated).toContain('3 posts already existed\n');
     const { output: audited } = await run('audit', ['--subject', '/v1/posts']);
     const entries = audited.trimEnd().split('\n');
@@ -126,9 +127,9 @@ describe.each(STORES)('commands on %s', (store) => {
     const { code, output } = await run('import', [folder]);
 
     expect(output).toContain('2 posts stored');
-    expect(output).toContain('2 files with "tags" in their front matter');
-    expect(output).toContain('1 files with "date" in their front matter');
-    expect(output).toContain('1 files skipped, which are not Markdown: picture.png');
+    expect(output).toContain('2 files with "tags" in the front matter');
+    expect(output).toContain('1 file with "date" in the front matter');
+    expect(output).toContain('1 file skipped, not Markdown: picture.png');
     expect(output).toContain('c.md: is not UTF-8');
     expect(output).toContain('d.md: has front matter without names');
     expect(output).toContain('1 rejected: is not UTF-8');
@@ -165,10 +166,7 @@ describe.each(STORES)('commands on %s', (store) => {
         1,
         expect.stringContaining("Unknown option '--frobnicate'\n\nUsage: npm"),
       ]);
-      const source = await commandDataSource(loadStoreConfig(testStore.environment)).initialize();
-      const runner = source.createQueryRunner();
-      expect(await runner.hasTable('posts')).toBe(false);
-      await source.destroy();
+      expect((await run('verify')).output).toContain('\nposts: 0 rows\n');
     },
   );
 
@@ -194,7 +192,7 @@ describe.each(STORES)('commands on %s', (store) => {
 
     expect(output).toContain('2 posts stored');
     expect(output).toMatch(/line 3: is not JSON/);
-    expect(output).toMatch(/line 4: The body must be a JSON object/);
+    expect(output).toMatch(/line 4: is not a JSON object\n/);
     expect(output).toMatch(/line 6: title must not contain NUL/);
     expect(output).toMatch(/line 7: status must be one of/);
     expect(code).toBe(2);
@@ -249,17 +247,66 @@ describe.each(STORES)('commands on %s', (store) => {
     },
   );
 
-  it('do not migrate with MIGRATE=off, and report what to do instead', async () => {
-    testStore = { ...testStore, environment: { ...testStore.environment, MIGRATE: 'off' } };
-    const rejected = await run('account', ['list']);
+  it.each([
+    ['verify', []],
+    ['audit', []],
+    ['account', ['list']],
+    ['account', ['purge']],
+    ['events', ['renew-epoch']],
+    ['seed', ['--posts', '1']],
+    ['import', ['-']],
+  ])('%s %j rejects an older schema, and does not change it', async (name, parameters) => {
+    const config = loadStoreConfig(testStore.environment);
+    const ran = async () => {
+      const source = await commandDataSource(config).initialize();
+      const rows = await source.query('SELECT name FROM migrations ORDER BY id');
+      await source.destroy();
+      return rows.map((row: { name: string }) => row.name);
+    };
+    const source = await commandDataSource(config).initialize();
+    await source.query('DELETE FROM migrations WHERE id = (SELECT max(id) FROM migrations)');
+    await source.destroy();
+    const before = await ran();
 
-    expect(rejected.code).toBe(1);
-    expect(rejected.output).toMatch(
-      /^MIGRATE is off, and \d+ migrations are pending: run npm run migrate first\n$/,
+    const { code, output } = await run(name, parameters);
+
+    expect(code).toBe(1);
+    expect(output).toMatch(
+      /The schema of the database is older than this build \(.+\): 1 migration is pending; run npm run migrate first\n$/,
     );
-    expect((await run('verify')).code).toBe(1);
-    expect((await spawn('migrate')).code).toBe(0);
-    expect((await run('account', ['list'])).code).toBe(0);
+    expect(await ran()).toEqual(before);
+  });
+
+  it('name the database before they write, without its password', async () => {
+    const { DATA_DIR, DATABASE_URL } = testStore.environment;
+    const { host, pathname } = new URL(DATABASE_URL ?? 'file:///');
+    const place = store === 'SQLite' ? `SQLite in ${DATA_DIR}` : `PostgreSQL at ${host}${pathname}`;
+    for (const [name, ...parameters] of [
+      ['migrate'],
+      ['seed', '--posts', '1'],
+      ['import', '-'],
+      ['verify', '--repair'],
+      ['events', 'renew-epoch'],
+      ['account', 'purge'],
+    ]) {
+      const { code, output } = await run(name!, parameters);
+      expect([name, code, output.split('\n', 1)[0]]).toEqual([name, 0, `Database: ${place}`]);
+    }
+  });
+
+  it('warn of a misspelt setting, and stop in production', async () => {
+    const environment = { ...testStore.environment, DATABSE_URL: 'postgres://user:secret@host/posts' };
+    const warned = await runCommand('verify', [], { environment });
+    expect(warned.output).toContain('Warning: DATABSE_URL is no setting; did you mean DATABASE_URL?\n');
+    expect(warned.code).toBe(0);
+
+    const stopped = await runCommand('verify', [], {
+      environment: { ...environment, NODE_ENV: 'production' },
+    });
+    expect(stopped).toEqual({
+      code: 1,
+      output: 'Invalid configuration:\n  DATABSE_URL is no setting; did you mean DATABASE_URL?\n',
+    });
   });
 
   it('seed creates the same posts for the same number', async () => {
@@ -277,7 +324,7 @@ describe.each(STORES)('commands on %s', (store) => {
   it.each([
     ['import', [], 'Usage: npm run import'],
     ['import', ['/nowhere'], 'There is no file or folder /nowhere'],
-    ['import', ['--skip', 'x', '-'], 'Usage: npm run import'],
+    ['import', ['--skip', 'x', '-'], '--skip must be a whole number from 0'],
     ['seed', ['--posts', 'many'], '--posts must be a whole number from 1'],
     ['seed', ['--pots', '1'], "Unknown option '--pots'"],
   ])('%s %j fails with one line', async (name, parameters, message) => {
@@ -286,6 +333,87 @@ describe.each(STORES)('commands on %s', (store) => {
     expect(code).toBe(1);
     expect(output).toContain(message);
     expect(output).not.toMatch(/\n\s+at /);
+  });
+});
+
+describe('a command without a database', () => {
+  let store: TestStore;
+  beforeEach(async () => {
+    store = await createStore('SQLite', { empty: true });
+  });
+  afterEach(() => store.remove());
+
+  const run = (name: string, parameters: string[] = [], input = '') =>
+    runCommand(name, parameters, { environment: store.environment, input });
+  const file = () => join(store.environment['DATA_DIR']!, 'database.sqlite');
+  const SUPERUSER = ['create-superuser', '--email', 'ada@example.com', '--name', 'Ada'];
+
+  it.each([
+    ['verify', []],
+    ['audit', []],
+    ['account', ['list']],
+    ['account', ['show', 'ada@example.com']],
+    ['events', ['tail']],
+  ])('%s %j creates none', async (name, parameters) => {
+    const { code, output } = await run(name, parameters);
+
+    expect([code, output]).toEqual([
+      1,
+      expect.stringMatching(
+        /^There is no database yet \(SQLite in .+\): start the service, or run npm run migrate\n$/,
+      ),
+    ]);
+    expect(existsSync(file())).toBe(false);
+  });
+
+  it.each([
+    ['migrate', []],
+    ['seed', ['--posts', '1']],
+    ['import', ['-']],
+    ['account', SUPERUSER],
+    ['events', ['renew-epoch']],
+    ['restore', ['backup.sqlite']],
+  ])('%s %j asks before it creates one', async (name, parameters) => {
+    for (const input of ['', 'n\n', 'secret\n']) {
+      const { code, output } = await run(name, parameters, input);
+      expect([code, output.split('\n')]).toEqual([
+        1,
+        [
+          `Database: SQLite in ${store.environment['DATA_DIR']}`,
+          'There is no database there yet; this command creates a new one.',
+          'Create a new database? (y/N) ',
+          'Cancelled, nothing was changed; answer y, or pass --yes to skip the question',
+          '',
+        ],
+      ]);
+      expect(existsSync(file())).toBe(false);
+    }
+  });
+
+  it.each([
+    ['migrate', [], 'y\n', 'Migrations run: '],
+    ['migrate', ['--yes'], '', 'Migrations run: '],
+    ['seed', ['--posts', '3'], 'yes\n', '3 posts in '],
+    ['import', ['--yes', '-'], '{"title":"T","content":"C"}', '1 post stored'],
+    ['account', SUPERUSER, 'y\nA long passphrase\n', 'is a superuser'],
+  ])('%s %j creates one after the answer %j', async (name, parameters, input, expected) => {
+    const { code, output } = await run(name, parameters, input);
+
+    expect([code, output]).toEqual([0, expect.stringContaining(expected)]);
+    expect((await run('verify')).code).toBe(0);
+  });
+
+  it.each([
+    ['seed', ['--posts', 'many'], '--posts must be a whole number from 1'],
+    ['import', ['/nowhere'], 'There is no file or folder /nowhere'],
+    ['account', ['frobnicate'], 'There is no command frobnicate'],
+    ['events', ['frobnicate'], 'There is no command frobnicate'],
+  ])('%s %j reports the mistake first', async (name, parameters, message) => {
+    const { code, output } = await run(name, parameters, 'y\n');
+
+    expect(code).toBe(1);
+    expect(output.split('\n', 1)[0]).toBe(message);
+    expect(existsSync(file())).toBe(false);
   });
 });
 

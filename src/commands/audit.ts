@@ -1,5 +1,5 @@
 import '../require-node.js';
-import { parseCommandLine } from './support/command-line.js';
+import { parseCommandLine, parseNumber } from './support/command-line.js';
 
 const USAGE = `Usage: npm run audit [-- --account id] [--subject path] [--before id] [--limit N]
 
@@ -14,29 +14,28 @@ const { values } = parseCommandLine(USAGE, {
   options: { account: text, subject: text, before: text, limit: text },
 });
 
+const number = (flag: keyof typeof values): number | undefined => {
+  const value = values[flag];
+  return value === undefined ? undefined : parseNumber(`--${flag}`, value, 1);
+};
+const filter = {
+  accountId: number('account'),
+  subject: values.subject,
+  beforeId: number('before') ?? 0,
+  limit: number('limit') ?? 100,
+};
+
 // Loaded after the flags are parsed, so that `--help` is fast.
 const { AuditEntry } = await import('../audit/audit-entry.entity.js');
 const { toAuditEntryView } = await import('../audit/audit-entry.view.js');
 const { auditLog } = await import('./support/audit-command.js');
-const { runDatabaseCommand, UsageError } = await import('./support/run-command.js');
-
-function number(flag: keyof typeof values): number | undefined {
-  const value = values[flag];
-  if (value === undefined) return undefined;
-  if (!/^[1-9]\d{0,14}$/.test(value)) throw new UsageError(`--${flag} must be a whole number from 1`);
-  return Number(value);
-}
+const { runDatabaseCommand } = await import('./support/run-command.js');
 
 await runDatabaseCommand(
   async (database) => {
-    const entries = await auditLog(database).find({
-      accountId: number('account'),
-      subject: values.subject,
-      beforeId: number('before') ?? 0,
-      limit: number('limit') ?? 100,
-    });
+    const entries = await auditLog(database).find(filter);
     for (const entry of entries) console.log(JSON.stringify(toAuditEntryView(entry)));
     return 0;
   },
-  [AuditEntry],
+  { entities: [AuditEntry], access: 'read' },
 );

@@ -1,4 +1,5 @@
 import '../require-node.js';
+import { countOf } from './support/count-of.js';
 import { parseCommandLine } from './support/command-line.js';
 import { Progress } from './support/progress.js';
 
@@ -28,6 +29,6 @@ await runCommand(async ({ store }) => {
     pages = total;
   });
   progress?.end();
-  console.log(`Backed up ${pages} pages to ${file} and verified the copy`);
+  console.log(`Backed up ${countOf(pages, 'page')} to ${file} and verified the copy`);
   return 0;
 });

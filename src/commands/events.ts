@@ -1,7 +1,8 @@
 import '../require-node.js';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { CommandDatabase } from '../database/command-database.js';
 import type { EventStore } from '../events/index.js';
-import { parseCommandLine } from './support/command-line.js';
+import { parseCommandLine, rejectUsage } from './support/command-line.js';
 
 /** The interval between two reads, in milliseconds. */
 const INTERVAL = 250;
@@ -22,6 +23,12 @@ const { values, positionals } = parseCommandLine(USAGE, {
   allowPositionals: true,
 });
 
+const [command, ...more] = positionals;
+if (command === undefined || more.length > 0) rejectUsage(USAGE);
+if (command !== 'tail' && command !== 'renew-epoch') {
+  rejectUsage(`There is no command ${command}\n\n${USAGE}`);
+}
+
 // Loaded after the flags are parsed, so that `--help` is fast.
 const { AppError } = await import('../common/errors/errors.js');
 const { isOutage } = await import('../database/failures.js');
@@ -31,15 +38,19 @@ const { runDatabaseCommand, UsageError } = await import('./support/run-command.j
 /** The address of the service, as the service itself has it. */
 const SOURCE = process.env['PUBLIC_URL'] ?? 'http://127.0.0.1:3000';
 
-await runDatabaseCommand(async ({ queries, transactions }) => {
-  const [command, ...more] = positionals;
-  if (more.length > 0) throw new UsageError(USAGE);
-  if (command === 'tail') return tail(new events.EventStore(queries, transactions, new events.EventTypes()));
-  if (command !== 'renew-epoch') throw new UsageError(USAGE);
+await (command === 'tail'
+  ? runDatabaseCommand(
+      ({ queries, transactions }) =>
+        tail(new events.EventStore(queries, transactions, new events.EventTypes())),
+      { access: 'read' },
+    )
+  : runDatabaseCommand(renewEpoch, { access: 'write' }));
+
+async function renewEpoch({ queries, transactions }: CommandDatabase): Promise<number> {
   await new events.EventNumbering(queries, transactions).renewEpoch();
   console.log('Started a new epoch for event ids');
   return 0;
-});
+}
 
 async function tail(store: EventStore): Promise<number> {
   const { types, after } = values;

@@ -1,26 +1,29 @@
 import '../require-node.js';
-import { parseCommandLine } from './support/command-line.js';
+import { parseCommandLine, YES } from './support/command-line.js';
 import { Progress } from './support/progress.js';
 
-const USAGE = `Usage: npm run restore -- <file>
+const USAGE = `Usage: npm run restore -- [--yes] <file>
 
 Replaces the embedded database with a backup. Stop the service first. The backup is verified before anything changes,
-and the previous database is saved next to the new one.
+and the previous database is saved next to the new one. Without a previous database, the command asks before it creates
+one; --yes skips the question.
 
 With PostgreSQL, pass no file: restore with pg_restore, or recover to a point in time, then run it once before the
 service starts. See docs/operations.md.`;
 
-const { positionals } = parseCommandLine(USAGE, { allowPositionals: true });
+const { values, positionals } = parseCommandLine(USAGE, { options: YES, allowPositionals: true });
 
 // Loaded after the flags are parsed, so that `--help` is fast.
 const { finishRestore } = await import('../database/after-restore.js');
 const { restoreDatabase } = await import('../database/sqlite/restore.js');
 const { operator } = await import('./support/operator.js');
 const { runCommand, UsageError } = await import('./support/run-command.js');
+const { nameTarget } = await import('./support/target-database.js');
 
 await runCommand(async (config) => {
   const { store } = config;
   if (positionals.length !== (store.kind === 'sqlite' ? 1 : 0)) throw new UsageError(USAGE);
+  await nameTarget(store, values.yes);
   if (store.kind === 'postgres') {
     await finishRestore(config, operator());
     console.log('The restored database is ready for the service');

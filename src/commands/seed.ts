@@ -2,7 +2,8 @@ import '../require-node.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandDatabase } from '../database/command-database.js';
 import type { NewPost } from '../posts/post-batch.js';
-import { parseCommandLine } from './support/command-line.js';
+import { parseCommandLine, parseNumber, YES } from './support/command-line.js';
+import { countOf } from './support/count-of.js';
 import { generateName, generatePost } from './support/generate.js';
 import { Progress } from './support/progress.js';
 
@@ -13,25 +14,27 @@ const BATCH = 2000;
 const MAX_USERS = 10_000;
 
 const { values } = parseCommandLine(
-  `Usage: npm run seed -- [--posts N] [--users M]
+  `Usage: npm run seed -- [--posts N] [--users M] [--yes]
 
 Generates N posts (1000) in several scripts, always the same ones for the same N. Their authors are M new users (0) in
-turn, or without these the author of all posts of the REST API. The log of events does not contain them.`,
-  { options: { posts: { type: 'string', default: '1000' }, users: { type: 'string', default: '0' } } },
+turn, or without these the author of all posts of the REST API. The log of events does not contain them. --yes creates a new database without a
+question.`,
+  {
+    options: { posts: { type: 'string', default: '1000' }, users: { type: 'string', default: '0' }, ...YES },
+  },
 );
+
+const count = parseNumber('--posts', values.posts, 1);
+const userCount = parseNumber('--users', values.users, 0, MAX_USERS);
 
 // Loaded after the flags are parsed, so that `--help` is fast.
 const { insertPosts } = await import('../posts/post-batch.js');
 const { insertUsers } = await import('../users/user-batch.js');
-const { runDatabaseCommand, UsageError } = await import('./support/run-command.js');
+const { runDatabaseCommand } = await import('./support/run-command.js');
 
-await runDatabaseCommand(async (database) => {
-  const count = Number(values.posts);
-  if (!Number.isSafeInteger(count) || count < 1)
-    throw new UsageError('--posts must be a whole number from 1');
-  const userCount = Number(values.users);
-  if (!Number.isInteger(userCount) || userCount < 0 || userCount > MAX_USERS)
-    throw new UsageError(`--users must be a whole number from 0 to ${MAX_USERS}`);
+await runDatabaseCommand(seed, { access: 'write', yes: values.yes });
+
+async function seed(database: CommandDatabase): Promise<number> {
   const authors = userCount === 0 ? [1] : await makeUsers(database, userCount);
 
   const progress = new Progress('posts', count);
@@ -50,13 +53,13 @@ await runDatabaseCommand(async (database) => {
     progress.show(done);
     await sleep(1);
   }
-  console.log(`${count.toLocaleString('en')} posts in ${progress.end().toFixed(1)} s`);
+  console.log(`${countOf(count, 'post')} in ${progress.end().toFixed(1)} s`);
   return 0;
-});
+}
 
 /** @returns their ids */
-function makeUsers(database: CommandDatabase, count: number): Promise<number[]> {
-  const users = Array.from({ length: count }, (_, n) => ({
+function makeUsers(database: CommandDatabase, length: number): Promise<number[]> {
+  const users = Array.from({ length }, (_, n) => ({
     name: generateName(n),
     email: `user${n + 1}@example.com`,
   }));

@@ -1,5 +1,6 @@
 import '../require-node.js';
 import type { CommandDatabase } from '../database/command-database.js';
+import { countOf } from './support/count-of.js';
 import { parseCommandLine } from './support/command-line.js';
 
 const USAGE = `Usage: npm run verify [-- --repair]
@@ -20,7 +21,9 @@ const { countRows } = await import('../database/count-rows.js');
 const { verifyBackup } = await import('../database/sqlite/backup.js');
 const { runCommand, runDatabaseCommand, UsageError } = await import('./support/run-command.js');
 
-await (positionals.length > 0 ? runCommand(verifyFile) : runDatabaseCommand(verifyRows));
+await (positionals.length > 0
+  ? runCommand(verifyFile)
+  : runDatabaseCommand(verifyRows, { access: values.repair ? 'write' : 'read' }));
 
 async function verifyFile(): Promise<number> {
   const [file = '', ...more] = positionals;
@@ -36,7 +39,7 @@ async function verifyFile(): Promise<number> {
 
 async function verifyRows(database: CommandDatabase): Promise<number> {
   for (const { name, count } of await countRows(database.queries)) {
-    console.log(`${name}: ${count.toLocaleString('en')} rows`);
+    console.log(`${name}: ${countOf(count, 'row')}`);
   }
   const faults = await findTotalFaults(database.queries);
   for (const { scope, counted, kept } of faults) console.log(`${scope}: stored ${kept}, counted ${counted}`);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Config, PasswordPolicyMode } from './config.js';
 import { developmentSecret } from './development-secret.js';
 import { readSecretFiles } from './secret-files.js';
+import { misspeltSettings } from './misspelt-settings.js';
 import { mailFaults, mailSettings, toMail } from './load-mail.js';
 import { socialFaults, socialSettings, toSocialClients } from './load-social.js';
 import { storeSettings, toStore } from './load-store.js';
@@ -117,6 +118,8 @@ const settings = z.object({
   DRAIN_DELAY_MS: wholeNumber(0, 8000).default(500),
 });
 
+const NAMES = [...Object.keys(settings.shape), ...Object.keys(socialSettings.shape)];
+
 const WRITE_ACCESS_MISSING =
   'WRITE_ACCESS must be set when NODE_ENV is production: who may change data is open (everyone), ' +
   'authenticated (every account) or staff';
@@ -131,6 +134,8 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
   const { data: env, faults } = parse(settings, environment);
   const { data: socialEnv, faults: badAddresses } = parse(socialSettings, environment);
   faults.push(...badFiles, ...badAddresses, ...socialFaults(environment), ...mailFaults(environment));
+  const misspelt = misspeltSettings(variables, NAMES);
+  if (environment['NODE_ENV'] === 'production') faults.push(...misspelt);
   if (environment['NODE_ENV'] === 'production' && !environment['JWT_SECRET']) {
     faults.push('JWT_SECRET must be set when NODE_ENV is production');
   }
@@ -183,6 +188,7 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
     logLevel: env.LOG_LEVEL,
     tracing: toTracing(env),
     drainDelay: env.DRAIN_DELAY_MS,
+    warnings: Object.freeze(misspelt),
   });
 }
 

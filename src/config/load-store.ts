@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Config } from './config.js';
+import { misspeltSettings } from './misspelt-settings.js';
 import { isPostgresAddress, isWritableTarget, needsPrimary, serversOf } from './postgres-address.js';
 import { readSecretFiles } from './secret-files.js';
 import { oneOf, parse, text, unusable, wholeNumber } from './settings.js';
@@ -29,16 +30,17 @@ export const storeSettings = z.object({
   MIGRATE: oneOf(['auto', 'off']).default('auto'),
 });
 
-/** What a command needs: the database, and whether to migrate it. */
-export type StoreConfig = Pick<Config, 'store' | 'migrateAtStart'>;
+/** What a command needs. */
+export type StoreConfig = Pick<Config, 'store' | 'warnings'>;
 
 /** For commands that run next to the service or before it. @throws ConfigError */
 export function loadStoreConfig(variables: NodeJS.ProcessEnv): StoreConfig {
   const { environment, faults: badFiles } = readSecretFiles(variables);
   const { data, faults } = parse(storeSettings, environment);
-  faults.push(...badFiles);
+  const misspelt = misspeltSettings(variables, Object.keys(storeSettings.shape));
+  faults.push(...badFiles, ...(variables['NODE_ENV'] === 'production' ? misspelt : []));
   if (!data || faults.length > 0) throw unusable(faults);
-  return { store: toStore(data), migrateAtStart: data.MIGRATE === 'auto' };
+  return { store: toStore(data), warnings: misspelt };
 }
 
 export const toStore = (env: z.infer<typeof storeSettings>): Config['store'] =>

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** Settings with a secret. Each can be read from the file in `NAME_FILE`, as orchestrators mount secrets. */
-const SECRETS = [
+export const SECRETS: readonly string[] = [
   'JWT_SECRET',
   'JWT_SECRET_PREVIOUS',
   'DATABASE_URL',
@@ -12,6 +12,9 @@ const SECRETS = [
   'GITHUB_CLIENT_SECRET',
 ];
 
+/** The setting that names the file of a secret. */
+export const fileSetting = (name: string): string => `${name}_FILE`;
+
 /** The environment with the content of the `…_FILE` settings, and an error for each file that cannot be used. */
 export function readSecretFiles(environment: NodeJS.ProcessEnv): {
   readonly environment: NodeJS.ProcessEnv;
@@ -20,7 +23,7 @@ export function readSecretFiles(environment: NodeJS.ProcessEnv): {
   const read: NodeJS.ProcessEnv = { ...environment };
   const faults: string[] = [];
   for (const name of SECRETS) {
-    const file = environment[`${name}_FILE`];
+    const file = environment[fileSetting(name)];
     if (!file) continue;
     if (environment[name]) {
       faults.push(`${name}_FILE must not be set together with ${name}`);

@@ -36,7 +36,14 @@ export async function spawnCommand(
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
-  if (interrupt) child.stderr.once('data', () => child.kill('SIGINT'));
+  if (interrupt) {
+    const stopOnProgress = () => {
+      if (!/\d\/s/.test(output)) return;
+      child.stderr.off('data', stopOnProgress);
+      child.kill('SIGINT');
+    };
+    child.stderr.on('data', stopOnProgress);
+  }
   const [code] = await once(child, 'close');
   return { code, output };
 }

@@ -79,7 +79,7 @@ async function createServerTemplate(server: PostgresServer, cleanups: Cleanup[])
 }
 
 const migrate = (environment: Record<string, string>) =>
-  run(process.execPath, ['dist/commands/migrate.js'], {
+  run(process.execPath, ['dist/commands/migrate.js', '--yes'], {
     env: { ...environmentOfProcess(), ...environment },
   });
 

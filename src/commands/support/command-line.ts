@@ -1,5 +1,22 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
+/** The flag of commands that ask a question. */
+export const YES = { yes: { type: 'boolean', default: false } } as const;
+
+/** Prints what is wrong with the flags or words, and exits with 1. */
+export function rejectUsage(message: string): never {
+  console.error(message);
+  return process.exit(1);
+}
+
+/** The number of a flag; any other text ends the command with a sentence. */
+export function parseNumber(flag: string, value: string, min: number, max = Number.MAX_SAFE_INTEGER): number {
+  const number = Number(value);
+  if (/^\d{1,16}$/.test(value) && number >= min && number <= max) return number;
+  const end = max === Number.MAX_SAFE_INTEGER ? '' : ` to ${max}`;
+  return rejectUsage(`${flag} must be a whole number from ${min}${end}`);
+}
+
 /**
  * Parses the flags and words after a command. `--help` prints the usage and exits with 0, an unknown flag is
  * named and exits with 1. Call it before anything else. It imports nothing from `src`, so that scripts that are
@@ -19,7 +36,6 @@ export function parseCommandLine<T extends ParseArgsConfig>(
     const { code = '', message } = error as NodeJS.ErrnoException;
     if (!code.startsWith('ERR_PARSE_ARGS')) throw error;
     // After the first sentence, Node.js explains how to pass words that begin with a hyphen.
-    console.error(`${message.split('. ', 1)[0]}\n\n${usage}`);
-    return process.exit(1);
+    return rejectUsage(`${message.split('. ', 1)[0]}\n\n${usage}`);
   }
 }

@@ -8,6 +8,7 @@ import { CommittedEvents, EventOutbox } from '../../events/index.js';
 import { insertPosts, type NewPost, updatePosts } from '../../posts/post-batch.js';
 import { CreatePostInput } from '../../posts/post.input.js';
 import { auditCommand } from './audit-command.js';
+import { countOf } from './count-of.js';
 import { type Candidate, openPostSource } from './post-sources.js';
 import { Progress } from './progress.js';
 import { runDatabaseCommand } from './run-command.js';
@@ -20,6 +21,15 @@ const PRINTED = 20;
 
 /** How many names of files are printed. */
 const NAMED = 5;
+
+interface ImportOptions {
+  /** How many files or lines to skip. */
+  readonly skip: number;
+  /** Whether to change posts that were imported before. */
+  readonly update: boolean;
+  /** Whether to create a new database without a question. */
+  readonly yes: boolean;
+}
 
 /**
  * Imports posts from text, by the rules of `POST /v1/posts`. It may be interrupted: what was written stays, and
@@ -121,17 +131,19 @@ class Import {
   }
 
   private summarize(seconds: number, skipped: readonly string[]): void {
-    console.log(`${this.stored.toLocaleString('en')} posts stored in ${seconds.toFixed(1)} s`);
-    if (this.update) console.log(`${this.changed.toLocaleString('en')} posts changed`);
+    console.log(`${countOf(this.stored, 'post')} stored in ${seconds.toFixed(1)} s`);
+    if (this.update) console.log(`${countOf(this.changed, 'post')} changed`);
     if (this.known > 0) {
       const hint = this.update ? '' : ' (--update changes those that differ)';
-      console.log(`${this.known.toLocaleString('en')} posts already existed${hint}`);
+      console.log(`${countOf(this.known, 'post')} already existed${hint}`);
     }
     for (const [member, count] of this.unknown)
-      console.log(`${count} files with "${member}" in their front matter, which is unknown and was ignored`);
+      console.log(
+        `${countOf(count, 'file')} with "${member}" in the front matter, which is unknown and was ignored`,
+      );
     if (skipped.length > 0) {
       const names = skipped.slice(0, NAMED).join(', ') + (skipped.length > NAMED ? ', …' : '');
-      console.log(`${skipped.length} files skipped, which are not Markdown: ${names}`);
+      console.log(`${countOf(skipped.length, 'file')} skipped, not Markdown: ${names}`);
     }
     for (const [reason, count] of this.rejections) console.log(`${count} rejected: ${reason}`);
     if (this.stopped) console.log(`Interrupted; continue with --skip ${this.done}`);
@@ -139,10 +151,10 @@ class Import {
 }
 
 /** @param name a folder, a file, or `-` */
-export function importPosts(name: string, skip: number, update: boolean): Promise<void> {
+export function importPosts(name: string, { skip, update, yes }: ImportOptions): Promise<void> {
   return runDatabaseCommand(
     (database) =>
       auditCommand(database, 'import', () => new Import(database, skip, update).run(name), '/v1/posts'),
-    [AuditEntry],
+    { entities: [AuditEntry], access: 'write', yes },
   );
 }

@@ -3,7 +3,6 @@ import { createReadStream } from 'node:fs';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { parse as parseYaml } from 'yaml';
-import { UsageError } from './run-command.js';
 
 /** The source of a post: its place and its content, or why it cannot be read. */
 export interface Candidate {
@@ -30,8 +29,7 @@ export interface PostSource {
 /** @param name a folder of Markdown files, a file of JSON objects one a line (NDJSON), or `-` for such lines on standard input */
 export async function openPostSource(name: string): Promise<PostSource> {
   if (name === '-') return { skipped: [], candidates: readLines(process.stdin) };
-  const found = await stat(name).catch(() => undefined);
-  if (!found) throw new UsageError(`There is no file or folder ${name}`);
+  const found = await stat(name);
   if (found.isFile()) return { size: found.size, skipped: [], candidates: readLines(createReadStream(name)) };
 
   // The real path, so that another name of the same folder gives the same keys.
@@ -62,12 +60,17 @@ async function* readLines(input: AsyncIterable<Buffer>): AsyncIterable<Candidate
       continue;
     }
     try {
-      yield { where, position, fields: JSON.parse(text) };
+      const fields: unknown = JSON.parse(text);
+      if (isObject(fields)) yield { where, position, fields };
+      else yield { where, position, fault: 'is not a JSON object' };
     } catch {
       yield { where, position, fault: 'is not JSON' };
     }
   }
 }
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Lines end with LF, or CR LF. Node's own reader also splits at U+2028 and U+2029, which JSON may contain. */
 async function* splitLines(input: AsyncIterable<Buffer>): AsyncIterable<Buffer> {

@@ -1,20 +1,33 @@
 import '../../require-node.js';
 import type { DataSource } from 'typeorm';
 import { explainStartFailure } from '../../common/lifecycle/start-failure.js';
-import { ConfigError } from '../../config/config-error.js';
 import { loadStoreConfig, type StoreConfig } from '../../config/load-store.js';
 import { type CommandDatabase, commandDatabase } from '../../database/command-database.js';
 import { commandDataSource } from '../../database/data-source.js';
+import { describeStore } from '../../database/describe-store.js';
 import { migrate } from '../../database/migrate.js';
 import { countPending } from '../../database/pending-migrations.js';
+import { countOf } from './count-of.js';
+import { isMissing, nameTarget } from './target-database.js';
+import { UsageError } from './usage-error.js';
 
-/** An error of the user, such as a wrong flag; printed without a stack. */
-export class UsageError extends ConfigError {}
+export { UsageError } from './usage-error.js';
+
+interface DatabaseCommandOptions {
+  /** Those whose repositories the command uses. */
+  readonly entities?: Function[];
+  /** What the command does to the database; it names the database before it writes. */
+  readonly access: 'read' | 'write';
+  /** Whether a new database is created without a question, for commands that write. */
+  readonly yes?: boolean | undefined;
+}
 
 /** Runs a command. Its result is the exit code; an error is printed, and the exit code is 1. */
 export async function runCommand(command: (config: StoreConfig) => Promise<number>): Promise<void> {
   try {
-    process.exitCode = await command(loadStoreConfig(process.env));
+    const config = loadStoreConfig(process.env);
+    for (const warning of config.warnings) console.error(`Warning: ${warning}`);
+    process.exitCode = await command(config);
   } catch (error) {
     console.error(explainStartFailure(error));
     process.exitCode = 1;
@@ -22,21 +35,25 @@ export async function runCommand(command: (config: StoreConfig) => Promise<numbe
 }
 
 /**
- * Runs a command on the database, which a service may use at the same time. Pending migrations run first; with
- * `MIGRATE=off` they stop the command.
- *
- * @param entities those whose repositories the command uses
+ * Runs a command on the database, which a service may use at the same time. It rejects an older schema: only the
+ * service and `migrate` change one. A command that writes may create a new database, after a question.
  */
 export function runDatabaseCommand(
   command: (database: CommandDatabase) => Promise<number>,
-  entities: Function[] = [],
+  { entities = [], access, yes = false }: DatabaseCommandOptions,
 ): Promise<void> {
   return runCommand(async (config) => {
-    if (config.migrateAtStart) await migrate(config);
+    if (access === 'write') {
+      if (await nameTarget(config.store, yes)) await migrate(config);
+    } else if (isMissing(config.store)) {
+      throw new UsageError(
+        `There is no database yet (${describeStore(config.store)}): start the service, or run npm run migrate`,
+      );
+    }
     const source = commandDataSource(config, entities);
     await source.initialize();
     try {
-      if (!config.migrateAtStart) await rejectPending(source);
+      await rejectOlder(source, config);
       return await command(commandDatabase(config, source));
     } finally {
       await source.destroy();
@@ -45,8 +62,11 @@ export function runDatabaseCommand(
 }
 
 /** @throws UsageError when the schema is older than this build */
-async function rejectPending(source: DataSource): Promise<void> {
+async function rejectOlder(source: DataSource, { store }: StoreConfig): Promise<void> {
   const pending = await countPending(() => source.query('SELECT name FROM migrations'));
   if (pending === 0) return;
-  throw new UsageError(`MIGRATE is off, and ${pending} migrations are pending: run npm run migrate first`);
+  const migrations = `${countOf(pending, 'migration')} ${pending === 1 ? 'is' : 'are'}`;
+  throw new UsageError(
+    `The schema of the database is older than this build (${describeStore(store)}): ${migrations} pending; run npm run migrate first`,
+  );
 }

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
 import type { EntitySchema, MixedList, QueryRunner, ReplicationMode } from 'typeorm';
@@ -24,6 +24,10 @@ const BUSY_TIMEOUT = { service: 5, command: 30_000 };
 const NOW = `strftime('%Y-%m-%d %H:%M:%f', 'now')`;
 
 export const databaseFile = ({ directory }: SqliteStore): string => join(directory, 'database.sqlite');
+
+/** Whether the file has a database; an empty one has none yet. */
+export const hasDatabase = (store: SqliteStore): boolean =>
+  (statSync(databaseFile(store), { throwIfNoEntry: false })?.size ?? 0) > 0;
 
 /** The embedded database: TypeORM's connection, which writes, and a read-only connection. */
 export class SqliteDataSource extends ServiceDataSource {

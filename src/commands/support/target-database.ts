@@ -1,0 +1,24 @@
+import type { StoreConfig } from '../../config/load-store.js';
+import { describeStore } from '../../database/describe-store.js';
+import { hasDatabase } from '../../database/sqlite/data-source.js';
+import { confirm } from './ask.js';
+
+type Store = StoreConfig['store'];
+
+/** Whether a command would create the database. That of PostgreSQL exists, even if it is empty. */
+export const isMissing = (store: Store): boolean => store.kind === 'sqlite' && !hasDatabase(store);
+
+/**
+ * Names the database that a command is about to change, and asks before it creates one.
+ *
+ * @param yes whether the person has agreed already, with `--yes`
+ * @returns whether there is no database yet
+ * @throws UsageError when the person does not agree
+ */
+export async function nameTarget(store: Store, yes: boolean): Promise<boolean> {
+  console.error(`Database: ${describeStore(store)}`);
+  if (!isMissing(store)) return false;
+  console.error('There is no database there yet; this command creates a new one.');
+  await confirm('Create a new database?', yes);
+  return true;
+}
