@@ -9,8 +9,8 @@ const DEADLINE = 9_500;
 
 /**
  * SIGTERM, SIGINT and SIGHUP drain the process: it reports itself as not ready, continues to serve for the drain
- * delay, then stops listening, finishes what is in flight and exits with 0, within 10 seconds. A second signal
- * exits at once.
+ * delay, then stops listening, finishes what is in flight and exits with 0. If that takes longer than the deadline,
+ * it cuts off what is in flight and exits with 1, within 10 seconds. A second signal exits at once.
  *
  * @param afterwards runs after the application is closed
  */
@@ -23,8 +23,13 @@ export function stopOnSignals(app: NestFastifyApplication, afterwards?: () => Pr
     if (drain.draining) process.exit(1);
     drain.begin();
     logger.log(`${signal}: draining`);
-    setTimeout(() => app.getHttpServer().closeAllConnections(), DEADLINE - 1000).unref();
-    setTimeout(() => process.exit(0), DEADLINE).unref();
+    let exitCode = 0;
+    setTimeout(() => {
+      exitCode = 1;
+      logger.warn('The drain has reached its deadline: requests that are still running are cut off');
+      app.getHttpServer().closeAllConnections();
+    }, DEADLINE - 1000).unref();
+    setTimeout(() => process.exit(1), DEADLINE).unref();
 
     // Connections stay open in this time: clients that connect after listening ends are reset.
     await sleep(drainDelay);
@@ -32,7 +37,7 @@ export function stopOnSignals(app: NestFastifyApplication, afterwards?: () => Pr
     await app.close();
     await afterwards?.();
     logger.log('Stopped');
-    process.exit(0);
+    process.exit(exitCode);
   };
 
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
