@@ -4,6 +4,8 @@ export interface MailMessage {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
+  /** The target of its link, for the log in development. */
+  readonly link?: string | undefined;
 }
 
 /** An attempt to send a mail. */

@@ -18,7 +18,10 @@ const TIMEOUTS = {
   socketTimeout: 20_000,
 };
 
-type Deliver = (mail: SendMailOptions & { readonly messageId: string }, id: string) => Promise<void>;
+type Mail = SendMailOptions & { readonly messageId: string } & Pick<MailMessage, 'text' | 'html'>;
+
+/** @param link the target of the mail's link */
+type Deliver = (mail: Mail, id: string, link: string | undefined) => Promise<void>;
 
 /** Delivers mails to the mail server, or to a folder for development. */
 @Injectable()
@@ -41,7 +44,7 @@ export class MailTransport {
    * @param id of the mail: receivers recognize a repeated attempt by its `Message-ID`
    */
   async send(id: string, message: MailMessage): Promise<void> {
-    const { to, subject, text, html } = message;
+    const { to, subject, text, html, link } = message;
     const mail = {
       // A copy, because nodemailer modifies it.
       from: { ...this.from },
@@ -61,23 +64,32 @@ export class MailTransport {
       throw Object.assign(new Error('Timed out'), { code: 'ETIMEDOUT' });
     });
     timeout.catch(() => undefined);
-    await Promise.race([this.deliver(mail, id), timeout]).finally(() => done.abort());
+    await Promise.race([this.deliver(mail, id, link), timeout]).finally(() => done.abort());
   }
 
   private intoFolder(mail: MailSettings): Deliver {
     const composer = createTransport({ streamTransport: true, buffer: true });
-    return async (options, id) => {
+    return async (options, id, link) => {
       if (mail.kind !== 'folder') throw new Error('Mail is not configured');
-      const { message } = await composer.sendMail(options);
+      const { message } = await composer.sendMail({
+        ...options,
+        text: { raw: readablePart('text/plain', options.text) },
+        html: { raw: readablePart('text/html', options.html) },
+      });
       await mkdir(mail.directory, { recursive: true, mode: 0o700 });
       const file = join(mail.directory, `${id}.eml`);
       // Programs that watch the folder never see a partial file.
       await writeFile(`${file}.tmp`, message as Buffer, { mode: 0o600 });
       await rename(`${file}.tmp`, file);
-      this.logger.log(`A mail was written to ${file}`);
+      // The file has the token as well; in production, there is no folder for mails.
+      this.logger.log(`A mail was written to ${file}${link === undefined ? '' : `; its link is ${link}`}`);
     };
   }
 }
+
+/** A part as it is: with quoted-printable, which nodemailer uses, a link cannot be copied from the file. */
+const readablePart = (type: string, text: string): string =>
+  `Content-Type: ${type}; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n${text.replaceAll(/\r?\n/g, '\r\n')}`;
 
 function overSmtp({ url }: Extract<MailSettings, { kind: 'smtp' }>): Deliver {
   const { username, hostname, searchParams } = new URL(url);

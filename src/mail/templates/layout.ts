@@ -38,7 +38,7 @@ ${body}
 </body>
 </html>
 `;
-  return { subject, text: `${text}\n`, html };
+  return { subject, text: `${text}\n`, html, link: link?.url };
 }
 
 const paragraph = (html: string): string =>
