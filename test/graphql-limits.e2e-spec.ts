@@ -228,6 +228,11 @@ describe('the limits of GraphQL', () => {
       await other.stop();
 
       expect(schema.body.data !== undefined).toBe(open);
+      expect(schema.body.errors?.[0].message).toBe(
+        open
+          ? undefined
+          : 'Introspection is off, but the document contains __schema; the setting GRAPHQL_INTROSPECTION=on turns it on',
+      );
       expect(JSON.stringify(suggestion.body).includes('Did you mean')).toBe(open);
       expect(JSON.stringify(badInput.body).includes('Did you mean')).toBe(open);
     });

@@ -20,6 +20,7 @@ import { createFormatError } from './graphql-errors.js';
 import { httpPlugin } from './http.plugin.js';
 import { metricsPlugin } from './metrics.plugin.js';
 import { costPlugin } from './limits/cost.plugin.js';
+import { noIntrospectionRule } from './limits/introspection.rule.js';
 import { shapeRule } from './limits/shape.rule.js';
 import { replicaReadsPlugin } from './replica-reads.plugin.js';
 import { tracingPlugin } from './tracing.plugin.js';
@@ -57,9 +58,10 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
       includeStacktraceInErrorResponses: false,
 
       parseOptions: { maxTokens: graphql.limits.tokens },
-      validationRules: [shapeRule(graphql.limits)],
+      validationRules: [shapeRule(graphql.limits), ...(graphql.introspection ? [] : [noIntrospectionRule])],
       validationOptions: { hideSuggestions: !graphql.suggestions },
-      introspection: graphql.introspection,
+      // Apollo's rule would come in addition to ours.
+      introspection: true,
       documentStore: documents,
       persistedQueries: graphql.persistedQueries && { cache: documents },
 

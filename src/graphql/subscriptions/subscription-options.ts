@@ -7,7 +7,6 @@ import {
   GraphQLError,
   type GraphQLFormattedError,
   type GraphQLSchema,
-  NoSchemaIntrospectionCustomRule,
   OperationTypeNode,
   parse,
   specifiedRules,
@@ -25,6 +24,7 @@ import type { GraphqlSettings } from '../../config/config.js';
 import { checkSize } from '../route.js';
 import { createFormatError, toClientError } from '../graphql-errors.js';
 import { costOf } from '../limits/cost.js';
+import { noIntrospectionRule } from '../limits/introspection.rule.js';
 import { shapeRule } from '../limits/shape.rule.js';
 import { tooComplex } from '../limits/too-complex.js';
 
@@ -46,11 +46,7 @@ export function subscriptionOptions(
   { authenticator, credentials, limiter }: Services,
 ): ServerOptions<Record<string, unknown>, Extra> {
   const formatError = createFormatError({ limits, introspection, suggestions, ...settings });
-  const rules = [
-    ...specifiedRules,
-    ...(introspection ? [] : [NoSchemaIntrospectionCustomRule]),
-    shapeRule(limits),
-  ];
+  const rules = [...specifiedRules, ...(introspection ? [] : [noIntrospectionRule]), shapeRule(limits)];
 
   const format = (connection: Connection, errors: readonly GraphQLError[]): GraphQLFormattedError[] =>
     runWithRequestId(requestIdOf(connection), () => errors.map((error) => formatError(undefined, error)));
