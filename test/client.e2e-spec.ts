@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { startApi } from './support/api.js';
+import { freePort } from './support/free-port.js';
 import { STORES } from './support/stores.js';
 
 const run = promisify(execFile);
@@ -35,6 +36,27 @@ describe('the typed client', () => {
       ]);
     },
   );
+
+  it.each(['example', 'events'])('prints the error of the service: %s.ts', async (script) => {
+    const api = await startApi('SQLite', { WRITE_ACCESS: 'staff' });
+    await api.app.listen(0, '127.0.0.1');
+    const url = await api.app.getUrl();
+    const rejected = run(process.execPath, [`examples/client/${script}.ts`, url]);
+    await expect(rejected).rejects.toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^\/v1\/posts responded with 40[13]: \S[^\n]+\n$/),
+    });
+    await api.stop();
+  });
+
+  it('prints one line if the service does not respond', async () => {
+    const nowhere = `http://127.0.0.1:${await freePort()}`;
+    await expect(run(process.execPath, ['examples/client/example.ts', nowhere])).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^No response from http:\S+: .*ECONNREFUSED[^\n]*\n$/),
+    });
+  });
 
   it.each(STORES)('follows the stream of events, on %s', async (name) => {
     const api = await startApi(name);

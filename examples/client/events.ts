@@ -3,11 +3,12 @@
  * is lost. It creates a post, waits until it is published, and ends.
  *
  *     npm start               # in one terminal
- * npm run example:events  # in another; -- http://… for a service elsewhere
+ *     npm run example:events  # in another; -- http://… for a service elsewhere
  */
 import { parseArgs } from 'node:util';
 import createClient from 'openapi-fetch';
 import type { components, paths } from './api.d.ts';
+import { dataOf, printErrors, RejectedRequest } from './results.ts';
 
 type Event = components['schemas']['Event'];
 
@@ -18,6 +19,7 @@ if (values.help) {
 }
 
 const baseUrl = positionals[0] ?? 'http://127.0.0.1:3000';
+printErrors(baseUrl);
 const api = createClient<paths, 'application/json'>({ baseUrl });
 
 /** How long to wait before reconnecting, in milliseconds; the stream sends the same value. */
@@ -36,7 +38,7 @@ async function* follow(
   let lastEventId: string | undefined;
   while (!signal.aborted) {
     try {
-      const { data, error } = await api.GET('/v1/events/stream', {
+      const result = await api.GET('/v1/events/stream', {
         params: {
           query: { types: types.join(',') },
           ...(lastEventId !== undefined && { header: { 'Last-Event-ID': lastEventId } }),
@@ -44,7 +46,7 @@ async function* follow(
         parseAs: 'stream',
         signal,
       });
-      if (!data) throw new Error(error?.error.message);
+      const data = dataOf(result);
       if (lastEventId === undefined) await onOpen();
       for await (const event of parse(data)) {
         lastEventId = event.id;
@@ -52,6 +54,8 @@ async function* follow(
       }
     } catch (error) {
       if (signal.aborted) return;
+      // The same request would be rejected again.
+      if (error instanceof RejectedRequest) throw error;
       console.log(`The connection was lost: ${(error as Error).message}`);
     }
     await new Promise((resolve) => setTimeout(resolve, RETRY));
@@ -74,14 +78,15 @@ async function* parse(stream: ReadableStream<Uint8Array>): AsyncGenerator<Event>
 }
 
 async function createAndPublish(): Promise<void> {
-  const { data, error } = await api.POST('/v1/posts', {
-    body: { title: 'Followed', content: 'Some content' },
-  });
-  if (!data) throw new Error(error.error.message);
-  await api.PATCH('/v1/posts/{id}', {
-    params: { path: { id: data.data.id } },
-    body: { status: 'published' },
-  });
+  const { data } = dataOf(
+    await api.POST('/v1/posts', { body: { title: 'Followed', content: 'Some content' } }),
+  );
+  dataOf(
+    await api.PATCH('/v1/posts/{id}', {
+      params: { path: { id: data.id } },
+      body: { status: 'published' },
+    }),
+  );
 }
 
 const ending = new AbortController();
