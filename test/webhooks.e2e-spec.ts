@@ -148,6 +148,34 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     );
   });
 
+  it('are rejected with a sentence for each bad field at once', async () => {
+    const messages = async (reply: Promise<any>) =>
+      Object.fromEntries((await reply).body.error.details.map(({ field, message }: any) => [field, message]));
+    const types = 'types must be a list of at least one event type';
+    const url = 'url must be an absolute address such as https://receiver.example.com/events';
+    const post = (body: object) => messages(api.post('/v1/webhooks', body, staff));
+
+    expect(await post({ url: '/x' })).toEqual({ url, types });
+    expect(await post({ url: '/x', types: [] })).toEqual({ url, types });
+    expect(await post({ types: ['nope'] })).toEqual({
+      url: 'url must be a string',
+      types: expect.stringMatching(/^types must be \*, or some of .*post\.created, /),
+    });
+    expect(await post({ url: '/x', types: [5], description: 5 })).toEqual({
+      url,
+      types: 'types must be a list of event types, which are strings',
+      description: 'description must be a string',
+    });
+    const webhook = await create();
+    const changes = { url: '/x', types: 'nope', active: 'yes' };
+    expect(await messages(api.patch(`/v1/webhooks/${webhook['id']}`, changes, staff))).toEqual({
+      url,
+      types,
+      active: 'active must be true or false',
+    });
+    await remove(webhook);
+  });
+
   it('receive events that the official library verifies', async () => {
     const webhook = await create();
     const post = await api.posts.create({ title: 'Ünï 😀' });

@@ -1,22 +1,23 @@
 import { ApiProperty, PickType } from '@nestjs/swagger';
-import { ArrayMaxSize, ArrayMinSize, IsArray, IsBoolean, IsString } from 'class-validator';
+import { CheckedBy } from '../common/validation/further-rules.js';
+import { ListOf } from '../common/validation/list-of.js';
 import { Optional } from '../common/validation/optional.js';
 import { PartialInput } from '../common/validation/partial-input.js';
 import { Text } from '../common/validation/text.js';
+import { TrueOrFalse } from '../common/validation/true-or-false.js';
+import { WebhookRules } from './webhook-rules.js';
 
 /** More than the number of types. */
 const MAX_TYPES = 100;
 
+@CheckedBy(WebhookRules)
 export class CreateWebhookInput {
   @ApiProperty({ example: 'https://receiver.example.com/events' })
   @Text({ min: 1, max: 2048 })
   url!: string;
 
-  @ApiProperty({ type: [String], description: 'Types of events, or `*` alone.', example: ['*'] })
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(MAX_TYPES)
-  @IsString({ each: true })
+  @ApiProperty({ description: 'Types of events, or `*` alone.', example: ['*'] })
+  @ListOf('event type', { max: MAX_TYPES })
   types!: string[];
 
   @Optional()
@@ -25,11 +26,11 @@ export class CreateWebhookInput {
 }
 
 /** Absent and null leave a field unchanged. */
+@CheckedBy(WebhookRules)
 export class UpdateWebhookInput extends PartialInput(
   PickType(CreateWebhookInput, ['url', 'types', 'description']),
 ) {
   @Optional()
-  @IsBoolean()
-  @ApiProperty({ type: 'boolean' })
+  @TrueOrFalse()
   active?: boolean | null;
 }

@@ -10,6 +10,7 @@ import { measureDeliveries } from './measure-deliveries.js';
 import { Webhook } from './webhook.entity.js';
 import { WebhookDelivery } from './webhook-delivery.entity.js';
 import { WebhookFanOut } from './webhook-fan-out.js';
+import { WebhookRules } from './webhook-rules.js';
 import { WebhookSender } from './webhook-sender.js';
 import { WebhooksController } from './webhooks.controller.js';
 import { WebhooksService } from './webhooks.service.js';
@@ -18,7 +19,7 @@ import { WebhooksService } from './webhooks.service.js';
 @Module({
   imports: [TypeOrmModule.forFeature([Webhook, WebhookDelivery])],
   controllers: [WebhooksController],
-  providers: [DeliveryBodies, WebhooksService, DeliveryQueue, WebhookSender, WebhookFanOut],
+  providers: [DeliveryBodies, WebhookRules, WebhooksService, DeliveryQueue, WebhookSender, WebhookFanOut],
 })
 export class WebhooksModule {
   constructor(purger: Purger, sender: WebhookSender, database: Database, metrics: Metrics, clock: Clock) {

@@ -1,13 +1,16 @@
 import {
   type ArgumentMetadata,
   Injectable,
+  Optional,
   type Type,
   type ValidationError,
   ValidationPipe,
   type ValidationPipeOptions,
 } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
 import { getMetadataStorage } from 'class-validator';
 import { AppError, type FieldError } from '../errors/errors.js';
+import { type FurtherRules, furtherRulesOf } from './further-rules.js';
 
 const OPTIONS: ValidationPipeOptions = {
   transform: true,
@@ -25,7 +28,8 @@ const OPTIONS: ValidationPipeOptions = {
 export class InputPipe extends ValidationPipe {
   private readonly keepingAll = new ValidationPipe(OPTIONS);
 
-  constructor() {
+  /** @param modules finds the further rules of an input; outside of an application, there are none */
+  constructor(@Optional() private readonly modules?: ModuleRef) {
     super({ ...OPTIONS, whitelist: true });
   }
 
@@ -41,9 +45,32 @@ export class InputPipe extends ValidationPipe {
     if (type !== 'body' || !metatype || !this.toValidate(metadata)) return super.transform(value, metadata);
     if (data !== undefined || fieldsOf(metatype).size === 0)
       return this.keepingAll.transform(value, metadata);
-    if (isObject(value)) return super.transform(convertible(value, fieldsOf(metatype)), metadata);
+    if (isObject(value)) {
+      const body = convertible(value, fieldsOf(metatype));
+      const provider = furtherRulesOf(metatype);
+      const further = provider && this.modules?.get(provider, { strict: false });
+      return further ? this.checkFurther(body, metadata, further) : super.transform(body, metadata);
+    }
     // An absent body or a scalar has none of the fields, and would be valid if all of them are optional.
     throw await this.explain(metatype);
+  }
+
+  /** Reports the faults of both kinds of rules at once. */
+  private async checkFurther(
+    body: object,
+    metadata: ArgumentMetadata,
+    further: FurtherRules,
+  ): Promise<unknown> {
+    const faults: FieldError[] = [];
+    const input: unknown = await super.transform(body, metadata).catch((error: unknown) => {
+      if (!(error instanceof AppError)) throw error;
+      faults.push(...error.details);
+    });
+    const invalidFields = new Set(faults.map(({ field }) => field.split('.', 1)[0]));
+    const valid = Object.entries(body).filter(([field]) => !invalidFields.has(field));
+    faults.push(...further.faults(Object.fromEntries(valid)));
+    if (faults.length > 0) throw invalid(faults);
+    return input;
   }
 
   /**

@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import type { FieldError } from '../common/errors/errors.js';
+import type { FurtherRules } from '../common/validation/further-rules.js';
+import { Config } from '../config/config.js';
+import { EventTypes } from '../events/index.js';
+
+/** Stands for all types of events. */
+export const ALL = '*';
+
+interface Fields {
+  readonly url?: string | null;
+  readonly types?: readonly string[] | null;
+}
+
+/** The rules of a webhook that depend on the configuration, and on the modules that define events. */
+@Injectable()
+export class WebhookRules implements FurtherRules {
+  constructor(
+    private readonly config: Config,
+    private readonly types: EventTypes,
+  ) {}
+
+  faults({ url, types }: Fields): FieldError[] {
+    const faults = {
+      url: url == null ? undefined : this.urlFault(url),
+      types: types == null ? undefined : this.typesFault(types),
+    };
+    return Object.entries(faults).flatMap(([field, fault]) =>
+      fault === undefined ? [] : [{ field, message: `${field} ${fault}` }],
+    );
+  }
+
+  private urlFault(url: string): string | undefined {
+    const protocols = this.config.production ? ['https:'] : ['https:', 'http:'];
+    // The parser would accept and repair addresses with spaces or missing slashes.
+    if (!/^[a-z]+:\/\/[^\s\\]+$/i.test(url) || !URL.canParse(url))
+      return 'must be an absolute address such as https://receiver.example.com/events';
+    const { protocol, username, password, hostname } = new URL(url);
+    if (!protocols.includes(protocol) || hostname === '')
+      return `must begin with ${protocols.map((each) => `${each}//`).join(' or ')}`;
+    if (username !== '' || password !== '') return 'must not contain credentials';
+    return url.includes('#') ? 'must not contain a fragment' : undefined;
+  }
+
+  private typesFault(types: readonly string[]): string | undefined {
+    if (types.includes(ALL))
+      return types.length > 1 ? `must not contain other types besides ${ALL}` : undefined;
+    const unknown = types.find((type) => !this.types.has(type));
+    return unknown === undefined ? undefined : `must be ${ALL}, or some of ${this.types.all.join(', ')}`;
+  }
+}
