@@ -8,6 +8,19 @@ import type { AppError } from './errors.js';
 import { PROBLEM_TYPE, toProblem, wantsProblem } from './problem.js';
 import { toAppError } from './to-app-error.js';
 
+/** The errors of a connection that was closed while a request was read, or a response was written. */
+const CLOSED = new Set([
+  'ECANCELED',
+  'ECONNRESET',
+  'EPIPE',
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'ERR_STREAM_DESTROYED',
+]);
+
+/** Whether the client has disconnected, which is no fault of the service. */
+const isDisconnect = (cause: unknown, { raw, request }: FastifyReply): boolean =>
+  (raw.destroyed || request.raw.destroyed) && CLOSED.has((cause as { code?: string }).code ?? '');
+
 /** The only place that turns an exception into an error response. */
 @Catch()
 @Injectable()
@@ -21,7 +34,8 @@ export class ErrorFilter implements ExceptionFilter {
     // Returned, not sent: GraphQL and WebSockets have their own form of response.
     if (host.getType<string>() !== 'http') return error;
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    if (error.status >= 500 && error.cause) this.log(error, reply.request.id);
+    if (error.status >= 500 && error.cause && !isDisconnect(error.cause, reply))
+      this.log(error, reply.request.id);
     // Closing at once would disconnect a client that is still sending, before it reads the error.
     if (error.code === 'PAYLOAD_TOO_LARGE') reply.removeHeader('connection');
     removeTag(reply);

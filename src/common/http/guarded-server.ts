@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerOptions } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { DrainingServer } from './draining-server.js';
 import type { Upgrades } from './upgrades.js';
@@ -18,6 +19,8 @@ export class GuardedServer extends DrainingServer {
       },
       handler,
     );
+    // Node keeps an address that was read: a request may ask for that of a connection that is closed meanwhile.
+    this.on('connection', (socket: Socket) => void socket.remoteAddress);
   }
 
   override emit(event: string, ...values: unknown[]): boolean {

@@ -12,9 +12,12 @@ export interface ClientInfo {
 }
 
 /** The client's address: of the connection, or behind trusted proxies the one that they forward. */
-export const clientOf = ({ ip, headers }: FastifyRequest): ClientInfo => ({
-  // A dual-stack socket reports an IPv4 client as an IPv4-mapped IPv6 address.
-  address: ip.replace(/^::ffff:(?=\d+\.)/i, ''),
+export const clientOf = ({
+  ip,
+  headers,
+}: Pick<FastifyRequest, 'headers'> & { ip?: string | undefined }): ClientInfo => ({
+  // A connection that was closed before it was accepted has none. A dual-stack socket reports an IPv4 client as an IPv4-mapped IPv6 address.
+  address: (ip ?? '').replace(/^::ffff:(?=\d+\.)/i, ''),
   agent: headers['user-agent']?.slice(0, 200) ?? '',
 });
 
