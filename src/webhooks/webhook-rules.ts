@@ -5,7 +5,7 @@ import { Config } from '../config/config.js';
 import { EventTypes } from '../events/index.js';
 
 /** Stands for all types of events. */
-export const ALL = '*';
+const ALL = '*';
 
 interface Fields {
   readonly url?: string | null;
