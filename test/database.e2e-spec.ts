@@ -115,7 +115,7 @@ describe.each(STORES)('the database on %s', (store) => {
   it('migrates once when many processes start together', async () => {
     const { environment, ...testStore } = await createStore(store, { empty: true });
     const command = () =>
-      promisify(execFile)(process.execPath, ['dist/commands/migrate.js'], {
+      promisify(execFile)(process.execPath, ['dist/commands/migrate.js', '--yes'], {
         env: { ...environmentOfProcess(), ...environment },
       });
 

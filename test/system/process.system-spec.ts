@@ -205,7 +205,9 @@ describe.each(STORES)('the process on %s', (store) => {
     expect((await service.fetch('/health/ready')).status).toBe(503);
 
     const command = () =>
-      run(process.execPath, ['dist/commands/migrate.js'], { env: { ...process.env, ...other.environment } });
+      run(process.execPath, ['dist/commands/migrate.js', '--yes'], {
+        env: { ...process.env, ...other.environment },
+      });
     expect((await command()).stdout).toMatch(/Migrations run: Users\d+, Posts\d+, /);
     const again = await runCommand('migrate', [], { environment: other.environment });
     expect(again.output).toMatch('The schema is up to date');

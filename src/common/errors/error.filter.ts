@@ -19,7 +19,8 @@ const CLOSED = new Set([
 
 /** Whether the client has disconnected, which is no fault of the service. */
 const isDisconnect = (cause: unknown, { raw, request }: FastifyReply): boolean =>
-  (raw.destroyed || request.raw.destroyed) && CLOSED.has((cause as { code?: string }).code ?? '');
+  (raw.destroyed || request.raw.destroyed || request.raw.socket.destroyed) &&
+  CLOSED.has((cause as { code?: string }).code ?? '');
 
 /** The only place that turns an exception into an error response. */
 @Catch()
