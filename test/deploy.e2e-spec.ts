@@ -50,7 +50,9 @@ describe('TRUST_PROXY', () => {
     const inKubernetes = find('ConfigMap').data.TRUST_PROXY;
 
     for (const TRUST_PROXY of [inCompose!, inKubernetes]) {
-      expect(loadConfig({ JWT_SECRET: 'a'.repeat(32), TRUST_PROXY }).trustedProxies.length).toBeGreaterThan(0);
+      expect(loadConfig({ JWT_SECRET: 'a'.repeat(32), TRUST_PROXY }).trustedProxies.length).toBeGreaterThan(
+        0,
+      );
     }
     const { backend } = find('Ingress').spec.rules[0].http.paths[0];
     expect(backend.service.name).toBe(find('Service').metadata.name);
