@@ -51,9 +51,9 @@ try {
 
 async function measure(store: StoreName): Promise<void> {
   const { environment, ...testStore } = await createStore(store);
-  const service = await Server.start('dist/main.js', environment);
+  const service = await Server.service(environment);
   // Another replica makes half of the changes.
-  const other = store === 'PostgreSQL' ? await Server.start('dist/main.js', environment) : undefined;
+  const other = store === 'PostgreSQL' ? await Server.service(environment) : undefined;
   await create(service.url, 'The post that is read');
 
   const reads: { with: Reads[]; without: Reads[] } = { with: [], without: [] };

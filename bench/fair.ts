@@ -70,7 +70,7 @@ async function measure(store: StoreName): Promise<void> {
       stdio: ['ignore', 'inherit', 'inherit'],
     });
   }
-  const server = await Server.start('dist/main.js', { ...environment, TRUST_PROXY: '127.0.0.1' });
+  const server = await Server.service({ ...environment, TRUST_PROXY: '127.0.0.1' });
   await probe(server.url, 2);
   const rows = [['none', ...(await probe(server.url, seconds)), '', '']];
   for (const kind of FLOODS) {

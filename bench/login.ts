@@ -79,7 +79,7 @@ process.exit(0);
 
 async function measure(store: StoreName): Promise<void> {
   const { environment, ...testStore } = await createStore(store);
-  const server = await Server.start('dist/main.js', { ...environment, TRUST_PROXY: '127.0.0.1' });
+  const server = await Server.service({ ...environment, TRUST_PROXY: '127.0.0.1' });
   await send(server, 'register', { email: 'known@example.com', name: 'Known', password: PASSWORD });
   times.push([`login, ${store}`, ...(await compareTimes(server, LOGIN))]);
   for (let pair = 0; pair < pairs; pair++) {

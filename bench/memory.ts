@@ -44,7 +44,7 @@ console.log(
 async function measure(store: StoreName): Promise<void> {
   const { environment, ...testStore } = await createStore(store);
   await createPosts(environment);
-  const server = await Server.start('dist/main.js', environment);
+  const server = await Server.service(environment);
   const resident = () => {
     const status = readFileSync(`/proc/${server.process.pid}/status`, 'utf8');
     return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1000;
@@ -89,7 +89,7 @@ async function measure(store: StoreName): Promise<void> {
 
 /** In a process of its own, whose memory does not count. */
 async function createPosts(environment: Readonly<Record<string, string>>): Promise<void> {
-  const server = await Server.start('dist/main.js', environment);
+  const server = await Server.service(environment);
   for (let n = 0; n < POSTS; n++) {
     const response = await post(`${server.url}/v1/posts`, { title: `Post ${n}`, content: CONTENT });
     if (response.status !== 201)

@@ -135,7 +135,7 @@ async function measure(store: StoreName): Promise<void> {
       env: { ...process.env, ...environment },
     });
   }
-  const service = await Server.start('dist/main.js', environment);
+  const service = await Server.service(environment);
   for (let n = 1; n <= 20; n++) {
     await fetch(`${service.url}/v1/users`, {
       method: 'POST',

@@ -148,7 +148,7 @@ async function seed(store: StoreName, size: number): Promise<TestStore> {
 
 async function measure(store: string, stores: readonly Pick<TestStore, 'environment'>[]): Promise<void> {
   const servers: Server[] = [];
-  for (const { environment } of stores) servers.push(await Server.start('dist/main.js', environment));
+  for (const { environment } of stores) servers.push(await Server.service(environment));
 
   const rows: string[][] = [];
   for (const { name, request, goal, times: count = requests } of SCENARIOS) {

@@ -55,17 +55,17 @@ const standby = await Standby.of(primary.url, standbyBinaries);
 const replica = Object.assign(new URL(address), { port: new URL(standby.url).port }).href;
 const pooler = await startPgBouncer(address);
 
-const direct = await Server.start('dist/main.js', environment);
+const direct = await Server.service(environment);
 // A separate process: one that has just served a request is faster.
-const behindProxy = await Server.start('dist/main.js', environment);
+const behindProxy = await Server.service(environment);
 const proxy = await startProxy(behindProxy.url);
-const withPooler = await Server.start('dist/main.js', {
+const withPooler = await Server.service({
   ...environment,
   DATABASE_URL: pooler.url,
   DATABASE_POOLER: 'transaction',
 });
-const withReplica = await Server.start('dist/main.js', { ...environment, DATABASE_REPLICA_URLS: replica });
-const several = await Server.start('dist/main.js', {
+const withReplica = await Server.service({ ...environment, DATABASE_REPLICA_URLS: replica });
+const several = await Server.service({
   ...environment,
   DATABASE_URL: address.replace(/@([^/]+)/, `@$1,${new URL(replica).host}`),
 });

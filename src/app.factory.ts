@@ -2,10 +2,10 @@ import { type NestApplicationOptions, type Type, VersioningType } from '@nestjs/
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
-import { createFastifyAdapter } from './common/http/fastify-adapter.js';
-import { registerHttp } from './common/http/register-http.js';
-import { createLogger } from './common/logging/create-logger.js';
+import { createFastifyAdapter } from './common/server/fastify-adapter.js';
+import { createLogger } from './common/server/create-logger.js';
 import type { Config } from './config/config.js';
+import { registerPipeline } from './pipeline.js';
 
 export interface AppOptions {
   /** Further modules; tests add routes of their own. */
@@ -40,7 +40,7 @@ export async function initApp(
   configure?: AppOptions['configure'],
 ): Promise<NestFastifyApplication> {
   app.enableVersioning({ type: VersioningType.URI });
-  registerHttp(app);
+  await registerPipeline(app);
   await configure?.(app);
   await app.init();
   await app.getHttpAdapter().getInstance().ready();

@@ -4,8 +4,7 @@ import { AuditModule } from './audit/audit.module.js';
 import { AccessGuard } from './auth/access/index.js';
 import { AuthModule } from './auth/auth.module.js';
 import { CommonModule } from './common/common.module.js';
-import { ErrorFilter } from './common/errors/error.filter.js';
-import { LifecycleModule } from './common/lifecycle/lifecycle.module.js';
+import { ErrorFilter } from './common/responses/error.filter.js';
 import { InputPipe } from './common/validation/input.pipe.js';
 import type { Config } from './config/config.js';
 import { ConfigModule } from './config/config.module.js';
@@ -24,14 +23,12 @@ import { UsersModule } from './users/users.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /**
- * All modules. A request passes, in this order: the Fastify hooks of `common/http` (request id,
- * security headers, CORS, 404 and 405, body), the guard of `auth/access`, the interceptors of its route (such as that
- * of `idempotency`), the pipe of `common/validation`, and its handler. The filter below handles every error
- * on the way.
+ * All modules. A request passes, in this order: the steps of `pipeline.ts`, the guard of `auth/access`, the
+ * interceptors of its route (such as that of `idempotency`), the pipe of `common/validation`, and its handler. The
+ * filter below handles every error on the way.
  */
 @Module({
   imports: [
-    LifecycleModule,
     CommonModule,
     DatabaseModule,
     HealthModule,

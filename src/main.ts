@@ -12,7 +12,7 @@ try {
   const { start } = await import('./start.js');
   await start(config);
 } catch (error) {
-  const { explainStartFailure } = await import('./common/lifecycle/start-failure.js');
+  const { explainStartFailure } = await import('./common/server/start-failure.js');
   console.error(explainStartFailure(error));
   process.exit(1);
 }

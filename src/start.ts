@@ -1,10 +1,10 @@
 import type { Logger } from 'nestjs-pino';
 import { createApp } from './app.factory.js';
-import { checkPorts } from './common/lifecycle/check-ports.js';
-import { stopOnSignals } from './common/lifecycle/stop-on-signals.js';
-import { createLogger } from './common/logging/create-logger.js';
+import { checkPorts } from './common/server/check-ports.js';
+import { stopOnSignals } from './common/server/stop-on-signals.js';
+import { createLogger } from './common/server/create-logger.js';
 import type { Config } from './config/config.js';
-import { describeStore } from './database/describe-store.js';
+import { describeStore } from './config/load-store.js';
 
 /** Serves until a signal arrives. */
 export async function start(config: Config): Promise<void> {

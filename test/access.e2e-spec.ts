@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AccessModule } from './support/access.module.js';
 import { bearer, type Reply, startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../src/database/database.js';
 import { Transactions } from '../src/database/transactions.js';
 import { NO_PASSWORD } from '../src/auth/accounts/index.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Queries } from '../src/database/queries.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
@@ -250,6 +250,16 @@ describe('PASSWORD_POLICY=strict', () => {
     const body = { email: 'grace.hopper@navy.example', name: 'Grace Hopper', password };
 
     expect(await api.post('/auth/register/', body)).toBeError('VALIDATION_ERROR', ['password']);
+  });
+
+  it('is reported together with the other invalid fields', async () => {
+    const body = { email: 'nobody', name: '', password: 'iloveyou1' };
+
+    expect(await api.post('/auth/register/', body)).toBeError('VALIDATION_ERROR', [
+      'email',
+      'name',
+      'password',
+    ]);
   });
 
   it('also applies to a change, and accepts a password that is hard to guess', async () => {

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Purger } from '../src/common/purge/purger.js';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Purger } from '../src/common/retention/purger.js';
 import { Transactions } from '../src/database/transactions.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { runCommand } from './support/command.js';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AccountsService } from '../src/auth/accounts/index.js';
 import { TokensService } from '../src/auth/tokens/index.js';
 import { Queries } from '../src/database/queries.js';

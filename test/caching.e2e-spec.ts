@@ -1,5 +1,5 @@
 import { Controller, Get, Module, NotFoundException } from '@nestjs/common';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { OptionalAccess, Public } from '../src/auth/access/index.js';
 import { bearer, startApi, type TestApi } from './support/api.js';
 import { QuickPasswordsModule } from './support/quick-passwords.module.js';
@@ -119,6 +119,24 @@ describe.each(STORES)('responses that depend on who asks, on %s', (store) => {
       expect(headers['vary'] ?? '').not.toContain('Cookie');
     }
     expect((await api.get('/v1/posts', ada)).headers).not.toHaveProperty('cache-control');
+  });
+});
+
+describe.each(STORES)('errors of unknown paths on %s', (store) => {
+  it('are stored by no cache below the paths of authentication', async () => {
+    const api = await startApi(store);
+
+    for (const path of ['/auth/nothing', '/auth/register/nothing', '/auth/sessions/1/nothing']) {
+      const reply = await api.get(path);
+      expect(reply).toBeError('NOT_FOUND');
+      expect([path, reply.headers['cache-control']]).toEqual([path, 'no-store']);
+    }
+    const wrong = await api.get('/auth/register/');
+    expect(wrong).toBeError('METHOD_NOT_ALLOWED');
+    expect(wrong.headers['cache-control']).toBe('no-store');
+    expect((await api.get('/v1/nothing')).headers).not.toHaveProperty('cache-control');
+    expect((await api.get('/authors')).headers).not.toHaveProperty('cache-control');
+    await api.stop();
   });
 });
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { startApi } from './support/api.js';
 import { freePort } from './support/free-port.js';
 import { STORES } from './support/stores.js';

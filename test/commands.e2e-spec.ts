@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { loadStoreConfig } from '../src/config/load-store.js';
 import { commandDataSource } from '../src/database/data-source.js';
 import { startApiOn, type TestApi } from './support/api.js';

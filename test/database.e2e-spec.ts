@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Controller, Get, Module, Param } from '@nestjs/common';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import { DataSource, type Repository } from 'typeorm';
@@ -21,6 +21,9 @@ import { createStore, STORES } from './support/stores.js';
 import { until } from './support/until.js';
 import { loadConfig } from '../src/config/load-config.js';
 import { environmentOfProcess } from './support/environment.js';
+
+/** It copies the table on SQLite. */
+const COPY = 'PostTextsLast1763700000087';
 
 const MISTAKES: Readonly<Record<string, string>> = {
   'a misspelt table': 'SELECT id FROM postss',
@@ -110,6 +113,34 @@ describe.each(STORES)('the database on %s', (store) => {
     expect(await migrate(config)).toHaveLength(migrations.length);
     expect(await migrate(config)).toEqual([]);
     await testStore.remove();
+  });
+
+  it('keeps posts, views, the search and the used ids when the table of posts is copied', async () => {
+    const own = await startApi(store);
+    const kept = await own.posts.create({ title: 'Kept', content: 'Straße' });
+    await own.posts.create();
+    const deleted = await own.posts.create();
+    await own.delete(`/v1/posts/${deleted.id}`);
+    const { queries, transactions } = own.app.get(Database);
+    await transactions.execute(`UPDATE post_views SET views = 7 WHERE post_id = ${kept.id}`);
+    const state = async () => ({
+      posts: (await own.get('/v1/posts')).body,
+      found: (await own.get('/v1/posts?q=STRASSE')).body,
+      views: await queries.all('SELECT * FROM post_views ORDER BY post_id'),
+    });
+    const before = await state();
+    expect(before).toMatchObject({ found: { data: [{ id: kept.id }] }, views: [{ views: 7 }, { views: 0 }] });
+
+    const source = await commandDataSource(own.config).initialize();
+    while ((await source.query('SELECT name FROM migrations ORDER BY id DESC LIMIT 1'))[0].name !== COPY)
+      await source.undoLastMigration({ transaction: 'all' });
+    await source.undoLastMigration({ transaction: 'all' });
+    await source.destroy();
+    expect(await migrate(own.config)).toContain(COPY);
+
+    expect(await state()).toEqual(before);
+    expect((await own.posts.create()).id).toBe(deleted.id + 1);
+    await own.stop();
   });
 
   it('migrates once when many processes start together', async () => {

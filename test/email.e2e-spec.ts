@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Queries } from '../src/database/queries.js';
 import { MailQueue, MailSender } from '../src/mail/index.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
@@ -265,9 +265,9 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
       const { promise: delay, resolve: resume } = Promise.withResolvers<void>();
       const queue = api.app.get(MailQueue, { strict: false });
       const claim = queue.claim.bind(queue);
-      const removed = vi.spyOn(queue, 'remove');
+      const removed = jest.spyOn(queue, 'remove');
       let delayed: string | undefined;
-      vi.spyOn(queue, 'claim').mockImplementation(async () => {
+      jest.spyOn(queue, 'claim').mockImplementation(async () => {
         const mail = await claim();
         if (mail?.data.includes('stranger-of-slow@example.com')) {
           delayed = mail.id;

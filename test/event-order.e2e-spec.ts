@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createApp } from '../src/app.factory.js';
 import { loadConfig } from '../src/config/load-config.js';
 import { Transactions } from '../src/database/transactions.js';

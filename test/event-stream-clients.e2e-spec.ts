@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { fetchEventSource } from '@microsoft/fetch-event-source';
 import { EventSource } from 'eventsource';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { startApi, type TestApi } from './support/api.js';
 import { hasBrowser, launchBrowser } from './support/browser.js';
 import { STORES } from './support/stores.js';
@@ -38,7 +38,7 @@ const CLIENTS: Record<string, (url: string) => Follower> = {
   },
 };
 
-/** The source text of clients in a page, because Vitest would change the import in a function. */
+/** The source text of clients, which a page imports from its own address. */
 const BROWSER_CLIENTS: Record<string, string> = {
   EventSource: `
     new EventSource('${PATH}').addEventListener('post.created', ({ data }) => add(data));`,
@@ -81,12 +81,11 @@ describe.each(STORES)('on %s, a client of the stream', (store) => {
     proxy = through.proxy;
     url = new URL(through.url).origin;
     // The globals of a browser that fetch-event-source uses.
-    vi.stubGlobal('window', globalThis);
-    vi.stubGlobal('document', new EventTarget());
+    Object.assign(globalThis, { window: globalThis, document: new EventTarget() });
   });
   afterEach(async () => {
     await follower?.stop();
-    vi.unstubAllGlobals();
+    for (const name of ['window', 'document']) Reflect.deleteProperty(globalThis, name);
     await proxy.close();
     await api.stop();
   });

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, Module } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createApp } from '../src/app.factory.js';
-import { Purger } from '../src/common/purge/purger.js';
+import { Purger } from '../src/common/retention/purger.js';
 import { loadConfig } from '../src/config/load-config.js';
 import { Transactions } from '../src/database/transactions.js';
 import { EventFilter } from '../src/events/event-filter.js';
@@ -180,7 +180,7 @@ describe.each(STORES)('subscribers on %s', (store) => {
 
   it('are named in a warning when a purge deletes events that they have not handled', async () => {
     const own = await startApi(store, {}, [WatchModule]);
-    const warn = vi.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     attempts = 0;
     failing = 'Lost';
     await own.posts.create({ title: 'Lost' });

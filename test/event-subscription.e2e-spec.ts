@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { startApi, type TestApi } from './support/api.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { bearer, startApi, type TestApi, type Tokens } from './support/api.js';
 import { decode, forge, HEADER, sign } from './support/forged-tokens.js';
 import { STORES } from './support/stores.js';

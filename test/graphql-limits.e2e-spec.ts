@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { getIntrospectionQuery } from 'graphql';
 import { DocumentStore } from '../src/graphql/document-store.js';
 import { startApi, type TestApi } from './support/api.js';
@@ -173,7 +173,7 @@ describe('the limits of GraphQL', () => {
   });
 
   it('keeps cached documents within 32 MiB, whatever their padding', async () => {
-    const set = vi.spyOn(DocumentStore.prototype, 'set');
+    const set = jest.spyOn(DocumentStore.prototype, 'set');
     const other = await startApi('SQLite');
     const padding = (n: number) => `{__typename}#${n}`.padEnd(64 * 1024, 'x');
     for (let n = 0; n < 800; n++) expect((await other.graphql(padding(n))).body.data).toBeDefined();

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger, Module } from '@nestjs/common';
 import { Int, Query, registerEnumType, Resolver } from '@nestjs/graphql';
 import { buildSchema, printType } from 'graphql';
@@ -372,7 +372,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
     const { data, errors } = await query(`{ user(id: ${author.id}) { ${posts(16)} } }`);
     expect(errors).toBeUndefined();
     expect(data.user.posts).toHaveLength(16);
-    const loaded = vi.spyOn(api.app.get(PostLists), 'contentsOf');
+    const loaded = jest.spyOn(api.app.get(PostLists), 'contentsOf');
     const tooMany = await query(`{ user(id: ${author.id}) { ${posts(17)} } }`);
     expect(tooMany.errors[0].extensions.code).toBe('QUERY_TOO_COMPLEX');
     expect(tooMany.errors[0].message).toContain('16777216');
@@ -431,7 +431,7 @@ describe.each(STORES)('GraphQL on %s', (store) => {
       'inside the service are masked, and only the log has the cause: %s',
       async (field) => {
         const faulty = await startApi(store, {}, [FaultyModule]);
-        const log = vi.spyOn(Logger.prototype, 'error').mockReturnValue();
+        const log = jest.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
         const { body } = await faulty.graphql(`{ ${field} }`);
         await faulty.stop();
 

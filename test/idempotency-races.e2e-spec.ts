@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { createApp } from '../src/app.factory.js';
 import { Passwords } from '../src/auth/accounts/index.js';
 import { Queries } from '../src/database/queries.js';

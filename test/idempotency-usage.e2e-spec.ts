@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Purger } from '../src/common/purge/purger.js';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Purger } from '../src/common/retention/purger.js';
 import { Queries } from '../src/database/queries.js';
 import { startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';

@@ -5,9 +5,9 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { All, Controller, Get, Module, StreamableFile } from '@nestjs/common';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Public } from '../src/auth/access/index.js';
-import { Metrics } from '../src/common/metrics/metrics.js';
+import { Metrics } from '../src/common/ports/metrics.js';
 import { Database } from '../src/database/database.js';
 import { Transactions } from '../src/database/transactions.js';
 import { insertPosts } from '../src/posts/post-batch.js';
@@ -91,7 +91,7 @@ describe.each(STORES)('large responses on %s', (store) => {
   });
 
   it('use little memory, do not delay other requests, and wait for slow clients', async () => {
-    const loaded = vi.spyOn(api.app.get(PostLists), 'contentsOf');
+    const loaded = jest.spyOn(api.app.get(PostLists), 'contentsOf');
     const readers = Array.from({ length: 12 }, () => {
       const socket = connect(port, '127.0.0.1');
       socket.write('GET /v1/posts?limit=100 HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -191,7 +191,7 @@ describe.each(STORES)('large responses on %s', (store) => {
 
   /** A request whose response stops once the buffers are full. */
   async function requestAndWait(url: string) {
-    const loaded = vi.spyOn(api.app.get(PostLists), 'contentsOf');
+    const loaded = jest.spyOn(api.app.get(PostLists), 'contentsOf');
     const socket = connect(port, '127.0.0.1').pause();
     socket.write(`GET ${url} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
     await until('a page is loaded', () => loaded.mock.calls.length > 0);
@@ -232,7 +232,7 @@ describe.each(STORES)('large responses on %s', (store) => {
   });
 
   it('respond to HEAD without a body', async () => {
-    const loaded = vi.spyOn(api.app.get(PostLists), 'contentsOf');
+    const loaded = jest.spyOn(api.app.get(PostLists), 'contentsOf');
     const response = await fetch(`${origin}/v1/posts?limit=4&sort_dir=asc`, { method: 'HEAD' });
     expect(loaded).not.toHaveBeenCalled();
     loaded.mockRestore();

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createApp } from '../src/app.factory.js';
 import { LoginThrottle } from '../src/auth/accounts/login-throttle.js';
 import { bearer, PASSWORD, startApi, TestApi } from './support/api.js';

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { bearer, PASSWORD, sessionOf, startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
 

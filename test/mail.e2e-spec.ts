@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import PostalMime from 'postal-mime';
 import { createApp } from '../src/app.factory.js';
 import { Queries } from '../src/database/queries.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Controller, Get, Injectable, Module, Post } from '@nestjs/common';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
@@ -100,6 +100,9 @@ describe.each(STORES)('metrics on %s', (store) => {
     expect(await requests('GET', '/v1/posts/:id', '200')).toBe(1);
     expect(await requests('GET', '/v1/posts/:id', '404')).toBe(1);
     expect(await requests('GET', '', '404')).toBeGreaterThanOrEqual(20);
+    const sum = (labels: string) => `http_server_request_duration_seconds_sum{${labels}}`;
+    const route = 'http_request_method="GET",http_route="/v1/posts/:id",http_response_status_code="200"';
+    expect((await scrape(api)).get(sum(route))).toBeGreaterThan(0);
     expect([...(await scrape(api)).keys()].filter((name) => /nowhere|PROPFIND/.test(name))).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Config } from '../src/config/config.js';
 import { loadConfig } from '../src/config/load-config.js';
 import { commandDataSource } from '../src/database/data-source.js';

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Queries } from '../src/database/queries.js';
 import { Transactions } from '../src/database/transactions.js';
 import { MailSender } from '../src/mail/index.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type DatabaseError } from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { PostgresStore } from '../src/config/config.js';
 import { Queries } from '../src/database/queries.js';
 import { startApi, type TestApi } from './support/api.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { startApi, type TestApi } from './support/api.js';
 import { hasBrowser, launchBrowser } from './support/browser.js';

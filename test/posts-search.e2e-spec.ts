@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { caseFold } from '../src/posts/case-fold.js';
 import { type Post, startApi, type TestApi } from './support/api.js';

@@ -1,9 +1,10 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, jest } from '@jest/globals';
 import { createApp } from '../src/app.factory.js';
-import { Clock } from '../src/common/clock/clock.js';
-import { Purger } from '../src/common/purge/purger.js';
+import { Clock } from '../src/common/ports/clock.js';
+import { Purger } from '../src/common/retention/purger.js';
 import { Queries } from '../src/database/queries.js';
 import { Transactions } from '../src/database/transactions.js';
+import { onlyFake } from './support/fake-timers.js';
 import { startApi, TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
 
@@ -72,13 +73,13 @@ describe.each(STORES)('the schedule of purges on %s', (store) => {
     const purger = new Purger(api.app.get(Transactions), api.app.get(Clock));
     purger.register('login_failures');
 
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    jest.useFakeTimers(onlyFake('setTimeout', 'clearTimeout'));
     try {
       purger.onApplicationBootstrap();
       // The next timer is that of the purger; those of the database keep running in real time.
-      vi.advanceTimersToNextTimer();
+      jest.advanceTimersToNextTimer();
     } finally {
-      vi.useRealTimers();
+      jest.useRealTimers();
     }
     // Waits for the purge to finish.
     await purger.onApplicationShutdown();

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Transactions } from '../src/database/transactions.js';
 import { PostViews } from '../src/posts/post-views.entity.js';
+import { onlyFake } from './support/fake-timers.js';
 import { type Post, startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
 
@@ -42,14 +43,14 @@ describe.each(STORES)('concurrent requests on %s', (store) => {
 
   it('updated_at increases even when the clock goes back', async () => {
     const before = await api.posts.create();
-    vi.useFakeTimers({ now: 0, toFake: ['Date'] });
+    jest.useFakeTimers({ now: 0, ...onlyFake('Date') });
     try {
       for (const step of [1, 2, 3]) {
         const { updated_at } = (await api.patch(`/v1/posts/${before.id}`, {})).body.data;
         expect(Date.parse(updated_at) - Date.parse(before.updated_at)).toBe(step);
       }
     } finally {
-      vi.useRealTimers();
+      jest.useRealTimers();
     }
   });
 

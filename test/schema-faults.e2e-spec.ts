@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { commandDataSource } from '../src/database/data-source.js';
 import { migrate } from '../src/database/migrate.js';
 import { migrations } from '../src/database/migrations/index.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { bearer, startApi, type TestApi } from './support/api.js';
 import { GitHub } from './support/social/github.js';
 import { Visitor } from './support/social/visitor.js';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ERRORS } from '../src/common/errors/errors.js';
 import { Database } from '../src/database/database.js';
 import { startApi, type TestApi } from './support/api.js';

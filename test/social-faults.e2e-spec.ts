@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Queries } from '../src/database/queries.js';
 import { bearer, startApi, type TestApi } from './support/api.js';
 import { freePort } from './support/free-port.js';

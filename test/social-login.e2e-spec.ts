@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { SocialAccounts } from '../src/auth/social/social-accounts.js';
-import { Purger } from '../src/common/purge/purger.js';
+import { Purger } from '../src/common/retention/purger.js';
 import { Queries } from '../src/database/queries.js';
 import { Transactions } from '../src/database/transactions.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';

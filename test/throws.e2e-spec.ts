@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { Controller, Get, Module, Param } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
 import { Public } from '../src/auth/access/index.js';

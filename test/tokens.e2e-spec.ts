@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import argon2 from 'argon2';
 import { Queries } from '../src/database/queries.js';
 import { Transactions } from '../src/database/transactions.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { Database } from '../src/database/database.js';
 import { findTotalFaults, rebuildTotals } from '../src/posts/post-totals.js';
 import { startApi, type TestApi } from './support/api.js';

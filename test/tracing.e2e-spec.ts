@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Reply } from './support/api.js';
 import { OtlpReceiver } from './support/otlp-receiver.js';
 import { Service } from './support/service.js';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { insertUsers } from '../src/users/user-batch.js';
 import { Database } from '../src/database/database.js';
 import { startApi, type TestApi } from './support/api.js';

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource, type EntityManager } from 'typeorm';
 import { Queries } from '../src/database/queries.js';
 import { Transactions } from '../src/database/transactions.js';
@@ -365,6 +365,29 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     expect(rest).toEqual(expect.arrayContaining(['a1', 'b1', 'a49', 'b49']));
     expect(rest).toHaveLength(80);
     await clear();
+  });
+});
+
+/** PostgreSQL runs each write on a separate connection. */
+describe('writes that are committed together on SQLite', () => {
+  it('are stored when an error of another one has rolled their transaction back', async () => {
+    const api = await startApi('SQLite');
+    const [transactions, queries] = [api.app.get(Transactions), api.app.get(Queries)];
+    const insert = (id: number, onConflict = '') =>
+      transactions.execute(
+        `INSERT ${onConflict} INTO orders (id, status, payload, created_at) VALUES (:id, 'created', '{}', '')`,
+        { id },
+      );
+    await insert(1);
+
+    const writes = [insert(2), insert(3), insert(1, 'OR ROLLBACK'), insert(4)];
+    const outcomes = (await Promise.allSettled(writes)).map(({ status }) => status);
+
+    expect(outcomes).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+    expect(await queries.all('SELECT id FROM orders ORDER BY id')).toEqual(
+      [1, 2, 3, 4].map((id) => ({ id })),
+    );
+    await api.stop();
   });
 });
 

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, jest } from '@jest/globals';
 import { startApi } from './support/api.js';
 import { STORES } from './support/stores.js';
 
@@ -8,7 +8,7 @@ const PRODUCTION = { NODE_ENV: 'production', WRITE_ACCESS: 'open', JWT_SECRET: '
 describe.each(STORES)('X-Forwarded-For of a peer that is not trusted, on %s', (store) => {
   /** Sends requests. @returns the warnings about the header */
   const send = async (settings: Record<string, string>, headers: Record<string, string>) => {
-    const warned = vi.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    const warned = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
     const api = await startApi(store, settings);
     for (let n = 0; n < 3; n++) expect(await api.get('/v1/posts', headers)).toHaveStatus(200);
     await api.stop();

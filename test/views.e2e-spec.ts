@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { Transactions } from '../src/database/transactions.js';
 import { ViewCounter } from '../src/posts/view-counter.js';
 import { type Post, startApi } from './support/api.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage, request as sendRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WsAdapter } from '@nestjs/platform-ws';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
@@ -315,5 +315,23 @@ describe('WebSockets', () => {
     expect(await whoAmI()).toMatchObject({ event: 'exception' });
     api.moveClock(0);
     socket!.terminate();
+  });
+});
+
+describe('introspection over WebSocket', () => {
+  it('is rejected with the name of the setting, if it is off', async () => {
+    const { api, url } = await start({ GRAPHQL_INTROSPECTION: 'off' });
+    const client = createClient({ url: `${url}/graphql`, webSocketImpl: WebSocket, retryAttempts: 0 });
+    const errors: any[] = [];
+    client.subscribe(
+      { query: '{ __schema { queryType { name } } }' },
+      { next: () => undefined, error: (error) => errors.push(error), complete: () => undefined },
+    );
+
+    await until('it is rejected', () => errors.length > 0);
+
+    expect(JSON.stringify(errors[0])).toContain('the setting GRAPHQL_INTROSPECTION=on turns it on');
+    await client.dispose();
+    await api.stop();
   });
 });

@@ -17,6 +17,15 @@ export class Server {
     this.folder = folder;
   }
 
+  /** The service, with the flags of `npm run start:prod`. */
+  static service(environment: Readonly<Record<string, string>>): Promise<Server> {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    const [, , ...flags] = scripts['start:prod']!.split(' ');
+    return Server.start(flags.pop()!, environment, flags);
+  }
+
   static async start(
     script: string,
     environment: Readonly<Record<string, string>>,

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOptionsWhere, LessThan, Repository } from 'typeorm';
-import { type AuditTrail, currentTrail, runWithoutTrail } from '../common/audit/audit-trail.js';
-import { Clock } from '../common/clock/clock.js';
+import { type AuditTrail, currentTrail, runWithoutTrail } from '../common/ports/audit-trail.js';
+import { Clock } from '../common/ports/clock.js';
 import type { Companion } from '../database/companion.js';
 import { Transactions } from '../database/transactions.js';
 import { AuditEntry } from './audit-entry.entity.js';

@@ -1,9 +1,9 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
-import { AuditTrail, runWithTrail } from '../common/audit/audit-trail.js';
-import { clientOf } from '../common/request/client.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+import { AuditTrail, runWithTrail } from '../common/ports/audit-trail.js';
+import { clientOf } from '../common/http/client.js';
+import { isWrite } from '../common/http/methods.js';
 import type { AuditLog } from './audit-log.js';
-
-const WRITES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -13,42 +13,45 @@ declare module 'fastify' {
 
 /**
  * Gives every route that may change something an audit trail: the log has each change of an authenticated caller
- * before the response is sent. Call it before the routes are registered.
+ * before the response is sent.
  */
-export function auditRequests(fastify: FastifyInstance, log: AuditLog): void {
-  fastify.decorateRequest('auditTrail', null);
-  const paths = new Set<string>();
+export const auditTrails = fastifyPlugin<{ log: AuditLog }>(
+  (fastify, { log }, done) => {
+    fastify.decorateRequest('auditTrail', null);
+    const paths = new Set<string>();
 
-  fastify.addHook('onRoute', (route: RouteOptions) => {
-    paths.add(withoutName(route.url));
-    const isWrite = [route.method].flat().some((method) => WRITES.has(method));
-    if (!isWrite && !route.config?.audited) return;
-    const { preHandler = [], onSend = [] } = route;
-    route.preHandler = [
-      ...[preHandler].flat(),
-      (request, reply, done) => {
-        // If there is a route `/v1/posts/:id`, a row inserted by `/v1/posts` is found at that path.
-        const isCollection = [route.method].flat().includes('POST') && paths.has(`${route.url}/:`);
-        request.auditTrail = trailOf(request, reply, isCollection);
-        runWithTrail(request.auditTrail, done);
-      },
-    ];
-    // Runs after the hooks of the application, such as the one that commits idempotent requests.
-    route.onSend = [
-      ...[onSend].flat(),
-      (request, reply, payload, done) => {
-        const trail = request.auditTrail;
-        if (trail?.responsible === undefined || !hasChanged(reply)) {
-          trail?.close();
-          done(null, payload);
-          return;
-        }
-        request.auditTrail = null;
-        void record(log, trail, (error) => done(error, payload));
-      },
-    ];
-  });
-}
+    fastify.addHook('onRoute', (route) => {
+      paths.add(withoutName(route.url));
+      if (!isWrite(route) && !route.config?.audited) return;
+      const isPost = [route.method].flat().includes('POST');
+      route.preHandler = [
+        ...[route.preHandler ?? []].flat(),
+        (request, reply, next) => {
+          // If there is a route `/v1/posts/:id`, a row inserted by `/v1/posts` is found at that path.
+          const isCollection = isPost && paths.has(`${route.url}/:`);
+          request.auditTrail = trailOf(request, reply, isCollection);
+          runWithTrail(request.auditTrail, next);
+        },
+      ];
+      route.onSend = [
+        ...[route.onSend ?? []].flat(),
+        (request, reply, payload, next) => {
+          const trail = request.auditTrail;
+          if (trail?.responsible === undefined || !hasChanged(reply)) {
+            trail?.close();
+            next(null, payload);
+            return;
+          }
+          request.auditTrail = null;
+          void record(log, trail, (error) => next(error, payload));
+        },
+      ];
+    });
+    done();
+  },
+  // A response that cannot be stored rolls the change back: then there is nothing to record.
+  { name: 'audit', dependencies: ['idempotent responses'] },
+);
 
 const withoutName = (path: string): string => path.replace(/:[^/]+$/, ':');
 

@@ -1,4 +1,4 @@
-import { Controller, Get, Header, Query } from '@nestjs/common';
+import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { StaffOnly } from '../auth/access/index.js';
 import type { QueryParameters } from '../common/http/query.js';
@@ -28,7 +28,6 @@ export class AuditController {
   })
   @ReturnsCursorPage(AuditEntryView)
   @Throws('INVALID_CURSOR')
-  @Header('cache-control', 'no-store')
   list(@Query() query: QueryParameters): Promise<CursorPage<AuditEntryView>> {
     return this.audit.list(query);
   }

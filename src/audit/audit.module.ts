@@ -1,13 +1,11 @@
 import { Module } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import type { FastifyInstance } from 'fastify';
-import { Purger } from '../common/purge/purger.js';
+import { AccountData } from '../common/retention/account-data.js';
+import { Purger } from '../common/retention/purger.js';
 import { Config } from '../config/config.js';
-import { AuditEntry, auditExpiry } from './audit-entry.entity.js';
+import { AuditEntry, auditExpiry, eraseSource } from './audit-entry.entity.js';
 import { AuditLog } from './audit-log.js';
 import { AuditedInserts } from './audited-inserts.js';
-import { auditRequests } from './audit-requests.js';
 import { AuditController } from './audit.controller.js';
 import { AuditService } from './audit.service.js';
 
@@ -18,15 +16,8 @@ import { AuditService } from './audit.service.js';
   providers: [AuditedInserts, AuditLog, AuditService],
 })
 export class AuditModule {
-  constructor(
-    log: AuditLog,
-    purger: Purger,
-    { auditRetentionDays }: Config,
-    { httpAdapter }: HttpAdapterHost,
-  ) {
+  constructor(purger: Purger, accountData: AccountData, { auditRetentionDays }: Config) {
     purger.register('audit_entries', auditExpiry(auditRetentionDays));
-    // An application context has no HTTP server.
-    const fastify = httpAdapter?.getInstance<FastifyInstance>();
-    if (fastify) auditRequests(fastify, log);
+    accountData.register(eraseSource);
   }
 }

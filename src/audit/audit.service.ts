@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { firstValue, type QueryParameters } from '../common/http/query.js';
-import { cursorRequest } from '../common/pagination/cursor-request.js';
+import { cursorRequest } from '../common/pagination/page-request.js';
 import { CursorPage } from '../common/pagination/page.js';
 import { NO_ROW, toId } from '../common/validation/id.js';
 import { isStorable } from '../common/validation/text.js';

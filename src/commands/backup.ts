@@ -1,7 +1,6 @@
 import '../require-node.js';
-import { countOf } from './support/count-of.js';
 import { parseCommandLine } from './support/command-line.js';
-import { Progress } from './support/progress.js';
+import { countOf, Progress } from './support/progress.js';
 
 const USAGE = `Usage: npm run backup -- <file>
 

@@ -3,9 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandDatabase } from '../database/command-database.js';
 import type { NewPost } from '../posts/post-batch.js';
 import { parseCommandLine, parseNumber, YES } from './support/command-line.js';
-import { countOf } from './support/count-of.js';
 import { generateName, generatePost } from './support/generate.js';
-import { Progress } from './support/progress.js';
+import { countOf, Progress } from './support/progress.js';
 
 /** Posts in a transaction: enough to be fast, few enough for a running service to write in between. */
 const BATCH = 2000;

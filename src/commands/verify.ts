@@ -1,7 +1,7 @@
 import '../require-node.js';
 import type { CommandDatabase } from '../database/command-database.js';
-import { countOf } from './support/count-of.js';
 import { parseCommandLine } from './support/command-line.js';
+import { countOf } from './support/progress.js';
 
 const USAGE = `Usage: npm run verify [-- --repair]
        npm run verify -- <file>

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { Config } from './config.js';
 import { misspeltSettings } from './misspelt-settings.js';
@@ -58,3 +59,10 @@ export const toStore = (env: z.infer<typeof storeSettings>): Config['store'] =>
             (env.DATABASE_PREPARED_STATEMENTS ?? (env.DATABASE_POOLER === 'none' ? 'on' : 'off')) === 'on',
         },
   );
+
+/** The place of the data for people, without its password. */
+export function describeStore(store: StoreConfig['store']): string {
+  if (store.kind === 'sqlite') return `SQLite in ${resolve(store.directory)}`;
+  const servers = store.servers.length > 0 ? store.servers : [store.url];
+  return `PostgreSQL at ${servers.map((server) => new URL(server).host).join(',')}${new URL(store.url).pathname}`;
+}

@@ -7,7 +7,7 @@ import {
 } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { CredentialWatch } from '../auth/access/index.js';
-import { clientOf } from '../common/request/client.js';
+import { clientOf } from '../common/http/client.js';
 import { ConsumerLimits } from './consumer-limits.js';
 import type { ReadEvents } from './event-feed.js';
 import { EventLog } from './event-log.js';

@@ -5,6 +5,7 @@ import { CurrentAccount, OptionalAccess } from '../auth/access/index.js';
 import type { Account } from '../auth/accounts/index.js';
 import { CarriesJsonText } from '../common/http/json-text.js';
 import type { QueryParameters } from '../common/http/query.js';
+import { EventStream, NoStore } from '../common/http/route-config.js';
 import { ReturnsCursorPage, ReturnsText, Throws } from '../common/openapi/returns.js';
 import { CursorQuery, LimitQuery, QueryParameter } from '../common/openapi/queries.js';
 import type { CursorPage } from '../common/pagination/page.js';
@@ -61,9 +62,10 @@ export class EventsController {
   })
   @ReturnsText('text/event-stream', 'Server-sent events: `id`, `event` (the type) and `data`, an `Event`.')
   @Throws('INVALID_CURSOR', 'EVENTS_EXPIRED')
+  @EventStream()
+  @NoStore()
   // Proxies that buffer responses would delay events.
   @Header('x-accel-buffering', 'no')
-  @Header('cache-control', 'no-store')
   stream(
     @Query() query: QueryParameters,
     @Headers('last-event-id') lastEventId: string | undefined,

@@ -1,8 +1,8 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { EventEmitterModule } from '@nestjs/event-emitter';
-import { Clock } from '../common/clock/clock.js';
-import { Metrics } from '../common/metrics/metrics.js';
+import { Clock } from '../common/ports/clock.js';
+import { Metrics } from '../common/ports/metrics.js';
 import { Database } from '../database/database.js';
 import { CommittedEvents } from './committed-events.js';
 import { ConsumerLimits } from './consumer-limits.js';

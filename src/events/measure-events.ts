@@ -1,7 +1,7 @@
-import type { Clock } from '../common/clock/clock.js';
-import { ageOf } from '../common/metrics/measure-queue.js';
-import { CONNECTION_LIMITS } from '../common/request/connection-limit.js';
-import type { Labels, Metrics } from '../common/metrics/metrics.js';
+import type { Clock } from '../common/ports/clock.js';
+import { ageOf } from '../common/ports/measure-queue.js';
+import { CONNECTION_LIMITS } from '../common/server/connection-limit.js';
+import type { Labels, Metrics } from '../common/ports/metrics.js';
 import type { Database } from '../database/database.js';
 import type { ConsumerLimits } from './consumer-limits.js';
 import type { EventLog } from './event-log.js';

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { StoredEvent } from './stored-event.js';
 
 it('StoredEvent parses its data once for all consumers', () => {

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { AppError, ERRORS } from '../common/errors/errors.js';
 import { toAppError } from '../common/errors/to-app-error.js';
-import { currentRequestId } from '../common/logging/request-context.js';
+import { currentRequestId } from '../common/http/request-context.js';
 import type { GraphqlSettings } from '../config/config.js';
 import { exceededStack, originOf } from './limits/nesting.js';
 import { tooManyTokens } from './limits/tokens.js';

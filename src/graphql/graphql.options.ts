@@ -6,11 +6,9 @@ import {
 } from '@apollo/server/plugin/disabled';
 import type { ApolloDriverConfig } from '@nestjs/apollo';
 import { Injectable, Logger } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
 import type { GqlOptionsFactory } from '@nestjs/graphql';
-import type { FastifyInstance } from 'fastify';
 import { Authenticator } from '../auth/access/index.js';
-import { Metrics } from '../common/metrics/metrics.js';
+import { Metrics } from '../common/ports/metrics.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { auditPlugin } from './audit.plugin.js';
@@ -24,9 +22,7 @@ import { noIntrospectionRule } from './limits/introspection.rule.js';
 import { shapeRule } from './limits/shape.rule.js';
 import { replicaReadsPlugin } from './replica-reads.plugin.js';
 import { tracingPlugin } from './tracing.plugin.js';
-import { setUpRoute } from './route.js';
-
-const PATH = '/graphql';
+import { PATH } from './route.js';
 
 /** The options of Apollo Server. */
 @Injectable()
@@ -34,17 +30,13 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
   constructor(
     private readonly config: Config,
     private readonly authenticator: Authenticator,
-    private readonly host: HttpAdapterHost,
     private readonly metrics: Metrics,
     private readonly database: Database,
   ) {}
 
   createGqlOptions(): Omit<ApolloDriverConfig, 'driver'> {
     const { graphql, production } = this.config;
-    // An application context has no HTTP server.
-    const fastify = this.host.httpAdapter?.getInstance<FastifyInstance>();
     const documents = new DocumentStore();
-    if (fastify) setUpRoute(fastify, PATH, graphql.playground);
     return {
       path: PATH,
       autoSchemaFile: true,

@@ -1,5 +1,5 @@
 import type { ApolloServerPlugin } from '@apollo/server';
-import type { Metrics } from '../common/metrics/metrics.js';
+import type { Metrics } from '../common/ports/metrics.js';
 import type { GraphqlContext } from './context.js';
 
 /**

@@ -1,15 +1,11 @@
-import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
+import type { FastifyRequest } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
 import { AppError } from '../common/errors/errors.js';
-import {
-  isNavigation,
-  notFoundPage,
-  readPage,
-  sendHtml,
-  serveFiles,
-  varyByNavigation,
-} from '../common/http/browser-pages.js';
-import { inSpan } from '../common/tracing/spans.js';
 import { isUnreadable } from '../common/http/json-body.js';
+import { isNavigation, varyByNavigation } from '../common/http/unrouted-requests.js';
+import { inSpan } from '../common/ports/spans.js';
+import type { Config } from '../config/config.js';
+import { notFoundPage, readPage, sendHtml } from '../site/pages.js';
 
 /** Bytes of a document's text. */
 const MAX_DOCUMENT = 64 * 1024;
@@ -17,28 +13,41 @@ const MAX_DOCUMENT = 64 * 1024;
 const OFF =
   'Programs send GraphQL operations to this address. The playground is off; <code>GRAPHQL_PLAYGROUND=on</code> enables it.';
 
-/** Extends the route that `ApolloDriver` registers. Call it before that. */
-export function setUpRoute(fastify: FastifyInstance, path: string, withPlayground: boolean): void {
-  const page = withPlayground
-    ? readPage('playground/index.html', '/graphql', true)
-    : notFoundPage(OFF, false);
-  if (withPlayground) serveFiles(fastify, 'playground', `${path}/playground/`);
+export const PATH = '/graphql';
 
-  fastify.addHook('onRoute', (route: RouteOptions) => {
-    if (route.url !== path) return;
-    const { handler } = route;
-    route.config = { ...route.config, noStore: true };
-    route.handler = function (request, reply) {
-      if (request.method !== 'POST') {
-        varyByNavigation(reply);
-        if (isNavigation(request)) return sendHtml(withPlayground ? reply : reply.code(404), page);
-      }
-      // An unreadable body becomes a GraphQL error, in the context.
-      if (!isUnreadable(request.body)) checkSize(request.body);
-      return inSpan('GraphQL', () => handler.call(this, asGet(request), reply));
-    };
-  });
-}
+/** Extends the route that `ApolloDriver` registers: by the playground, the limit of a document, `HEAD` and a span. */
+export const graphqlRoute = fastifyPlugin<{ config: Config }>(
+  (fastify, { config }, done) => {
+    const withPlayground = config.graphql.playground;
+    const page = withPlayground ? readPage('playground/index.html', PATH, true) : notFoundPage(OFF, false);
+
+    fastify.addHook('onRoute', (route) => {
+      if (route.url !== PATH) return;
+      const { handler } = route;
+      route.config = { ...route.config, noStore: true };
+      route.preHandler = [
+        ...[route.preHandler ?? []].flat(),
+        (request, reply, next) => {
+          if (request.method !== 'POST') {
+            varyByNavigation(reply);
+            if (isNavigation(request)) {
+              sendHtml(withPlayground ? reply : reply.code(404), page);
+              return;
+            }
+          }
+          // An unreadable body becomes a GraphQL error, in the context.
+          if (!isUnreadable(request.body)) checkSize(request.body);
+          next();
+        },
+      ];
+      route.handler = function (request, reply) {
+        return inSpan('GraphQL', () => handler.call(this, asGet(request), reply));
+      };
+    });
+    done();
+  },
+  { name: 'graphql', dependencies: ['audit', 'read scope'] },
+);
 
 /** Apollo does not support HEAD; Fastify removes the body of the response. */
 const asGet = (request: FastifyRequest): FastifyRequest =>

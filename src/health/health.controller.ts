@@ -1,6 +1,7 @@
 import { Controller, Get, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Public } from '../auth/access/index.js';
+import { ForProbes } from '../common/http/route-config.js';
 import { ReturnsSchema, Throws } from '../common/openapi/returns.js';
 import { NOT_READY, Readiness } from './readiness.service.js';
 
@@ -14,6 +15,7 @@ const OK = {
 @ApiTags('Health')
 @Controller({ path: 'health', version: VERSION_NEUTRAL })
 @Public()
+@ForProbes()
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}
 

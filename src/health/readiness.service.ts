@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Injectable } from '@nestjs/common';
 import { AppError, type FieldError } from '../common/errors/errors.js';
-import { Drain } from '../common/lifecycle/drain.js';
+import { Drain } from '../common/server/drain.js';
 import { Database } from '../database/database.js';
 import { isOutage } from '../database/failures.js';
 

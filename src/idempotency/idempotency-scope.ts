@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { deriveKeys, type Keys } from '../common/crypto/derive-keys.js';
+import { deriveKeys, type Keys } from '../config/derive-keys.js';
 import { Config } from '../config/config.js';
 import { canonicalJson } from './canonical-json.js';
 

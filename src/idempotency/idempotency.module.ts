@@ -1,14 +1,20 @@
-import { Global, Module, type OnModuleInit } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
-import type { FastifyInstance } from 'fastify';
-import { Metrics } from '../common/metrics/metrics.js';
-import { Purger } from '../common/purge/purger.js';
+import { Global, Module } from '@nestjs/common';
+import { AccountData, type Erasure } from '../common/retention/account-data.js';
+import { Purger } from '../common/retention/purger.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { IdempotencyScope } from './idempotency-scope.js';
-import { completePendingResponses } from './pending-response.js';
 
 /** Where responses are stored and purged. */
 export const RECORDS_TABLE = 'idempotency_records';
+
+/** Deletes the stored responses to an account: that of the registration contains the account. */
+export const eraseResponses: Erasure = ({ id }, manager) =>
+  manager
+    .createQueryBuilder()
+    .delete()
+    .from(RECORDS_TABLE)
+    .where('id IN (SELECT record_id FROM idempotency_accounts WHERE account_id = :id)', { id })
+    .execute();
 
 /** Idempotent requests. It depends on no feature; features decorate their handlers. */
 @Global()
@@ -16,18 +22,9 @@ export const RECORDS_TABLE = 'idempotency_records';
   providers: [IdempotencyService, IdempotencyScope],
   exports: [IdempotencyService, IdempotencyScope],
 })
-export class IdempotencyModule implements OnModuleInit {
-  constructor(
-    purger: Purger,
-    private readonly host: HttpAdapterHost,
-    private readonly metrics: Metrics,
-  ) {
+export class IdempotencyModule {
+  constructor(purger: Purger, accountData: AccountData) {
+    accountData.register(eraseResponses);
     purger.register(RECORDS_TABLE);
-  }
-
-  onModuleInit(): void {
-    // An application context has no HTTP server.
-    const fastify = this.host.httpAdapter?.getInstance<FastifyInstance>();
-    if (fastify) completePendingResponses(fastify, this.metrics);
   }
 }

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { currentTrail } from '../common/audit/audit-trail.js';
-import { Clock } from '../common/clock/clock.js';
+import { currentTrail } from '../common/ports/audit-trail.js';
+import { Clock } from '../common/ports/clock.js';
 import { AppError } from '../common/errors/errors.js';
 import { MESSAGES } from '../common/errors/messages.js';
-import { Metrics } from '../common/metrics/metrics.js';
+import { Metrics } from '../common/ports/metrics.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { Queries } from '../database/queries.js';
@@ -124,8 +124,9 @@ export class IdempotencyService {
   }
 
   private async assertNotFull(): Promise<void> {
-    if (Date.now() - this.usageAt >= USAGE_MAX_AGE) {
-      this.usageAt = Date.now();
+    const now = this.clock.now().getTime();
+    if (Math.abs(now - this.usageAt) >= USAGE_MAX_AGE) {
+      this.usageAt = now;
       this.usage = await this.bytes((sql) => this.queries.all(sql));
     }
     if (this.usage < this.config.idempotencyMaxBytes) return;

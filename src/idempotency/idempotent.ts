@@ -1,4 +1,5 @@
 import { applyDecorators, SetMetadata, UseInterceptors } from '@nestjs/common';
+import { ConfigureRoute } from '../common/http/route-config.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { IDEMPOTENT, type IdempotentOptions } from './idempotency-key.js';
 
@@ -10,4 +11,8 @@ export { IDEMPOTENT, type IdempotentOptions };
  * commit in one transaction, which may run the handler again after a conflict with another transaction.
  */
 export const Idempotent = (options: IdempotentOptions = {}): MethodDecorator =>
-  applyDecorators(SetMetadata(IDEMPOTENT, options), UseInterceptors(IdempotencyInterceptor));
+  applyDecorators(
+    SetMetadata(IDEMPOTENT, options),
+    ConfigureRoute({ idempotent: true }),
+    UseInterceptors(IdempotencyInterceptor),
+  );

@@ -1,11 +1,17 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { Metrics } from '../common/metrics/metrics.js';
+import type { FastifyReply, onSendHookHandler } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
 import { AppError } from '../common/errors/errors.js';
 import { MESSAGES } from '../common/errors/messages.js';
+import { isWrite } from '../common/http/methods.js';
+import type { Metrics } from '../common/ports/metrics.js';
 import type { Outcome } from './idempotency.service.js';
 import { replay, ReplySnapshot, type StoredResponse } from './stored-response.js';
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Set by `Idempotent`. */
+    idempotent?: boolean;
+  }
   interface FastifyRequest {
     /** Set while an idempotent request is handled. */
     pendingResponse: PendingResponse | null;
@@ -88,27 +94,37 @@ export class PendingResponse {
   }
 }
 
-/** Stores each pending response before it is sent. */
-export function completePendingResponses(fastify: FastifyInstance, metrics: Metrics): void {
-  const replays = metrics.counter(
-    'idempotency_replays_total',
-    'Responses that were sent again for an Idempotency-Key',
-  );
-  fastify.decorateRequest('pendingResponse', null);
-  fastify.addHook('onSend', (request, reply, payload, done) => {
-    const { pendingResponse: pending } = request;
-    if (!pending) {
-      done(null, payload);
-      return;
-    }
-    request.pendingResponse = null;
-    void complete(pending, payload, (error, body) => {
-      if (reply.hasHeader('idempotent-replayed')) replays.add();
-      // Fastify accepts an error here; its types allow one only without a body.
-      done(error as null, body);
+/** Stores the response of each idempotent request before it is sent, as all hooks of the application have left it. */
+export const idempotentResponses = fastifyPlugin<{ metrics: Metrics }>(
+  (fastify, { metrics }, done) => {
+    const replays = metrics.counter(
+      'idempotency_replays_total',
+      'Responses that were sent again for an Idempotency-Key',
+    );
+    fastify.decorateRequest('pendingResponse', null);
+    const store: onSendHookHandler = (request, reply, payload, next) => {
+      const { pendingResponse: pending } = request;
+      if (!pending) {
+        next(null, payload);
+        return;
+      }
+      request.pendingResponse = null;
+      void complete(pending, payload, (error, body) => {
+        if (reply.hasHeader('idempotent-replayed')) replays.add();
+        // Fastify accepts an error here; its types allow one only without a body.
+        next(error as null, body);
+      });
+    };
+    // Hooks of routes run after those of the application.
+    fastify.addHook('onRoute', (route) => {
+      if (isWrite(route) || route.config?.idempotent) {
+        route.onSend = [...[route.onSend ?? []].flat(), store];
+      }
     });
-  });
-}
+    done();
+  },
+  { name: 'idempotent responses', dependencies: ['body'] },
+);
 
 async function complete(
   pending: PendingResponse,

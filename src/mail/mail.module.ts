@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Clock } from '../common/clock/clock.js';
-import { measureQueue } from '../common/metrics/measure-queue.js';
-import { Metrics } from '../common/metrics/metrics.js';
+import { Clock } from '../common/ports/clock.js';
+import { measureQueue } from '../common/ports/measure-queue.js';
+import { Metrics } from '../common/ports/metrics.js';
 import { Database } from '../database/database.js';
 import { MailOutbox } from './mail-outbox.js';
 import { MailQueue } from './mail-queue.js';

@@ -1,4 +1,4 @@
-import type { Metrics } from '../common/metrics/metrics.js';
+import type { Metrics } from '../common/ports/metrics.js';
 import type { Database } from '../database/database.js';
 
 /**

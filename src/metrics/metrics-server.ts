@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { metricsPortFault } from '../common/lifecycle/check-ports.js';
-import { Metrics, type MetricsReport } from '../common/metrics/metrics.js';
+import { metricsPortFault } from '../common/server/check-ports.js';
+import { Metrics, type MetricsReport } from '../common/ports/metrics.js';
 import { Config } from '../config/config.js';
 
 /** More than Prometheus and an operator need. */

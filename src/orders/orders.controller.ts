@@ -2,7 +2,7 @@ import { Controller, Get, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { CurrentAccount, OwnerAccess } from '../auth/access/index.js';
 import type { Account } from '../auth/accounts/index.js';
-import { EntityTag, Tag } from '../common/conditional/entity-tag.js';
+import { EntityTag, Tag } from '../common/responses/entity-tag.js';
 import { Created } from '../common/responses/created.js';
 import { AnyContentType } from '../common/http/json-body.js';
 import { CarriesJsonText } from '../common/http/json-text.js';

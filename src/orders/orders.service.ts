@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOptionsWhere, Repository } from 'typeorm';
 import type { Account } from '../auth/accounts/index.js';
-import { Clock } from '../common/clock/clock.js';
+import { Clock } from '../common/ports/clock.js';
 import { AppError } from '../common/errors/errors.js';
 import type { Page } from '../common/pagination/page.js';
 import type { PageRequest } from '../common/pagination/page-request.js';

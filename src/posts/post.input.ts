@@ -1,7 +1,6 @@
 import { ApiProperty, PickType } from '@nestjs/swagger';
 import { IsIn, ValidateIf } from 'class-validator';
-import { OneOf } from '../common/validation/one-of.js';
-import { Optional } from '../common/validation/optional.js';
+import { OneOf, Optional } from '../common/validation/fields.js';
 import { PartialInput } from '../common/validation/partial-input.js';
 import { Text } from '../common/validation/text.js';
 import { POST_STATUSES, type PostStatus } from './post.entity.js';

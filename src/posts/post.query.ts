@@ -1,6 +1,5 @@
 import { firstValue, type QueryParameters } from '../common/http/query.js';
-import { type CursorRequest, cursorRequest } from '../common/pagination/cursor-request.js';
-import { PageRequest } from '../common/pagination/page-request.js';
+import { type CursorRequest, cursorRequest, PageRequest } from '../common/pagination/page-request.js';
 import { isStorable } from '../common/validation/text.js';
 import { caseFold } from './case-fold.js';
 import { POST_STATUSES, type PostStatus } from './post.entity.js';

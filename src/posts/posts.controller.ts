@@ -2,9 +2,9 @@ import { Body, Controller, Delete, Get, HttpCode, HttpStatus, Patch, Post, Query
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { WriteAccess } from '../auth/access/index.js';
-import { EntityTag, Tag } from '../common/conditional/entity-tag.js';
-import { type IfMatch, Precondition } from '../common/conditional/if-match.js';
-import { WithoutDetails } from '../common/errors/without-details.js';
+import { EntityTag, Tag } from '../common/responses/entity-tag.js';
+import { type IfMatch, Precondition } from '../common/responses/if-match.js';
+import { WithoutDetails } from '../common/responses/without-details.js';
 import { Created } from '../common/responses/created.js';
 import { AnyContentType } from '../common/http/json-body.js';
 import type { QueryParameters } from '../common/http/query.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type IfMatch, preconditionFailed } from '../common/conditional/if-match.js';
+import { type IfMatch, preconditionFailed } from '../common/responses/if-match.js';
 import { AppError } from '../common/errors/errors.js';
 import { NO_ROW } from '../common/validation/id.js';
 import { Queries } from '../database/queries.js';

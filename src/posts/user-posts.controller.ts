@@ -2,7 +2,7 @@ import { Controller, Get, Query, Req } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { WriteAccess } from '../auth/access/index.js';
-import { EntityTag, Tag } from '../common/conditional/entity-tag.js';
+import { EntityTag, Tag } from '../common/responses/entity-tag.js';
 import type { QueryParameters } from '../common/http/query.js';
 import { ReturnsData, ReturnsPage, Throws } from '../common/openapi/returns.js';
 import { PageQuery } from '../common/openapi/queries.js';

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { Metrics } from '../common/metrics/metrics.js';
+import { Metrics } from '../common/ports/metrics.js';
 import { Transactions } from '../database/transactions.js';
 import { PostViews } from './post-views.entity.js';
 

@@ -1,8 +1,8 @@
 import type { Type } from '@nestjs/common';
 import type { Access } from '../auth/access/index.js';
-import { INVALID_IF_MATCH } from '../common/conditional/if-match.js';
+import { INVALID_IF_MATCH } from '../common/responses/if-match.js';
 import { AppError, type ErrorCode, ERRORS, type FieldError } from '../common/errors/errors.js';
-import { AMBIGUOUS } from '../common/http/ambiguous-request.js';
+import { AMBIGUOUS } from '../common/server/ambiguous-request.js';
 import { MESSAGES } from '../common/errors/messages.js';
 import { checkInput } from '../common/validation/input.pipe.js';
 import type { Handler } from './handlers.js';

@@ -1,9 +1,9 @@
 import type { INestApplication, Type } from '@nestjs/common';
 import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
 import { type Access, ACCESS } from '../auth/access/index.js';
-import { HAS_TAG } from '../common/conditional/entity-tag.js';
-import { HAS_PRECONDITION } from '../common/conditional/if-match.js';
-import { WITHOUT_DETAILS } from '../common/errors/without-details.js';
+import { HAS_TAG } from '../common/responses/entity-tag.js';
+import { HAS_PRECONDITION } from '../common/responses/if-match.js';
+import { WITHOUT_DETAILS } from '../common/responses/without-details.js';
 import { ANY_CONTENT_TYPE } from '../common/http/json-body.js';
 import {
   OTHER_ERROR,

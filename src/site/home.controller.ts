@@ -3,13 +3,12 @@ import { Controller, Get, Headers, Res, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Public } from '../auth/access/index.js';
-import { varyOn } from '../common/headers/vary.js';
-import { readPage } from '../common/http/browser-pages.js';
-import { PAGE_HEADERS } from '../common/http/security-headers.js';
+import { varyOn } from '../common/http/cache-headers.js';
 import { Returns } from '../common/openapi/returns.js';
 import { Config } from '../config/config.js';
 import { Readiness } from '../health/readiness.service.js';
 import { HomeView, LINKS } from './home.view.js';
+import { PAGE_HEADERS, readPage } from './pages.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;

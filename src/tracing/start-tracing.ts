@@ -14,7 +14,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import { traceBy } from '../common/tracing/spans.js';
+import { traceBy } from '../common/ports/spans.js';
 import type { TracingSettings } from '../config/config.js';
 import { traceStatementsBy } from '../database/statement-span.js';
 import { traceOutgoing } from './trace-outgoing.js';

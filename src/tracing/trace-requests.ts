@@ -8,7 +8,8 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { FastifyInstance } from 'fastify';
-import { clientOf } from '../common/request/client.js';
+import fastifyPlugin from 'fastify-plugin';
+import { clientOf } from '../common/http/client.js';
 import { onResponseEnd } from '../common/http/response-end.js';
 
 declare module 'fastify' {
@@ -18,8 +19,17 @@ declare module 'fastify' {
   }
 }
 
+/** Traces requests, if tracing is on. The spans include everything that follows in the pipeline. */
+export const tracing = fastifyPlugin<{ isOn: boolean }>(
+  (fastify, { isOn }, done) => {
+    if (isOn) traceRequests(fastify);
+    done();
+  },
+  { name: 'tracing', dependencies: ['hardening'] },
+);
+
 /** A server span for each request, which continues the trace of the client (W3C Trace Context). */
-export function traceRequests(fastify: FastifyInstance): void {
+function traceRequests(fastify: FastifyInstance): void {
   const tracer = trace.getTracer('posts-api');
 
   fastify.addHook('onRequest', (request, reply, done) => {

@@ -1,5 +1,5 @@
 import { SpanKind } from '@opentelemetry/api';
-import { inSpan } from '../common/tracing/spans.js';
+import { inSpan } from '../common/ports/spans.js';
 
 /** The maximum length of a statement in a span, in characters. */
 const MAX_TEXT = 2000;

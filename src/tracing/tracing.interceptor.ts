@@ -3,8 +3,8 @@ import { GqlExecutionContext } from '@nestjs/graphql';
 import { context as otel, SpanKind, trace } from '@opentelemetry/api';
 import type { GraphQLResolveInfo } from 'graphql';
 import { type Observable, tap } from 'rxjs';
-import { fail } from '../common/tracing/spans.js';
-import { isGraphQL } from '../common/request/request-of.js';
+import { fail } from '../common/ports/spans.js';
+import { isGraphQL } from '../common/http/request-of.js';
 
 /** A span for each handler of a route and each resolver, including its interceptors and pipes. */
 @Injectable()

@@ -1,15 +1,7 @@
 import { Module } from '@nestjs/common';
-import { APP_INTERCEPTOR, HttpAdapterHost } from '@nestjs/core';
-import type { FastifyInstance } from 'fastify';
-import { traceRequests } from './trace-requests.js';
+import { APP_INTERCEPTOR } from '@nestjs/core';
 import { TracingInterceptor } from './tracing.interceptor.js';
 
-/** Spans for requests, handlers and resolvers; imported only if tracing is configured. */
+/** Spans for handlers and resolvers; imported only if tracing is configured. The pipeline has those of requests. */
 @Module({ providers: [{ provide: APP_INTERCEPTOR, useClass: TracingInterceptor }] })
-export class TracingModule {
-  constructor({ httpAdapter }: HttpAdapterHost) {
-    // Hooks of modules run before all others, so the span includes them.
-    const fastify = httpAdapter?.getInstance<FastifyInstance>();
-    if (fastify) traceRequests(fastify);
-  }
-}
+export class TracingModule {}

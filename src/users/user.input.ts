@@ -1,6 +1,5 @@
 import { Field, InputType } from '@nestjs/graphql';
-import { EmailAddressOrEmpty } from '../common/validation/email-address.js';
-import { Optional } from '../common/validation/optional.js';
+import { EmailAddressOrEmpty, Optional } from '../common/validation/fields.js';
 import { PartialInputType } from '../common/validation/partial-input.js';
 import { Text } from '../common/validation/text.js';
 

@@ -16,11 +16,11 @@ import {
 import { ApiExtraModels, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { WriteAccess } from '../auth/access/index.js';
-import { EntityTag, Tag } from '../common/conditional/entity-tag.js';
-import { type IfMatch, Precondition } from '../common/conditional/if-match.js';
+import { EntityTag, Tag } from '../common/responses/entity-tag.js';
+import { type IfMatch, Precondition } from '../common/responses/if-match.js';
 import type { QueryParameters } from '../common/http/query.js';
 import { ResourceHeadersInterceptor } from '../common/responses/resource-headers.interceptor.js';
-import { varyOn } from '../common/headers/vary.js';
+import { varyOn } from '../common/http/cache-headers.js';
 import { Returns, ReturnsSchema, Throws } from '../common/openapi/returns.js';
 import { PageQuery } from '../common/openapi/queries.js';
 import { Page } from '../common/pagination/page.js';

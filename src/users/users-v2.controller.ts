@@ -1,8 +1,8 @@
 import { Body, Controller, Delete, Get, HttpCode, HttpStatus, Patch, Post, Put, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { WriteAccess } from '../auth/access/index.js';
-import { EntityTag, Tag } from '../common/conditional/entity-tag.js';
-import { type IfMatch, Precondition } from '../common/conditional/if-match.js';
+import { EntityTag, Tag } from '../common/responses/entity-tag.js';
+import { type IfMatch, Precondition } from '../common/responses/if-match.js';
 import { Created } from '../common/responses/created.js';
 import type { QueryParameters } from '../common/http/query.js';
 import { ReturnsCreated, ReturnsData, ReturnsPage, Throws } from '../common/openapi/returns.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { AppError } from '../common/errors/errors.js';
-import { type IfMatch, preconditionFailed } from '../common/conditional/if-match.js';
+import { type IfMatch, preconditionFailed } from '../common/responses/if-match.js';
 import type { Page } from '../common/pagination/page.js';
 import { DEEP, type PageRequest } from '../common/pagination/page-request.js';
 import { NO_ROW } from '../common/validation/id.js';

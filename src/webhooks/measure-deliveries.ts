@@ -1,6 +1,6 @@
-import type { Clock } from '../common/clock/clock.js';
-import { measureQueue } from '../common/metrics/measure-queue.js';
-import type { Metrics } from '../common/metrics/metrics.js';
+import type { Clock } from '../common/ports/clock.js';
+import { measureQueue } from '../common/ports/measure-queue.js';
+import type { Metrics } from '../common/ports/metrics.js';
 import type { Database } from '../database/database.js';
 import type { Outcome } from './delivery-queue.js';
 import type { WebhookSender } from './webhook-sender.js';

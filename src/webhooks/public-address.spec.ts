@@ -1,8 +1,9 @@
-import { createSocket, type Socket } from 'node:dgram';
+import type { Socket } from 'node:dgram';
 import { lookup as lookupInThread, Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startDns } from '../../test/support/dns-server.js';
 import { isPublicAddress, PrivateAddressError, publicLookup } from './public-address.js';
 
 describe('isPublicAddress', () => {
@@ -58,34 +59,10 @@ describe('isPublicAddress', () => {
   ])('rejects %s', (address) => expect(isPublicAddress(address)).toBe(false));
 });
 
-/** A DNS server (RFC 1035) with addresses for the names of this test; it does not respond for `silent.example`. */
-function startDns(): Promise<Socket> {
-  const server = createSocket('udp4', (query, { port }) => {
-    const end = query.indexOf(0, 12) + 5;
-    const name = query
-      .subarray(12, end - 5)
-      .toString('latin1')
-      .replaceAll(/[^a-z]/g, '');
-    const type = query.readUInt16BE(end - 4);
-    if (name.startsWith('silent')) return;
-    const addresses = type === 1 ? (ADDRESSES[name] ?? []) : [];
-    const header = Buffer.concat([
-      query.subarray(0, 2),
-      Buffer.from([0x81, 0x80, 0, 1, 0, addresses.length, 0, 0, 0, 0]),
-    ]);
-    if (!(name in ADDRESSES)) header[3] = 0x83;
-    const records = addresses.map((address) =>
-      Buffer.from([0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, ...address.split('.').map(Number)]),
-    );
-    server.send(Buffer.concat([header, query.subarray(12, end), ...records]), port, '127.0.0.1');
-  });
-  return new Promise((resolve) => server.bind(0, '127.0.0.1', () => resolve(server)));
-}
-
 const ADDRESSES: Record<string, string[]> = {
-  publicexample: ['93.184.215.14'],
-  privateexample: ['10.1.2.3'],
-  mixedexample: ['93.184.215.14', '127.0.0.1'],
+  'public.example': ['93.184.215.14'],
+  'private.example': ['10.1.2.3'],
+  'mixed.example': ['93.184.215.14', '127.0.0.1'],
 };
 
 describe('publicLookup', () => {
@@ -96,10 +73,10 @@ describe('publicLookup', () => {
     options: object,
   ) => Promise<unknown>;
   beforeAll(async () => {
-    server = await startDns();
+    server = await startDns((name) => (name === 'silent.example' ? undefined : (ADDRESSES[name] ?? null)));
     resolver.setServers([`127.0.0.1:${server.address().port}`]);
   });
-  afterAll(() => server.close());
+  afterAll(() => void server.close());
 
   it('finds public addresses', async () => {
     const found = [{ address: '93.184.215.14', family: 4 }];

@@ -1,24 +1,30 @@
+import type { Socket } from 'node:dgram';
+import { Resolver } from 'node:dns/promises';
 import { createServer } from 'node:http';
-import type { LookupAddress } from 'node:dns';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startDns } from '../../test/support/dns-server.js';
+import { publicLookup } from './public-address.js';
+import { post } from './webhook-request.js';
 
-/** The responses of the resolver, in turn; the last one repeats. */
-let responses: LookupAddress[][] = [];
+/** The addresses of the name, for each time that it is looked up; the last ones repeat. */
+let responses: string[][] = [];
 let asked = 0;
-vi.doMock('node:dns/promises', () => ({
-  Resolver: class {
-    resolve4 = async () => this.of(4, responses[Math.min(asked++, responses.length - 1)]!);
-    resolve6 = async () => this.of(6, responses[Math.min(asked - 1, responses.length - 1)]!);
-    private of = (family: number, found: LookupAddress[]) =>
-      found.filter((each) => each.family === family).map(({ address }) => address);
-  },
-}));
-const { post } = await import('./webhook-request.js');
+let dns: Socket;
+const resolver = new Resolver();
+beforeAll(async () => {
+  // Each lookup queries both types; IPv6 is the second.
+  dns = await startDns((_, isIpv6) => {
+    if (!isIpv6) asked++;
+    return responses[Math.max(1, Math.min(asked, responses.length)) - 1];
+  });
+  resolver.setServers([`127.0.0.1:${dns.address().port}`]);
+});
+afterAll(() => void dns.close());
 
-const PRIVATE = { address: '127.0.0.1', family: 4 };
+const PRIVATE = '127.0.0.1';
 /** In a network that was returned to IANA and is not routed (3ffe::/16, RFC 3701). */
-const PUBLIC = { address: '3ffe::1', family: 6 };
+const PUBLIC = '3ffe::1';
 
 describe('A webhook to a name', () => {
   let requests = 0;
@@ -29,12 +35,12 @@ describe('A webhook to a name', () => {
   beforeAll(() => new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve)));
   afterAll(() => new Promise((resolve) => receiver.close(resolve)));
 
-  const attempt = (...found: LookupAddress[][]): Promise<unknown> => {
+  const attempt = (...found: string[][]): Promise<unknown> => {
     [responses, asked, requests] = [found, 0, 0];
     const { port } = receiver.address() as AddressInfo;
-    return post(new URL(`http://receiver.example.com:${port}/`), Buffer.from('{}'), {}, false).catch(
-      (error: Error) => error.message,
-    );
+    const url = new URL(`http://receiver.example.com:${port}/`);
+    const lookup = publicLookup(() => resolver);
+    return post(url, Buffer.from('{}'), {}, false, lookup).catch((error: Error) => error.message);
   };
 
   it('connects to the address of the lookup that was checked, and does not look the name up again', async () => {

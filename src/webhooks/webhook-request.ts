@@ -3,7 +3,8 @@ import { request as requestByHttps } from 'node:https';
 import { isIP } from 'node:net';
 import { createResolver, isPublicAddress, PrivateAddressError, publicLookup } from './public-address.js';
 
-const lookup = publicLookup(createResolver);
+/** Resolves names for webhooks that must be public. */
+const LOOKUP = publicLookup(createResolver);
 
 /** Of one attempt, in milliseconds; less than the lease of a delivery. */
 const TIMEOUT = 10_000;
@@ -18,6 +19,7 @@ const REST = 1000;
  * Posts a body. Redirects are not followed. The status counts even if the rest of the response fails.
  *
  * @param allowPrivate whether the address may be outside of the public Internet
+ * @param lookup resolves the name, unless private addresses are allowed
  * @returns the status
  * @throws Error if there is none in time
  */
@@ -26,6 +28,7 @@ export function post(
   body: Buffer,
   headers: Readonly<Record<string, string>>,
   allowPrivate: boolean,
+  lookup = LOOKUP,
 ): Promise<number> {
   const hostname = url.hostname.replaceAll(/[[\]]/g, '');
   if (!allowPrivate && isIP(hostname) !== 0 && !isPublicAddress(hostname)) {

@@ -6,7 +6,7 @@ import {
   Logger,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import { Clock } from '../common/clock/clock.js';
+import { Clock } from '../common/ports/clock.js';
 import { Config } from '../config/config.js';
 import { DeliveryBodies } from './delivery-bodies.js';
 import { type ClaimedDelivery, DeliveryQueue, type Outcome } from './delivery-queue.js';

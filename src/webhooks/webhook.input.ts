@@ -1,10 +1,8 @@
 import { ApiProperty, PickType } from '@nestjs/swagger';
 import { CheckedBy } from '../common/validation/further-rules.js';
-import { ListOf } from '../common/validation/list-of.js';
-import { Optional } from '../common/validation/optional.js';
+import { ListOf, Optional, TrueOrFalse } from '../common/validation/fields.js';
 import { PartialInput } from '../common/validation/partial-input.js';
 import { Text } from '../common/validation/text.js';
-import { TrueOrFalse } from '../common/validation/true-or-false.js';
 import { WebhookRules } from './webhook-rules.js';
 
 /** More than the number of types. */

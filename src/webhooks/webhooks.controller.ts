@@ -11,9 +11,8 @@ import {
   Throws,
 } from '../common/openapi/returns.js';
 import { CursorQuery, LimitQuery, PageQuery } from '../common/openapi/queries.js';
-import { cursorRequest } from '../common/pagination/cursor-request.js';
+import { cursorRequest, PageRequest } from '../common/pagination/page-request.js';
 import type { CursorPage, Page } from '../common/pagination/page.js';
-import { PageRequest } from '../common/pagination/page-request.js';
 import { Created } from '../common/responses/created.js';
 import { Id } from '../common/validation/id.js';
 import { CreateWebhookInput, UpdateWebhookInput } from './webhook.input.js';

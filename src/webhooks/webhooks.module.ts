@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Clock } from '../common/clock/clock.js';
-import { Metrics } from '../common/metrics/metrics.js';
-import { Purger } from '../common/purge/purger.js';
+import { Clock } from '../common/ports/clock.js';
+import { Metrics } from '../common/ports/metrics.js';
+import { Purger } from '../common/retention/purger.js';
 import { Database } from '../database/database.js';
 import { DeliveryBodies } from './delivery-bodies.js';
 import { DeliveryQueue } from './delivery-queue.js';

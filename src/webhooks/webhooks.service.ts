@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { LessThan, Repository } from 'typeorm';
-import { Clock } from '../common/clock/clock.js';
+import { Clock } from '../common/ports/clock.js';
 import { AppError } from '../common/errors/errors.js';
 import { CursorPage, type Page } from '../common/pagination/page.js';
-import type { CursorRequest } from '../common/pagination/cursor-request.js';
-import type { PageRequest } from '../common/pagination/page-request.js';
+import type { CursorRequest, PageRequest } from '../common/pagination/page-request.js';
 import { NO_ROW } from '../common/validation/id.js';
 import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Controller, Get, type MessageEvent, Module, Sse } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -21,8 +21,8 @@ import { appOptions, createApp, initApp } from '../../src/app.factory.js';
 import { AppModule } from '../../src/app.module.js';
 import { CurrentAccount, Public } from '../../src/auth/access/index.js';
 import { type Account, AccountsService } from '../../src/auth/accounts/index.js';
-import { Clock } from '../../src/common/clock/clock.js';
-import { createFastifyAdapter } from '../../src/common/http/fastify-adapter.js';
+import { Clock } from '../../src/common/ports/clock.js';
+import { createFastifyAdapter } from '../../src/common/server/fastify-adapter.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { User } from '../../src/users/user.entity.js';
 import { UsersService } from '../../src/users/users.service.js';
@@ -137,6 +137,11 @@ describe.each(STORES)('the application on %s', (store) => {
 
     expect((await api.get('/v1/plugged')).headers).toMatchObject({ 'x-middleware': 'yes', 'x-hook': 'yes' });
     expect((await api.get('/plugin')).body).toEqual({ from: 'plugin' });
+    // Errors of hooks, too, although Fastify has loaded the plugin before Nest set its error handler.
+    for (const url of ['/v1/plugged', '/plugin']) {
+      const reply = await api.get(url, { 'content-encoding': 'gzip' });
+      expect(reply).toBeError('UNSUPPORTED_MEDIA_TYPE');
+    }
     await api.stop();
   });
 

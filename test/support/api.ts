@@ -3,7 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { InjectOptions } from 'fastify';
 import { createApp } from '../../src/app.factory.js';
 import { AccountAdmin } from '../../src/auth/profile/index.js';
-import { Clock } from '../../src/common/clock/clock.js';
+import { Clock } from '../../src/common/ports/clock.js';
 import type { Config } from '../../src/config/config.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { Database } from '../../src/database/database.js';

@@ -1,4 +1,4 @@
-import { afterAll, expect } from 'vitest';
+import { afterAll, expect } from '@jest/globals';
 import { type ErrorCode, ERRORS } from '../../src/common/errors/errors.js';
 import type { Reply } from './api.js';
 import { killServices } from './service.js';
@@ -62,10 +62,12 @@ expect.extend({
   },
 });
 
-declare module 'vitest' {
-  interface Matchers<R extends void | Promise<void>, T> {
+declare module 'expect' {
+  interface Matchers<R> {
     toHaveStatus(status: number): R;
     toBeError(code: ErrorCode, fields?: readonly string[]): R;
-    laterThan(earlier: string): R;
+  }
+  interface AsymmetricMatchers {
+    laterThan(earlier: string): void;
   }
 }

@@ -84,6 +84,10 @@ export async function startOwnPostgres({ durable = true, bin }: ServerOptions = 
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const server = run(postgres, '-D', data, '-p', String(port), ...flags);
+  // The server must not outlive this process. SIGQUIT stops it without writing files.
+  const quit = () => server.child.kill('SIGQUIT');
+  process.once('exit', quit);
+  server.child.once('exit', () => process.off('exit', quit));
   const url = `postgres://postgres:postgres@127.0.0.1:${port}/postgres`;
   const exited = server.ended.then(() => {
     throw new Error(`postgres: ${server.output()}`);

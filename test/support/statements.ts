@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import Database from 'better-sqlite3';
 import { Client } from 'pg';
 import { Piscina } from 'piscina';
-import { vi } from 'vitest';
+import { jest } from '@jest/globals';
 
 const work = new AsyncLocalStorage<true>();
 
@@ -18,7 +18,7 @@ export async function statementsOf(action: () => Promise<unknown>): Promise<stri
 
   const { query } = Client.prototype as unknown as { query: (...sent: any[]) => unknown };
   const spies = [
-    vi.spyOn(Client.prototype, 'query').mockImplementation(function (this: unknown, ...sent: any[]) {
+    jest.spyOn(Client.prototype, 'query').mockImplementation(function (this: unknown, ...sent: any[]) {
       note(typeof sent[0] === 'string' ? sent[0] : sent[0].text);
       return query.apply(this, sent) as never;
     }),
@@ -26,7 +26,7 @@ export async function statementsOf(action: () => Promise<unknown>): Promise<stri
   const { run } = Piscina.prototype as unknown as { run: (...sent: any[]) => unknown };
   spies.push(
     // Slow reads of SQLite run in threads.
-    vi.spyOn(Piscina.prototype, 'run').mockImplementation(function (this: Piscina, ...sent: any[]) {
+    jest.spyOn(Piscina.prototype, 'run').mockImplementation(function (this: Piscina, ...sent: any[]) {
       note(sent[0].sql);
       return run.apply(this, sent) as never;
     }) as never,
@@ -40,7 +40,7 @@ export async function statementsOf(action: () => Promise<unknown>): Promise<stri
   for (const method of ['run', 'all', 'get']) {
     const original = statement[method]!;
     spies.push(
-      vi.spyOn(statement, method).mockImplementation(function (this: { source: string }, ...sent: any[]) {
+      jest.spyOn(statement, method).mockImplementation(function (this: { source: string }, ...sent: any[]) {
         note(this.source);
         return original.apply(this, sent);
       } as never) as never,

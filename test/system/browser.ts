@@ -21,10 +21,10 @@ if (chromiumPath === undefined) {
   // In CI, the programs are installed.
   process.exit(process.env['CI'] === undefined ? 0 : 1);
 }
-const vitest = spawn(
+const jest = spawn(
   process.execPath,
-  ['node_modules/vitest/vitest.mjs', 'run', '-t', 'in a browser', ...FILES.map((name) => `test/${name}.e2e`)],
+  ['node_modules/jest/bin/jest.js', '-t', 'in a browser', ...FILES.map((name) => `test/${name}.e2e`)],
   { stdio: 'inherit', env: { ...process.env, TEST_BROWSER: 'on' } },
 );
-const [status] = (await once(vitest, 'close')) as [number | null];
+const [status] = (await once(jest, 'close')) as [number | null];
 process.exit(status ?? 1);

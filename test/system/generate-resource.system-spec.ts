@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CopyOfProject } from '../support/copy-of-project.js';
 import { Service } from '../support/service.js';
 import { createStore, type TestStore } from '../support/stores.js';

@@ -23,7 +23,7 @@ try {
   }
 
   const tests = ['test/database', 'reference', 'graphql.e2e', ...MODULES];
-  const output = await run(process.execPath, 'node_modules/vitest/vitest.mjs', 'run', ...tests);
+  const output = await run(process.execPath, 'node_modules/jest/bin/jest.js', ...tests);
   for (const name of MODULES) {
     if (!output.includes(`test/${name}.e2e-spec.ts`)) throw new Error(`The tests of ${name} did not run`);
   }

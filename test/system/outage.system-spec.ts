@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import type { PostgresDataSource } from '../../src/database/postgres/data-source.js';
 import { startApiOn } from '../support/api.js';
 import { Service } from '../support/service.js';

@@ -33,14 +33,10 @@ const postgres = await startPostgres();
 const pooler = await startPgBouncer(postgres.url);
 let status: number | null = 1;
 try {
-  const tests = spawn(
-    process.execPath,
-    ['node_modules/vitest/vitest.mjs', 'run', '-t', 'PostgreSQL', ...CORE],
-    {
-      env: { ...process.env, TEST_DATABASE_URL: pooler.url, TEST_DATABASE_POOLER: 'transaction' },
-      stdio: 'inherit',
-    },
-  );
+  const tests = spawn(process.execPath, ['node_modules/jest/bin/jest.js', '-t', 'PostgreSQL', ...CORE], {
+    env: { ...process.env, TEST_DATABASE_URL: pooler.url, TEST_DATABASE_POOLER: 'transaction' },
+    stdio: 'inherit',
+  });
   [status] = (await once(tests, 'exit')) as [number | null];
 } finally {
   pooler.stop();

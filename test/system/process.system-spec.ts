@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Transactions } from '../../src/database/transactions.js';
 import { startApiOn } from '../support/api.js';
 import { runCommand } from '../support/command.js';
@@ -178,6 +178,7 @@ describe.each(STORES)('the process on %s', (store) => {
         milliseconds: expect.any(Number),
       });
       expect(requests.map(({ status }) => status)).toEqual([404, 422, 404]);
+      for (const { milliseconds } of requests) expect(milliseconds).toBeGreaterThan(0);
       expect(service.output).not.toContain('hunter2');
     });
   });

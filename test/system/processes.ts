@@ -1,14 +1,14 @@
 /**
- * Runs the `system-spec` files of this folder with Vitest: the start and stop of processes on both databases, outages
+ * Runs the `system-spec` files of this folder with Jest: the start and stop of processes on both databases, outages
  * behind a proxy, several processes on one database, and the build. Part of `npm run test:system`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-const vitest = spawn(
+const jest = spawn(
   process.execPath,
-  ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/system/vitest.config.ts'],
+  ['node_modules/jest/bin/jest.js', '--config', 'test/system/jest.config.ts'],
   { stdio: 'inherit' },
 );
-const [status] = (await once(vitest, 'close')) as [number | null];
+const [status] = (await once(jest, 'close')) as [number | null];
 process.exit(status ?? 1);

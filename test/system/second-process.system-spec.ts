@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { Service } from '../support/service.js';
 import { createStore } from '../support/stores.js';
 

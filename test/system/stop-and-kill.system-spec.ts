@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { MailSender } from '../../src/mail/index.js';
 import { PASSWORD, startApiOn } from '../support/api.js';
 import { freePort } from '../support/free-port.js';

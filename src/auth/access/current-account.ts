@@ -1,5 +1,5 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { requestOf } from '../../common/request/request-of.js';
+import { requestOf } from '../../common/http/request-of.js';
 import type { Account } from '../accounts/index.js';
 import { type Principal, principalOf } from './principal.js';
 

@@ -124,7 +124,10 @@ const letter = (address: string, content: Omit<MailMessage, 'to'>): MailMessage 
 });
 
 /** The owners of waiting mails about an account, as the outbox stores them. */
-export const mailOwnersOf = ({ id, email }: Account): string[] => [ownerOf({ id }), ownerOf({ email })];
+export const mailOwnersOf = ({ id, email }: Pick<Account, 'id' | 'email'>): string[] => [
+  ownerOf({ id }),
+  ownerOf({ email }),
+];
 
 /** By their id, or by an address that may have no account. */
 const ownerOf = (who: { readonly id: number } | { readonly email: string }): string =>

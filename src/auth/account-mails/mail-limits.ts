@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { Clock } from '../../common/clock/clock.js';
+import { Clock } from '../../common/ports/clock.js';
 import { Transactions } from '../../database/transactions.js';
 import { emailKey } from '../accounts/index.js';
 import { MailLimit } from './mail-limit.entity.js';

@@ -1,9 +1,11 @@
 import { PickType } from '@nestjs/swagger';
-import { Optional } from '../../common/validation/optional.js';
+import { Optional } from '../../common/validation/fields.js';
+import { CheckedBy } from '../../common/validation/further-rules.js';
 import { Text } from '../../common/validation/text.js';
-import { PASSWORD_LENGTH } from './passwords/password-policy.js';
+import { PASSWORD_LENGTH, PasswordPolicy } from './passwords/password-policy.js';
 import { EmailAddress } from './email.js';
 
+@CheckedBy(PasswordPolicy)
 export class RegisterInput {
   @EmailAddress()
   email!: string;
@@ -11,7 +13,6 @@ export class RegisterInput {
   @Text({ min: 1, max: 150 })
   name!: string;
 
-  /** The policy may require more; see `PasswordPolicy`. */
   @Text(PASSWORD_LENGTH)
   password!: string;
 

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Metrics } from '../../common/metrics/metrics.js';
-import { Purger } from '../../common/purge/purger.js';
+import { Metrics } from '../../common/ports/metrics.js';
+import { Purger } from '../../common/retention/purger.js';
 import { Config } from '../../config/config.js';
 import { Account } from './account.entity.js';
 import { AccountsService } from './accounts.service.js';

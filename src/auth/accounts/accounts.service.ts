@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { auditAccount } from '../../common/audit/audit-trail.js';
-import { Clock } from '../../common/clock/clock.js';
+import { auditAccount } from '../../common/ports/audit-trail.js';
+import { Clock } from '../../common/ports/clock.js';
 import { AppError } from '../../common/errors/errors.js';
 import { MESSAGES } from '../../common/errors/messages.js';
 import { isDuplicate } from '../../database/failures.js';

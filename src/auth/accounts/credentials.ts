@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { runWithoutTrail } from '../../common/audit/audit-trail.js';
+import { runWithoutTrail } from '../../common/ports/audit-trail.js';
 import { AppError } from '../../common/errors/errors.js';
-import type { ClientInfo } from '../../common/request/client.js';
+import type { ClientInfo } from '../../common/http/client.js';
 import { Config } from '../../config/config.js';
 import type { Account } from './account.entity.js';
 import { AccountsService } from './accounts.service.js';

@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url';
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy } from 'class-validator';
-import { isEmailAddress } from '../../common/validation/email-address.js';
+import { isEmailAddress } from '../../common/validation/fields.js';
 
 /**
  * The address as it is stored: trimmed, its domain in lower case and ASCII (IDNA, RFC 5891).

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, MoreThan, Repository } from 'typeorm';
-import { Clock } from '../../common/clock/clock.js';
+import { Clock } from '../../common/ports/clock.js';
 import { AppError } from '../../common/errors/errors.js';
-import { type Counter, Metrics } from '../../common/metrics/metrics.js';
-import { networkOf } from '../../common/request/client.js';
+import { type Counter, Metrics } from '../../common/ports/metrics.js';
+import { networkOf } from '../../common/http/client.js';
 import { Transactions } from '../../database/transactions.js';
 import { LoginFailure } from './login-failure.entity.js';
 

@@ -1,15 +1,7 @@
-import {
-  Controller,
-  Delete,
-  Get,
-  Header,
-  HttpCode,
-  HttpStatus,
-  Param,
-  VERSION_NEUTRAL,
-} from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, HttpStatus, Param, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { SmallBodies } from '../../common/http/json-body.js';
+import { NoStore } from '../../common/http/route-config.js';
 import { ReturnsList, Throws } from '../../common/openapi/returns.js';
 import { CurrentAccount, CurrentPrincipal, type Principal } from '../access/index.js';
 import type { Account } from '../accounts/index.js';
@@ -20,13 +12,13 @@ import { LoginsService } from './logins.service.js';
 @ApiTags('Accounts')
 @Controller({ path: 'auth/sessions', version: VERSION_NEUTRAL })
 @SmallBodies()
+@NoStore()
 export class LoginsController {
   constructor(private readonly logins: LoginsService) {}
 
   @Get()
   @ApiOperation({ summary: 'Lists the logins of the calling account' })
   @ReturnsList(LoginView)
-  @Header('cache-control', 'no-store')
   async list(@CurrentPrincipal() caller: Principal): Promise<{ data: LoginView[] }> {
     return { data: await this.logins.list(caller) };
   }

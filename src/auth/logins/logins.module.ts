@@ -1,10 +1,13 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Purger } from '../../common/purge/purger.js';
+import { AccountData, rowsOf } from '../../common/retention/account-data.js';
+import { Purger } from '../../common/retention/purger.js';
 import { Login } from './login.entity.js';
 import { LoginsController } from './logins.controller.js';
 import { Logins } from './logins.js';
 import { LoginsService } from './logins.service.js';
+
+export const eraseLogins = rowsOf('logins');
 
 /** The logins of accounts, by cookie and by token. */
 @Module({
@@ -14,7 +17,8 @@ import { LoginsService } from './logins.service.js';
   exports: [Logins],
 })
 export class LoginsModule {
-  constructor(purger: Purger) {
+  constructor(purger: Purger, accountData: AccountData) {
     purger.register('logins');
+    accountData.register(eraseLogins);
   }
 }

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { LessThan, MoreThan, MoreThanOrEqual, Not, Repository } from 'typeorm';
-import { auditAccount, runWithoutTrail } from '../../common/audit/audit-trail.js';
-import { Clock } from '../../common/clock/clock.js';
-import type { ClientInfo } from '../../common/request/client.js';
+import { auditAccount, runWithoutTrail } from '../../common/ports/audit-trail.js';
+import { Clock } from '../../common/ports/clock.js';
+import type { ClientInfo } from '../../common/http/client.js';
 import { Queries } from '../../database/queries.js';
 import { Transactions } from '../../database/transactions.js';
 import type { LoginKind } from '../access/index.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { auditAccount } from '../../common/audit/audit-trail.js';
+import { auditAccount } from '../../common/ports/audit-trail.js';
 import { AppError } from '../../common/errors/errors.js';
 import { isDuplicate } from '../../database/failures.js';
 import { Transactions } from '../../database/transactions.js';

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { auditAnonymously } from '../../common/audit/audit-trail.js';
-import { Clock } from '../../common/clock/clock.js';
+import { auditAnonymously } from '../../common/ports/audit-trail.js';
+import { Clock } from '../../common/ports/clock.js';
 import { AppError } from '../../common/errors/errors.js';
-import type { ClientInfo } from '../../common/request/client.js';
+import type { ClientInfo } from '../../common/http/client.js';
 import type { Principal } from '../access/index.js';
 import { accountDeleted, AccountsService, Credentials, NO_PASSWORD } from '../accounts/index.js';
 import { Logins } from '../logins/index.js';

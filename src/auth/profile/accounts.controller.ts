@@ -3,7 +3,6 @@ import {
   Controller,
   Delete,
   Get,
-  Header,
   HttpCode,
   HttpStatus,
   Patch,
@@ -16,10 +15,11 @@ import {
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { SmallBodies } from '../../common/http/json-body.js';
-import { Client, type ClientInfo } from '../../common/request/client.js';
+import { NoStore } from '../../common/http/route-config.js';
+import { Client, type ClientInfo } from '../../common/http/client.js';
 import { ThrowsOther, Returns, ReturnsMessage, Throws } from '../../common/openapi/returns.js';
 import { checkInput } from '../../common/validation/input.pipe.js';
-import { OptionalBody } from '../../common/validation/optional-body.js';
+import { OptionalBody } from '../../common/http/request-of.js';
 import { Idempotent } from '../../idempotency/idempotent.js';
 import { CurrentAccount, CurrentPrincipal, type Principal, Public } from '../access/index.js';
 import {
@@ -42,6 +42,7 @@ import { Registrations } from './registrations.js';
 @ApiTags('Accounts')
 @Controller({ path: 'auth', version: VERSION_NEUTRAL })
 @SmallBodies()
+@NoStore()
 export class AccountsController {
   constructor(
     private readonly accounts: AccountsService,
@@ -68,7 +69,6 @@ export class AccountsController {
   }
 
   @Get('me')
-  @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Reads the calling account' })
   @Returns(AccountView)
   me(@CurrentAccount() account: Account): AccountView {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { ClientInfo } from '../../common/request/client.js';
+import type { ClientInfo } from '../../common/http/client.js';
 import { Transactions } from '../../database/transactions.js';
 import type { Principal } from '../access/index.js';
 import { AccountTokens } from '../account-mails/index.js';

@@ -1,4 +1,4 @@
-import { Optional } from '../../common/validation/optional.js';
+import { Optional } from '../../common/validation/fields.js';
 import { Text } from '../../common/validation/text.js';
 
 export class DeleteAccountInput {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/errors/errors.js';
-import type { ClientInfo } from '../../common/request/client.js';
+import type { ClientInfo } from '../../common/http/client.js';
 import { isDuplicate } from '../../database/failures.js';
 import { Transactions } from '../../database/transactions.js';
 import { MailOutbox } from '../../mail/index.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/errors/errors.js';
-import type { ClientInfo } from '../../common/request/client.js';
+import type { ClientInfo } from '../../common/http/client.js';
 import { MESSAGES } from '../../common/errors/messages.js';
 import { checkInput } from '../../common/validation/input.pipe.js';
 import { Transactions } from '../../database/transactions.js';

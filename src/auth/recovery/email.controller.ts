@@ -1,19 +1,11 @@
-import {
-  Body,
-  Controller,
-  Header,
-  HttpCode,
-  HttpStatus,
-  Post,
-  UseFilters,
-  VERSION_NEUTRAL,
-} from '@nestjs/common';
+import { Body, Controller, HttpCode, HttpStatus, Post, UseFilters, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { SmallBodies } from '../../common/http/json-body.js';
-import { Client, type ClientInfo } from '../../common/request/client.js';
+import { NoStore } from '../../common/http/route-config.js';
+import { Client, type ClientInfo } from '../../common/http/client.js';
 import { ThrowsOther, Returns, ReturnsMessage, Throws } from '../../common/openapi/returns.js';
 import { MESSAGES } from '../../common/errors/messages.js';
-import { OptionalBody } from '../../common/validation/optional-body.js';
+import { OptionalBody } from '../../common/http/request-of.js';
 import { CurrentAccount, Public, PublicWithAccount } from '../access/index.js';
 import {
   type Account,
@@ -32,6 +24,7 @@ import { ChangeEmailInput, TokenInput } from './recovery.input.js';
 @ApiTags('Accounts')
 @Controller({ path: 'auth/email', version: VERSION_NEUTRAL })
 @SmallBodies()
+@NoStore()
 export class EmailController {
   constructor(
     private readonly verification: EmailVerification,
@@ -99,7 +92,6 @@ export class EmailController {
   @Throws({ INVALID_CODE: MESSAGES.INVALID_CODE, CONFLICT: EMAIL_TAKEN })
   @Public()
   @HttpCode(HttpStatus.OK)
-  @Header('cache-control', 'no-store')
   async confirmChange(@Body() { token }: TokenInput): Promise<AccountView> {
     return toAccountView(await this.changes.confirm(token));
   }

@@ -1,7 +1,8 @@
 import { Body, Controller, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { SmallBodies } from '../../common/http/json-body.js';
-import { Client, type ClientInfo } from '../../common/request/client.js';
+import { NoStore } from '../../common/http/route-config.js';
+import { Client, type ClientInfo } from '../../common/http/client.js';
 import { ReturnsMessage, Throws } from '../../common/openapi/returns.js';
 import { Public } from '../access/index.js';
 import { PasswordResets } from './password-resets.js';
@@ -10,6 +11,7 @@ import { ConfirmResetInput, ResetPasswordInput } from './recovery.input.js';
 @ApiTags('Accounts')
 @Controller({ path: 'auth/password/reset', version: VERSION_NEUTRAL })
 @SmallBodies()
+@NoStore()
 @Public()
 export class PasswordResetController {
   constructor(private readonly resets: PasswordResets) {}

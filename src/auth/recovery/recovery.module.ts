@@ -3,7 +3,6 @@ import { AccountMailsModule } from '../account-mails/index.js';
 import { AccountsModule } from '../accounts/index.js';
 import { LoginsModule } from '../logins/index.js';
 import { SocialModule } from '../social/index.js';
-import { AccountPage } from './account-page.js';
 import { EmailChanges } from './email-changes.js';
 import { EmailVerification } from './email-verification.js';
 import { EmailController } from './email.controller.js';
@@ -14,6 +13,6 @@ import { PasswordResets } from './password-resets.js';
 @Module({
   imports: [AccountsModule, AccountMailsModule, LoginsModule, SocialModule],
   controllers: [EmailController, PasswordResetController],
-  providers: [AccountPage, EmailChanges, EmailVerification, PasswordResets],
+  providers: [EmailChanges, EmailVerification, PasswordResets],
 })
 export class RecoveryModule {}

@@ -1,10 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { deriveKeys, type Keys } from '../../common/crypto/derive-keys.js';
+import { deriveKeys, type Keys } from '../../config/derive-keys.js';
 import { AppError } from '../../common/errors/errors.js';
 import { MESSAGES } from '../../common/errors/messages.js';
-import { isSafe } from '../../common/http/safe-methods.js';
+import { isSafe } from '../../common/http/methods.js';
 import { Config } from '../../config/config.js';
 
 const HEADER = 'x-csrf-token';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import type { FastifyRequest } from 'fastify';
-import { clientOf } from '../../common/request/client.js';
+import { clientOf } from '../../common/http/client.js';
 import { Credential, type LoginInfo, RequestStrategy } from '../access/index.js';
 import type { Account } from '../accounts/index.js';
 import { Csrf } from './csrf.js';

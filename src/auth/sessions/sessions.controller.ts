@@ -3,7 +3,6 @@ import {
   Controller,
   Delete,
   Get,
-  Header,
   HttpCode,
   HttpStatus,
   Post,
@@ -14,6 +13,7 @@ import {
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SmallBodies } from '../../common/http/json-body.js';
+import { NoStore } from '../../common/http/route-config.js';
 import { Returns, Throws } from '../../common/openapi/returns.js';
 import { CurrentPrincipal, Public, SessionOnly } from '../access/index.js';
 import { EMAIL_NOT_VERIFIED, LoginInput, TOO_MANY_FAILURES } from '../accounts/index.js';
@@ -23,6 +23,7 @@ import { type Session, SessionsService } from './sessions.service.js';
 @ApiTags('Accounts')
 @Controller({ path: 'auth/session', version: VERSION_NEUTRAL })
 @SmallBodies()
+@NoStore()
 export class SessionsController {
   constructor(private readonly sessions: SessionsService) {}
 
@@ -36,7 +37,6 @@ export class SessionsController {
   })
   @Public()
   @HttpCode(HttpStatus.OK)
-  @Header('cache-control', 'no-store')
   logIn(
     @Body() input: LoginInput,
     @Req() request: FastifyRequest,
@@ -49,7 +49,6 @@ export class SessionsController {
   @ApiOperation({ summary: 'Reads the session of the cookie' })
   @Returns(SessionView)
   @SessionOnly()
-  @Header('cache-control', 'no-store')
   show(@CurrentPrincipal() caller: Session): SessionView {
     return this.sessions.view(caller);
   }

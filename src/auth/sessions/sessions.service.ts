@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { clientOf } from '../../common/request/client.js';
+import { clientOf } from '../../common/http/client.js';
 import type { Principal } from '../access/index.js';
 import { badCredentials, Credentials, type LoginInput, toAccountView } from '../accounts/index.js';
 import { Logins } from '../logins/index.js';

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
-import { Clock } from '../../common/clock/clock.js';
-import type { ClientInfo } from '../../common/request/client.js';
+import { Clock } from '../../common/ports/clock.js';
+import type { ClientInfo } from '../../common/http/client.js';
 import { Queries } from '../../database/queries.js';
 import type { LoginInfo } from '../access/index.js';
 import { type Account, ACCOUNT, type AccountRow, toAccount } from '../accounts/index.js';

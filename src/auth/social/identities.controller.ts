@@ -2,7 +2,6 @@ import {
   Controller,
   Delete,
   Get,
-  Header,
   HttpCode,
   HttpStatus,
   Param,
@@ -13,6 +12,7 @@ import {
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { SmallBodies } from '../../common/http/json-body.js';
+import { NoStore } from '../../common/http/route-config.js';
 import { Returns, ReturnsList, Throws } from '../../common/openapi/returns.js';
 import { CurrentAccount, CurrentPrincipal, type Principal } from '../access/index.js';
 import { type Account, EMAIL_NOT_VERIFIED } from '../accounts/index.js';
@@ -24,6 +24,7 @@ import { SocialLinks } from './social-links.js';
 @ApiTags('Accounts')
 @Controller({ path: 'auth', version: VERSION_NEUTRAL })
 @SmallBodies()
+@NoStore()
 export class IdentitiesController {
   constructor(
     private readonly identities: SocialIdentities,
@@ -33,7 +34,6 @@ export class IdentitiesController {
   @Get('identities')
   @ApiOperation({ summary: 'Lists the identities of the calling account' })
   @ReturnsList(IdentityView)
-  @Header('cache-control', 'no-store')
   async list(@CurrentAccount() { id }: Account): Promise<{ data: IdentityView[] }> {
     return { data: (await this.identities.list(id)).map(toIdentityView) };
   }
@@ -55,7 +55,6 @@ export class IdentitiesController {
     SERVICE_UNAVAILABLE: 'This provider is not configured here',
   })
   @HttpCode(HttpStatus.OK)
-  @Header('cache-control', 'no-store')
   async link(
     @CurrentPrincipal() caller: Principal,
     @Param('provider') provider: string,

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { Clock } from '../../common/clock/clock.js';
+import { Clock } from '../../common/ports/clock.js';
 import { AppError } from '../../common/errors/errors.js';
 import { MESSAGES } from '../../common/errors/messages.js';
 import { isForeignKeyViolation } from '../../database/failures.js';

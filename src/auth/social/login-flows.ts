@@ -1,8 +1,8 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Clock } from '../../common/clock/clock.js';
-import { deriveKeys, type Keys } from '../../common/crypto/derive-keys.js';
+import { Clock } from '../../common/ports/clock.js';
+import { deriveKeys, type Keys } from '../../config/derive-keys.js';
 import { AppError } from '../../common/errors/errors.js';
 import { Cookie } from '../../common/http/cookie.js';
 import { firstValue, type QueryParameters } from '../../common/http/query.js';

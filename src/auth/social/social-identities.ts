@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { Clock } from '../../common/clock/clock.js';
+import { Clock } from '../../common/ports/clock.js';
 import { AppError } from '../../common/errors/errors.js';
 import { NO_ROW, toId } from '../../common/validation/id.js';
 import { isDuplicate } from '../../database/failures.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { auditAccount } from '../../common/audit/audit-trail.js';
+import { auditAccount } from '../../common/ports/audit-trail.js';
 import { AppError } from '../../common/errors/errors.js';
 import type { Principal } from '../access/index.js';
 import { Logins } from '../logins/index.js';

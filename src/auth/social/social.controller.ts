@@ -2,7 +2,6 @@ import {
   Body,
   Controller,
   Get,
-  Header,
   HttpCode,
   HttpStatus,
   Param,
@@ -22,8 +21,8 @@ import {
   Throws,
 } from '../../common/openapi/returns.js';
 import { SmallBodies } from '../../common/http/json-body.js';
-import { Audited } from '../../common/audit/audited.js';
-import { Client, type ClientInfo } from '../../common/request/client.js';
+import { Audited, NoStore } from '../../common/http/route-config.js';
+import { Client, type ClientInfo } from '../../common/http/client.js';
 import { Public } from '../access/index.js';
 import { EMAIL_NOT_VERIFIED } from '../accounts/index.js';
 import { TokenPair } from '../tokens/index.js';
@@ -41,6 +40,7 @@ const PROVIDER_ERRORS = {
 @ApiTags('Accounts')
 @Controller({ path: 'auth/social', version: VERSION_NEUTRAL })
 @SmallBodies()
+@NoStore()
 @Public()
 export class SocialController {
   constructor(private readonly social: SocialService) {}
@@ -57,7 +57,6 @@ export class SocialController {
   @Returns(TokenPair)
   @Throws('TOKEN_NOT_VALID')
   @HttpCode(HttpStatus.OK)
-  @Header('cache-control', 'no-store')
   exchange(@Body() { code }: ExchangeInput, @Client() client: ClientInfo): Promise<TokenPair> {
     return this.social.exchange(code, client);
   }
@@ -67,7 +66,6 @@ export class SocialController {
   @ReturnsRedirect('Redirect to the provider.')
   @Throws(PROVIDER_ERRORS)
   @Redirect()
-  @Header('cache-control', 'no-store')
   start(
     @Param('provider') provider: string,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -89,7 +87,6 @@ export class SocialController {
     FORBIDDEN: EMAIL_NOT_VERIFIED,
     VALIDATION_ERROR: 'The provider did not return an e-mail address for your account',
   })
-  @Header('cache-control', 'no-store')
   @Audited()
   finish(
     @Param('provider') provider: string,

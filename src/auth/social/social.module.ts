@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Purger } from '../../common/purge/purger.js';
+import { AccountData, rowsOf } from '../../common/retention/account-data.js';
+import { Purger } from '../../common/retention/purger.js';
 import { AccountsModule } from '../accounts/index.js';
 import { TokensModule } from '../tokens/index.js';
 import { LoginsModule } from '../logins/index.js';
@@ -15,6 +16,8 @@ import { SocialIdentity } from './social-identity.entity.js';
 import { SocialLinks } from './social-links.js';
 import { SocialController } from './social.controller.js';
 import { SocialService } from './social.service.js';
+
+export const SOCIAL_ERASURES = [rowsOf('login_codes'), rowsOf('social_identities')];
 
 /** Login with Google and GitHub. */
 @Module({
@@ -37,7 +40,8 @@ import { SocialService } from './social.service.js';
   exports: [LoginCodes, SocialIdentities],
 })
 export class SocialModule {
-  constructor(purger: Purger) {
+  constructor(purger: Purger, accountData: AccountData) {
     purger.register('login_codes');
+    accountData.register(...SOCIAL_ERASURES);
   }
 }

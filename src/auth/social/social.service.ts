@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ClientInfo, clientOf } from '../../common/request/client.js';
+import { type ClientInfo, clientOf } from '../../common/http/client.js';
 import type { QueryParameters } from '../../common/http/query.js';
 import { Config } from '../../config/config.js';
 import { tokenNotValid } from '../access/index.js';

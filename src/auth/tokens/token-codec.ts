@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { JwtService, type JwtVerifyOptions } from '@nestjs/jwt';
-import { Clock } from '../../common/clock/clock.js';
+import { Clock } from '../../common/ports/clock.js';
 import { Config } from '../../config/config.js';
 import { tokenExpired, tokenNotValid } from '../access/index.js';
 import { type Account, roleOf } from '../accounts/index.js';

@@ -1,8 +1,9 @@
-import { Body, Controller, Header, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@nestjs/common';
+import { Body, Controller, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { SmallBodies } from '../../common/http/json-body.js';
+import { NoStore } from '../../common/http/route-config.js';
 import { Returns, ReturnsMessage, ReturnsSchema, Throws } from '../../common/openapi/returns.js';
-import { Client, type ClientInfo } from '../../common/request/client.js';
+import { Client, type ClientInfo } from '../../common/http/client.js';
 import { Public } from '../access/index.js';
 import { EMAIL_NOT_VERIFIED, LoginInput, TOO_MANY_FAILURES } from '../accounts/index.js';
 import { RefreshInput, VerifyInput } from './token.input.js';
@@ -12,6 +13,7 @@ import { TokenPair, TokensService } from './tokens.service.js';
 @ApiTags('Accounts')
 @Controller({ path: 'auth', version: VERSION_NEUTRAL })
 @SmallBodies()
+@NoStore()
 @Public()
 export class TokensController {
   constructor(private readonly tokens: TokensService) {}
@@ -25,7 +27,6 @@ export class TokensController {
     RATE_LIMITED: TOO_MANY_FAILURES,
   })
   @HttpCode(HttpStatus.OK)
-  @Header('cache-control', 'no-store')
   login(@Body() input: LoginInput, @Client() client: ClientInfo): Promise<TokenPair> {
     return this.tokens.login(input, client);
   }
@@ -35,7 +36,6 @@ export class TokensController {
   @Returns(TokenPair)
   @Throws('TOKEN_NOT_VALID')
   @HttpCode(HttpStatus.OK)
-  @Header('cache-control', 'no-store')
   refresh(@Body() { refresh }: RefreshInput, @Client() client: ClientInfo): Promise<TokenPair> {
     return this.tokens.refresh(refresh, client);
   }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
-import { auditAccount } from '../../common/audit/audit-trail.js';
-import type { ClientInfo } from '../../common/request/client.js';
+import { auditAccount } from '../../common/ports/audit-trail.js';
+import type { ClientInfo } from '../../common/http/client.js';
 import { Config } from '../../config/config.js';
 import { tokenNotValid } from '../access/index.js';
 import {

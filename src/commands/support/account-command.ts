@@ -2,16 +2,16 @@ import { type Account, RegisterInput } from '../../auth/accounts/index.js';
 import { AuditEntry, auditExpiry } from '../../audit/audit-entry.entity.js';
 import { EXPIRING_TABLES } from '../../auth/expiring-tables.js';
 import { RECORDS_TABLE } from '../../idempotency/idempotency.module.js';
-import { Purger } from '../../common/purge/purger.js';
+import { Purger } from '../../common/retention/purger.js';
 import { checkInput } from '../../common/validation/input.pipe.js';
 import { loadAuditRetention } from '../../config/load-config.js';
 import type { CommandDatabase } from '../../database/command-database.js';
 import { ACCOUNT_ENTITIES, type AccountServices, accountServices } from './account-services.js';
 import { auditCommand } from './audit-command.js';
 import { askFor, askForPassword, confirm } from './ask.js';
-import { countOf } from './count-of.js';
 import { rejectUsage } from './command-line.js';
 import { runDatabaseCommand } from './run-command.js';
+import { countOf } from './progress.js';
 
 /** The given flags. */
 type Flags = Partial<Record<'email' | 'name' | 'phone' | 'search', string>> & {

@@ -1,11 +1,20 @@
-import { AccountToken, AccountTokens } from '../../auth/account-mails/index.js';
+import { eraseSource } from '../../audit/audit-entry.entity.js';
+import { AccountToken, AccountTokens, mailErasures } from '../../auth/account-mails/index.js';
 import { Account, AccountsService, PasswordPolicy, Passwords } from '../../auth/accounts/index.js';
-import { Login, Logins } from '../../auth/logins/index.js';
+import { eraseLogins, Login, Logins } from '../../auth/logins/index.js';
 import { AccountAdmin, AccountRemoval } from '../../auth/profile/index.js';
-import { LoginCode, LoginCodes, SocialIdentities, SocialIdentity } from '../../auth/social/index.js';
-import { Clock } from '../../common/clock/clock.js';
+import {
+  LoginCode,
+  LoginCodes,
+  SOCIAL_ERASURES,
+  SocialIdentities,
+  SocialIdentity,
+} from '../../auth/social/index.js';
+import { Clock } from '../../common/ports/clock.js';
+import { AccountData } from '../../common/retention/account-data.js';
 import { loadPasswordPolicy } from '../../config/load-config.js';
 import type { CommandDatabase } from '../../database/command-database.js';
+import { eraseResponses } from '../../idempotency/idempotency.module.js';
 import { MailQueue, OutboxMail } from '../../mail/index.js';
 
 export const ACCOUNT_ENTITIES = [Account, AccountToken, Login, LoginCode, OutboxMail, SocialIdentity];
@@ -35,7 +44,9 @@ export function accountServices({ source, queries, transactions }: CommandDataba
     accounts,
     clock,
   );
-  const removal = new AccountRemoval(transactions, accounts, mails);
+  const accountData = new AccountData();
+  accountData.register(eraseLogins, ...SOCIAL_ERASURES, ...mailErasures(mails), eraseResponses, eraseSource);
+  const removal = new AccountRemoval(transactions, accounts, accountData);
   const admin = new AccountAdmin(
     repository,
     transactions,

@@ -2,7 +2,10 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { text } from 'node:stream/consumers';
 import promptPassword from '@inquirer/password';
-import { UsageError } from './usage-error.js';
+import { ConfigError } from '../../config/config-error.js';
+
+/** An error of the user, such as a wrong flag; printed without a stack. */
+export class UsageError extends ConfigError {}
 
 /** Prompts for a line on a terminal. @throws UsageError that names the flag, without a terminal */
 export async function askFor(label: string, flag: string): Promise<string> {

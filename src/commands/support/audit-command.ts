@@ -1,7 +1,7 @@
 import { AuditEntry } from '../../audit/audit-entry.entity.js';
 import { AuditLog } from '../../audit/audit-log.js';
-import { AuditTrail, runWithTrail } from '../../common/audit/audit-trail.js';
-import { Clock } from '../../common/clock/clock.js';
+import { AuditTrail, runWithTrail } from '../../common/ports/audit-trail.js';
+import { Clock } from '../../common/ports/clock.js';
 import type { CommandDatabase } from '../../database/command-database.js';
 import { operator } from './operator.js';
 

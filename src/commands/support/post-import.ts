@@ -2,15 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AuditEntry } from '../../audit/audit-entry.entity.js';
 import { AppError } from '../../common/errors/errors.js';
 import { checkInput } from '../../common/validation/input.pipe.js';
-import { Clock } from '../../common/clock/clock.js';
+import { Clock } from '../../common/ports/clock.js';
 import type { CommandDatabase } from '../../database/command-database.js';
 import { CommittedEvents, EventOutbox } from '../../events/index.js';
 import { insertPosts, type NewPost, updatePosts } from '../../posts/post-batch.js';
 import { CreatePostInput } from '../../posts/post.input.js';
 import { auditCommand } from './audit-command.js';
-import { countOf } from './count-of.js';
 import { type Candidate, openPostSource } from './post-sources.js';
-import { Progress } from './progress.js';
+import { countOf, Progress } from './progress.js';
 import { runDatabaseCommand } from './run-command.js';
 
 /** Posts in a transaction, and their text in characters: a batch is one parameter, whose size is limited. */

@@ -1,3 +1,7 @@
+/** Such as `1 file` and `1,200 files`. */
+export const countOf = (count: number, noun: string): string =>
+  `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+
 /** One line on standard error that is overwritten; without a terminal, a line every two seconds at most. */
 export class Progress {
   private readonly started = Date.now();

@@ -1,17 +1,16 @@
 import '../../require-node.js';
 import type { DataSource } from 'typeorm';
-import { explainStartFailure } from '../../common/lifecycle/start-failure.js';
-import { loadStoreConfig, type StoreConfig } from '../../config/load-store.js';
+import { explainStartFailure } from '../../common/server/start-failure.js';
+import { describeStore, loadStoreConfig, type StoreConfig } from '../../config/load-store.js';
 import { type CommandDatabase, commandDatabase } from '../../database/command-database.js';
 import { commandDataSource } from '../../database/data-source.js';
-import { describeStore } from '../../database/describe-store.js';
 import { migrate } from '../../database/migrate.js';
 import { countPending } from '../../database/pending-migrations.js';
-import { countOf } from './count-of.js';
+import { UsageError } from './ask.js';
+import { countOf } from './progress.js';
 import { isMissing, nameTarget } from './target-database.js';
-import { UsageError } from './usage-error.js';
 
-export { UsageError } from './usage-error.js';
+export { UsageError } from './ask.js';
 
 interface DatabaseCommandOptions {
   /** Those whose repositories the command uses. */

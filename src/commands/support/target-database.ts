@@ -1,5 +1,4 @@
-import type { StoreConfig } from '../../config/load-store.js';
-import { describeStore } from '../../database/describe-store.js';
+import { describeStore, type StoreConfig } from '../../config/load-store.js';
 import { hasDatabase } from '../../database/sqlite/data-source.js';
 import { confirm } from './ask.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { MAX_DEPTH, MAX_ITEMS, parseIJson, scanIJson } from './i-json.js';
 

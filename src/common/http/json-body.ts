@@ -1,9 +1,10 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
-import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
+import type { FastifyRequest, RouteOptions } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
 import { AppError } from '../errors/errors.js';
-import { runWithRequestId } from '../logging/request-context.js';
-import type { Metrics } from '../metrics/metrics.js';
-import { ConfigureRoute } from './configure-route.js';
+import { runWithRequestId } from './request-context.js';
+import type { Metrics } from '../ports/metrics.js';
+import { ConfigureRoute } from './route-config.js';
 import { parseIJson, type ScannedJson, scanIJson } from './i-json.js';
 import { LargeBodies } from './large-bodies.js';
 
@@ -47,15 +48,18 @@ const bodyTexts = new WeakMap<FastifyRequest, string>();
 /** The JSON text of the body, unchanged; `undefined` without a body. For routes that store it. */
 export const bodyTextOf = (request: FastifyRequest): string | undefined => bodyTexts.get(request);
 
-/** An `onRoute` hook: configures Fastify by the options of the route's body. */
-export function setUpBody(route: RouteOptions): void {
+/** Configures Fastify by the options of the route's body. */
+function setUpBody(route: RouteOptions): void {
   const { anyContentType, bodyLimit } = route.config ?? {};
   if (bodyLimit !== undefined) route.bodyLimit = bodyLimit;
   if (anyContentType) {
-    route.onRequest = ({ headers }, _reply, done) => {
-      headers['content-type'] = 'application/json';
-      done();
-    };
+    route.onRequest = [
+      ...[route.onRequest ?? []].flat(),
+      ({ headers }, _reply, done) => {
+        headers['content-type'] = 'application/json';
+        done();
+      },
+    ];
   }
 }
 
@@ -80,34 +84,42 @@ export const isUnreadable = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && unreadableBodies.has(body);
 
 /** Bodies are JSON only; Fastify rejects every other type with 415. */
-export function readJsonBodies(fastify: FastifyInstance, metrics: Metrics): void {
-  fastify.removeAllContentTypeParsers();
-  const large = new LargeBodies(fastify, metrics);
+export const jsonBodies = fastifyPlugin<{ metrics: Metrics }>(
+  (fastify, { metrics }, done) => {
+    const large = new LargeBodies(metrics);
+    fastify.addHook('onRoute', (route) => {
+      setUpBody(route);
+      large.release(route);
+    });
+    fastify.addHook('onRequest', ({ headers }, _reply, next) => {
+      const { 'content-encoding': encoding } = headers;
+      // RFC 9110, section 8.4
+      if (encoding === undefined || encoding === 'identity') next();
+      else next(new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must not be compressed'));
+    });
 
-  fastify.addHook('onRequest', ({ headers }, _reply, done) => {
-    const { 'content-encoding': encoding = 'identity' } = headers;
-    // RFC 9110, section 8.4
-    if (encoding === 'identity') done();
-    else done(new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must not be compressed'));
-  });
-
-  fastify.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, (request, bytes, done) => {
-    if (bytes.length === 0) {
-      done(null);
-      return;
-    }
-    // The bytes arrived in events of the connection, whose asynchronous context is not that of the request.
-    const pass = (body: unknown) => runWithRequestId(request.id, () => done(null, body));
-    try {
-      const scanned = scanIJson(bytes as Buffer, request.routeOptions.config.maxItems);
-      const size = { bytes: bytes.length, items: scanned.items };
-      large.begin(request, size, () => pass(parse(request, scanned)));
-    } catch (error) {
-      if (error instanceof SyntaxError) pass(unreadableBody(request, error));
-      else done(error as Error);
-    }
-  });
-}
+    fastify.removeAllContentTypeParsers();
+    fastify.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, (request, bytes, parsed) => {
+      if (bytes.length === 0) {
+        parsed(null);
+        return;
+      }
+      // The bytes arrived in events of the connection, whose asynchronous context is not that of the request.
+      const pass = (body: unknown) => runWithRequestId(request.id, () => parsed(null, body));
+      try {
+        const scanned = scanIJson(bytes as Buffer, request.routeOptions.config.maxItems);
+        const size = { bytes: bytes.length, items: scanned.items };
+        large.begin(request, size, () => pass(parse(request, scanned)));
+      } catch (error) {
+        if (error instanceof SyntaxError) pass(unreadableBody(request, error));
+        else parsed(error as Error);
+      }
+    });
+    done();
+  },
+  // A request without a route is rejected before its body is read.
+  { name: 'body', dependencies: ['log', 'unrouted'] },
+);
 
 function parse(request: FastifyRequest, scanned: ScannedJson): unknown {
   try {

@@ -1,5 +1,5 @@
-import type { RouteOptions } from 'fastify';
-import { ConfigureRoute } from './configure-route.js';
+import fastifyPlugin from 'fastify-plugin';
+import { ConfigureRoute } from './route-config.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -53,11 +53,20 @@ declare global {
 /** Declares that the handler's response contains {@link JsonText}. */
 export const CarriesJsonText = (): MethodDecorator => ConfigureRoute({ carriesJsonText: true });
 
-/** An `onRoute` hook. */
-export function serializeJsonText(route: RouteOptions): void {
-  if (!route.config?.carriesJsonText) return;
-  route.preSerialization = (_request, reply, payload, done) => {
-    reply.serializer(stringify);
-    done(null, payload);
-  };
-}
+/** Serializes the responses of {@link CarriesJsonText}. */
+export const jsonText = fastifyPlugin(
+  (fastify, _options, done) => {
+    fastify.addHook('onRoute', (route) => {
+      if (!route.config?.carriesJsonText) return;
+      route.preSerialization = [
+        ...[route.preSerialization ?? []].flat(),
+        (_request, reply, payload, next) => {
+          reply.serializer(stringify);
+          next(null, payload);
+        },
+      ];
+    });
+    done();
+  },
+  { name: 'json text', dependencies: ['routes'] },
+);

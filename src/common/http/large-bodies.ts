@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest, RouteOptions } from 'fastify';
 import { AppError } from '../errors/errors.js';
-import { nextTurn } from '../scheduling/turns.js';
-import type { Metrics } from '../metrics/metrics.js';
+import { hasBody } from './methods.js';
+import { nextTurn } from './turns.js';
+import type { Metrics } from '../ports/metrics.js';
 
 /** Parsing, checking and storing a larger body blocks the event loop for milliseconds. */
 const LARGE = { bytes: 64 * 1024, items: 1000 };
@@ -23,7 +24,7 @@ export class LargeBodies {
   private readonly departures = new Map<FastifyRequest, () => void>();
   private isScheduled = false;
 
-  constructor(fastify: FastifyInstance, metrics: Metrics) {
+  constructor(metrics: Metrics) {
     metrics.gauge(
       'http_server_large_bodies_running',
       'Requests with a large body that are being handled',
@@ -39,15 +40,28 @@ export class LargeBodies {
       'Requests with a large body that may wait',
       () => CAPACITY,
     );
-    // Not at the end of the response: the client may read it late, or wait behind a stream of events.
-    fastify.addHook('onSend', (request, _reply, payload, done) => {
-      this.end(request);
-      done(null, payload);
-    });
-    fastify.addHook('onResponse', (request, _reply, done) => {
-      this.end(request);
-      done();
-    });
+  }
+
+  /**
+   * Adds hooks to a route with bodies: the turn of a request ends before its response is sent, which the client may
+   * read late, or which may wait behind a stream of events.
+   */
+  release(route: RouteOptions): void {
+    if (!hasBody(route)) return;
+    route.onSend = [
+      ...[route.onSend ?? []].flat(),
+      (request, _reply, payload, done) => {
+        this.end(request);
+        done(null, payload);
+      },
+    ];
+    route.onResponse = [
+      ...[route.onResponse ?? []].flat(),
+      (request, _reply, done) => {
+        this.end(request);
+        done();
+      },
+    ];
   }
 
   /**

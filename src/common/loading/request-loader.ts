@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import { inTurn, whenPassedOn } from '../scheduling/turns.js';
+import { inTurn, whenPassedOn } from '../http/turns.js';
 
 /**
  * Loads the values that the fields of one request need in one batch. A value is forgotten once its batch is loaded: a

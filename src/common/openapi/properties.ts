@@ -1,4 +1,4 @@
-import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { ApiProperty, type ApiPropertyOptions, ApiSchema } from '@nestjs/swagger';
 
 /** A whole number, 64 bits wide. */
 export const Int64Property = (options: ApiPropertyOptions = {}): PropertyDecorator =>
@@ -11,3 +11,24 @@ export const NullableInt64Property = (options: { description: string; example: n
 /** A time: UTC, RFC 3339 with milliseconds. */
 export const TimestampProperty = (): PropertyDecorator =>
   ApiProperty({ type: 'string', format: 'date-time', example: '2026-11-21T08:00:00.000Z' });
+
+/** `meta` of a page in the reference; see `PageMeta`. */
+@ApiSchema({ name: 'PageMeta' })
+export class PageMetaView {
+  @ApiProperty({
+    type: 'integer',
+    format: 'int64',
+    description: 'The number of items on all pages.',
+    example: 42,
+  })
+  total!: number;
+
+  @ApiProperty({ type: 'integer', format: 'int64', example: 1 })
+  page!: number;
+
+  @ApiProperty({ type: 'integer', example: 20 })
+  limit!: number;
+
+  @ApiProperty({ example: true })
+  has_next!: boolean;
+}

@@ -3,7 +3,7 @@ import { ApiExtraModels, getSchemaPath } from '@nestjs/swagger';
 import type { ErrorCode } from '../errors/errors.js';
 import { MESSAGES } from '../errors/messages.js';
 import { ResourceHeadersInterceptor } from '../responses/resource-headers.interceptor.js';
-import { PageMetaView } from './page-meta.view.js';
+import { PageMetaView } from './properties.js';
 
 type SchemaObject = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import { AppError } from '../errors/errors.js';
 import { MESSAGES } from '../errors/messages.js';
-import { parseInt64 } from '../validation/int64.js';
+import { parseInt64 } from '../validation/id.js';
 
 /** The cursor of the next page: the last id of this one, in decimal, as standard base64 (RFC 4648, 4). */
 export function encodeCursor(lastId: number): string {

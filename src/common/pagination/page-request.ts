@@ -1,6 +1,7 @@
 import { JsonText } from '../http/json-text.js';
 import { firstValue, type QueryParameters } from '../http/query.js';
-import { parseInt64 } from '../validation/int64.js';
+import { parseInt64 } from '../validation/id.js';
+import { decodeCursor } from './cursor.js';
 import { type Completion, Page } from './page.js';
 
 interface PageDefaults {
@@ -61,3 +62,15 @@ export function limitFrom(
   const asked = parseInt64(firstValue(query, 'limit') ?? '');
   return asked === undefined || asked < 1n || asked > BigInt(maxLimit) ? limit : Number(asked);
 }
+
+/** A page of a list in the order of ids, which new rows do not shift: at most `limit` rows after `afterId`. */
+export interface CursorRequest {
+  readonly afterId: number;
+  readonly limit: number;
+}
+
+/** @throws AppError `INVALID_CURSOR` */
+export const cursorRequest = (query: QueryParameters): CursorRequest => ({
+  afterId: decodeCursor(firstValue(query, 'cursor')),
+  limit: limitFrom(query),
+});

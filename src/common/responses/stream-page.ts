@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { StreamableFile } from '@nestjs/common';
 import { stringify } from '../http/json-text.js';
+import { loadMuch } from '../http/turns.js';
 import type { CursorPage, Page } from '../pagination/page.js';
 
 /**
@@ -19,10 +20,14 @@ async function* partsOf(page: Page<unknown> | CursorPage<unknown>): AsyncGenerat
   yield Buffer.from('{"data":[');
   let separator = '';
   for (const index of data.keys()) {
-    const whole = await page.completion?.(index);
+    // Otherwise the rows for many clients would be loaded and converted before anything else is served.
+    const row = await loadMuch(async () => {
+      const whole = await page.completion?.(index);
+      return whole === undefined ? undefined : Buffer.from(separator + stringify(whole));
+    });
     // Deleted since the page was read.
-    if (whole === undefined) continue;
-    yield Buffer.from(separator + stringify(whole));
+    if (row === undefined) continue;
+    yield row;
     separator = ',';
   }
   yield Buffer.from(`],${JSON.stringify(rest).slice(1)}`);

@@ -4,7 +4,7 @@ import type { FieldError } from '../errors/errors.js';
 /** Rules of fields that depend on services, such as the configuration. */
 export interface FurtherRules {
   /** @param input the fields that are valid by the rules of the class */
-  faults(input: object): FieldError[];
+  faults(input: object): FieldError[] | Promise<FieldError[]>;
 }
 
 const rules = new WeakMap<Function, Type<FurtherRules>>();

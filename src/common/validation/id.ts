@@ -1,9 +1,8 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { currentTrail } from '../audit/audit-trail.js';
+import { currentTrail } from '../ports/audit-trail.js';
 import { AppError } from '../errors/errors.js';
 import { MESSAGES } from '../errors/messages.js';
-import { parseInt64 } from './int64.js';
 
 /** Replaces every valid id that no row can have; ids start at 1. */
 export const NO_ROW = 0;
@@ -32,4 +31,15 @@ export function toId(text: string): number | undefined {
   if (id === undefined) return undefined;
   const exact = Number(id);
   return exact > NO_ROW && Number.isSafeInteger(exact) ? exact : NO_ROW;
+}
+
+const DECIMAL = /^[+-]?\d+$/;
+const MIN = -(2n ** 63n);
+const MAX = 2n ** 63n - 1n;
+
+/** A signed 64-bit integer in decimal digits, with an optional sign; `undefined` for anything else. */
+export function parseInt64(text: string): bigint | undefined {
+  if (!DECIMAL.test(text)) return undefined;
+  const value = BigInt(text.startsWith('+') ? text.slice(1) : text);
+  return value >= MIN && value <= MAX ? value : undefined;
 }

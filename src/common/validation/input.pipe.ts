@@ -68,7 +68,7 @@ export class InputPipe extends ValidationPipe {
     });
     const invalidFields = new Set(faults.map(({ field }) => field.split('.', 1)[0]));
     const valid = Object.entries(body).filter(([field]) => !invalidFields.has(field));
-    faults.push(...further.faults(Object.fromEntries(valid)));
+    faults.push(...(await further.faults(Object.fromEntries(valid))));
     if (faults.length > 0) throw invalid(faults);
     return input;
   }

@@ -2,7 +2,7 @@ import { Args, Context, Resolver, Subscription } from '@nestjs/graphql';
 import type { FastifyRequest } from 'fastify';
 import { CurrentAccount, OptionalAccess } from '../../auth/access/index.js';
 import type { Account } from '../../auth/accounts/index.js';
-import { clientOf } from '../../common/request/client.js';
+import { clientOf } from '../../common/http/client.js';
 import { ConsumerLimits } from '../consumer-limits.js';
 import { EventLog } from '../event-log.js';
 import { EventQuery } from '../event-query.js';

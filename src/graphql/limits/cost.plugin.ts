@@ -1,5 +1,5 @@
 import type { ApolloServerPlugin } from '@apollo/server';
-import { nextTurn, takeTurns } from '../../common/scheduling/turns.js';
+import { nextTurn, takeTurns } from '../../common/http/turns.js';
 import type { GraphqlContext } from '../context.js';
 import { costOf } from './cost.js';
 import { tooComplex } from './too-complex.js';

@@ -9,9 +9,9 @@ import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import { Authenticator, CredentialWatch } from '../../auth/access/index.js';
 import { AppError } from '../../common/errors/errors.js';
-import { rejectConnection } from '../../common/http/reject-connection.js';
-import { Upgrades } from '../../common/http/upgrades.js';
-import { RateLimiter } from '../../common/rate-limit/rate-limiter.js';
+import { rejectConnection } from '../../common/server/reject-connection.js';
+import { Upgrades } from '../../common/server/upgrades.js';
+import { RateLimiter } from '../../common/http/rate-limiter.js';
 import { Config } from '../../config/config.js';
 import { subscriptionOptions } from './subscription-options.js';
 

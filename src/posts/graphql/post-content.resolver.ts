@@ -2,7 +2,7 @@ import { Context, Parent, ResolveField, Resolver } from '@nestjs/graphql';
 import { AppError } from '../../common/errors/errors.js';
 import { RequestLoader } from '../../common/loading/request-loader.js';
 import { ResponseBudget } from '../../common/loading/response-budget.js';
-import { loadMuch, takeTurns } from '../../common/scheduling/turns.js';
+import { loadMuch, takeTurns } from '../../common/http/turns.js';
 import { PostLists } from '../post-lists.js';
 import { PostType } from './post.type.js';
 

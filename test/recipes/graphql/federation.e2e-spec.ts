@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ApolloFederationDriver, type ApolloFederationDriverConfig } from '@nestjs/apollo';
 import { Global, Injectable, Module, VersioningType } from '@nestjs/common';
 import {
@@ -16,9 +16,9 @@ import { Test } from '@nestjs/testing';
 import { AppModule } from '../../../src/app.module.js';
 import { Public } from '../../../src/auth/access/index.js';
 import { AuthModule } from '../../../src/auth/auth.module.js';
-import { createFastifyAdapter } from '../../../src/common/http/fastify-adapter.js';
-import { registerHttp } from '../../../src/common/http/register-http.js';
-import { createLogger } from '../../../src/common/logging/create-logger.js';
+import { createFastifyAdapter } from '../../../src/common/server/fastify-adapter.js';
+import { registerPipeline } from '../../../src/pipeline.js';
+import { createLogger } from '../../../src/common/server/create-logger.js';
 import { loadConfig } from '../../../src/config/load-config.js';
 import { GraphqlModule } from '../../../src/graphql/graphql.module.js';
 import { GraphqlOptions } from '../../../src/graphql/graphql.options.js';
@@ -105,7 +105,7 @@ describe.each(STORES)('a federated subgraph on %s', (store) => {
       bodyParser: false,
     });
     app.enableVersioning({ type: VersioningType.URI });
-    registerHttp(app);
+    await registerPipeline(app);
     await app.init();
     await app.getHttpAdapter().getInstance().ready();
   });

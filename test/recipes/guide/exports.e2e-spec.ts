@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { startApi } from '../../support/api.js';
 import { STORES } from '../../support/stores.js';
 import { ExportsModule } from './exports/exports.module.js';

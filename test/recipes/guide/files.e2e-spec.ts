@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import multipart from '@fastify/multipart';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createApp } from '../../../src/app.factory.js';
 import { loadConfig } from '../../../src/config/load-config.js';
 import { bearer, TestApi } from '../../support/api.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { bearer, startApi, type TestApi } from '../../support/api.js';
 import { hasRedis, RedisServer } from '../../support/redis.js';
 import { until } from '../../support/until.js';
@@ -20,7 +20,7 @@ import { MailingModule, Mailings } from './mailing/mailing.module.js';
 
   it('are delivered after the response, and retried after a failure', async () => {
     const { access } = await api.accounts.login('staff@example.com');
-    const deliver = vi.spyOn(api.app.get(Mailings), 'deliver').mockRejectedValueOnce(new Error('No'));
+    const deliver = jest.spyOn(api.app.get(Mailings), 'deliver').mockRejectedValueOnce(new Error('No'));
 
     expect(await api.post('/v1/mailings', { subject: 'News' })).toBeError('UNAUTHENTICATED');
     expect(await api.post('/v1/mailings', { subject: '' }, bearer(access))).toBeError('VALIDATION_ERROR');

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeAll, afterAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { Test } from '@nestjs/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { appOptions, initApp } from '../../../src/app.factory.js';
 import { AppModule } from '../../../src/app.module.js';
-import { createFastifyAdapter } from '../../../src/common/http/fastify-adapter.js';
+import { createFastifyAdapter } from '../../../src/common/server/fastify-adapter.js';
 import { loadConfig } from '../../../src/config/load-config.js';
 import { TestApi } from '../../support/api.js';
 import { createStore } from '../../support/stores.js';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource, EntityManager, type Repository } from 'typeorm';
 import { isOutage } from '../../../src/database/failures.js';
 import { Transactions } from '../../../src/database/transactions.js';

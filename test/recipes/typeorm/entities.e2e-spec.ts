@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Module } from '@nestjs/common';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import {
   AfterLoad,
   BaseEntity,
@@ -370,7 +370,7 @@ describe.each(STORES)('entities and queries as in the TypeORM documentation, on 
   });
 
   it('supports loggers', async () => {
-    const logQuery = vi.fn<Logger['logQuery']>();
+    const logQuery = jest.fn<Logger['logQuery']>();
     const before = source.logger;
     source.setOptions({
       logger: {

@@ -1,7 +1,7 @@
 /** https://docs.nestjs.com/techniques/database, unchanged. */
 import { Body, Controller, Delete, Get, Injectable, Module, Param, Post } from '@nestjs/common';
 import { InjectDataSource, InjectEntityManager, InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   Column,
   DataSource,

@@ -1,7 +1,7 @@
 /** https://typeorm.io: relations, cascades, eager and lazy relations, trees. */
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   Column,
   DataSource,

@@ -1,4 +1,5 @@
-import { AppError } from '../../../common/errors/errors.js';
+import { AppError, type FieldError } from '../../../common/errors/errors.js';
+import type { FurtherRules } from '../../../common/validation/further-rules.js';
 import { textFault } from '../../../common/validation/text.js';
 import type { PasswordPolicyMode } from '../../../config/config.js';
 
@@ -12,13 +13,25 @@ interface Owner {
 }
 
 /** Checks new passwords, by the setting `PASSWORD_POLICY`. */
-export class PasswordPolicy {
+export class PasswordPolicy implements FurtherRules {
   private common: Promise<ReadonlySet<string>> | undefined;
 
   constructor(private readonly mode: PasswordPolicyMode) {}
 
-  /** @param field the field of the request that has the password
-   * @throws AppError `VALIDATION_ERROR` that names the broken rules */
+  /** The faults of a registration, with those of its other fields. */
+  async faults({
+    password,
+    email = '',
+    name = '',
+  }: Partial<Owner & { password: string }>): Promise<FieldError[]> {
+    const fault = password === undefined ? undefined : await this.fault(password, { email, name });
+    return fault === undefined ? [] : [{ field: 'password', message: `password ${fault}` }];
+  }
+
+  /**
+   * @param field the field of the request that has the password
+   * @throws AppError `VALIDATION_ERROR` that names the broken rules
+   */
   async check(field: string, password: string, owner: Owner): Promise<void> {
     const fault = await this.fault(password, owner);
     if (fault === undefined) return;

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import argon2 from 'argon2';
-import type { Metrics } from '../../../common/metrics/metrics.js';
-import { networkOf } from '../../../common/request/client.js';
+import type { Metrics } from '../../../common/ports/metrics.js';
+import { networkOf } from '../../../common/http/client.js';
 import { WorkQueue } from './work-queue.js';
 
 /** Parameters of argon2id (RFC 9106): memory in KiB, passes, lanes. */

@@ -2,7 +2,7 @@ import { Injectable, Logger, Module } from '@nestjs/common';
 import { Cron, ScheduleModule } from '@nestjs/schedule';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { LessThan, type Repository } from 'typeorm';
-import { Clock } from '../../../../src/common/clock/clock.js';
+import { Clock } from '../../../../src/common/ports/clock.js';
 import { Queries } from '../../../../src/database/queries.js';
 import { Transactions } from '../../../../src/database/transactions.js';
 import { Post } from '../../../../src/posts/post.entity.js';

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { Test } from '@nestjs/testing';
 import { PricesService } from './prices.service.js';
 import { RatesClient } from './rates.client.js';

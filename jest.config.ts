@@ -1,0 +1,86 @@
+import type { Config } from 'jest';
+
+/** Tests with strategies and GraphQL types of their own, which a process never forgets; their names differ. */
+const RECIPES = ['**/test/recipes/**/*.e2e-spec.ts'];
+/** Tests with entities of their own: Nest adds them to every later database of the process, which then lacks tables. */
+const ENTITIES = [
+  '**/test/audit-transactions.e2e-spec.ts',
+  '**/test/recipes/application.e2e-spec.ts',
+  '**/test/recipes/guide/{cleanup,exports,statistics}.e2e-spec.ts',
+  '**/test/recipes/typeorm/{entities,nest-documentation,relations}.e2e-spec.ts',
+];
+
+/**
+ * Many tests wait for a timer or a database, and leave the processor to others. A run of named files uses two processes:
+ * loading the application in six takes longer than a few files.
+ */
+const WORKERS = process.argv.slice(2).some((word) => !word.startsWith('-')) ? 2 : 6;
+
+/** Settings of a run. */
+export const RUN = {
+  testTimeout: 120_000,
+  waitForUnhandledRejections: true,
+  // Tests always run in other processes than Jest, unless `--runInBand` is given.
+  workerIdleMemoryLimit: '4GB',
+} satisfies Config;
+
+/** Settings of a project. */
+export const PROJECT = {
+  rootDir: import.meta.dirname,
+  runtime: '<rootDir>/test/jest/runtime.ts',
+  testEnvironment: '<rootDir>/test/jest/environment.ts',
+  globalSetup: '<rootDir>/test/jest/global-setup.ts',
+  globalTeardown: '<rootDir>/test/jest/global-teardown.ts',
+  setupFilesAfterEnv: ['<rootDir>/test/support/matchers.ts'],
+  restoreMocks: true,
+  transform: {
+    '\\.ts$': [
+      '@swc/jest',
+      {
+        jsc: {
+          parser: { syntax: 'typescript', decorators: true },
+          transform: { legacyDecorator: true, decoratorMetadata: true },
+          target: 'es2024',
+        },
+      },
+    ],
+  },
+  // Node itself loads these; it removes the types.
+  transformIgnorePatterns: ['/node_modules/', '<rootDir>/test/jest/(?!.*spec)'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/'],
+  moduleFileExtensions: ['ts', 'js', 'mjs', 'json'],
+  // For `--findRelatedTests` and `--watch`, which follow the imports.
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': ['$1.ts', '$1.js'] },
+  dependencyExtractor: '<rootDir>/test/jest/dependencies.ts',
+} satisfies Config;
+
+const config: Config = {
+  ...RUN,
+  maxWorkers: WORKERS,
+  reporters: ['default', '<rootDir>/test/jest/slowest-files.ts'],
+  projects: [
+    // Projects with the same runner share processes. They run in this order.
+    {
+      ...PROJECT,
+      displayName: 'app',
+      testMatch: ['<rootDir>/{src,test}/**/*.{spec,e2e-spec}.ts', ...not(RECIPES), ...not(ENTITIES)],
+    },
+    {
+      ...PROJECT,
+      displayName: 'recipes',
+      runner: ['jest-runner', { project: 'recipes' }],
+      testMatch: [...RECIPES, ...not(ENTITIES)],
+    },
+    {
+      ...PROJECT,
+      displayName: 'entities',
+      runner: ['jest-runner', { project: 'entities' }],
+      testMatch: ENTITIES,
+    },
+  ],
+};
+export default config;
+
+function not(paths: readonly string[]): string[] {
+  return paths.map((path) => `!${path}`);
+}

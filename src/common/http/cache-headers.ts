@@ -1,0 +1,37 @@
+import type { FastifyReply } from 'fastify';
+
+/** Adds a request header to `Vary` (RFC 9110, section 12.5.5). */
+export function varyOn(reply: FastifyReply, header: string): void {
+  const named = String(reply.getHeader('vary') ?? '')
+    .split(',')
+    .map((name) => name.trim());
+  if (!named.includes(header)) reply.header('vary', [...named, header].filter(Boolean).join(', '));
+}
+
+/** Marks a response that depends on who asks, so that no cache gives it to another caller. */
+export function makePrivate(reply: FastifyReply): void {
+  reply.header('cache-control', 'no-store');
+  varyOn(reply, 'Authorization');
+  varyOn(reply, 'Cookie');
+}
+
+/** Allows caches to store the response; with a tag, they ask before each use. The caller's own cache, if it is private. */
+export function allowStoring(reply: FastifyReply): void {
+  reply.header('cache-control', isPrivate(reply) ? 'private, no-cache' : 'no-cache');
+}
+
+/** Reverts {@link allowStoring}. */
+function forbidStoring(reply: FastifyReply): void {
+  if (isPrivate(reply)) reply.header('cache-control', 'no-store');
+  else reply.removeHeader('cache-control');
+}
+
+const isPrivate = (reply: FastifyReply): boolean =>
+  /no-store|private/.test(String(reply.getHeader('cache-control') ?? ''));
+
+/** Removes the tag from an error response; it may have been set before the error. */
+export function removeTag(reply: FastifyReply): void {
+  if (!reply.hasHeader('etag')) return;
+  reply.removeHeader('etag');
+  forbidStoring(reply);
+}

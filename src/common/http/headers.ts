@@ -1,0 +1,34 @@
+import fastifyPlugin from 'fastify-plugin';
+
+/**
+ * The headers of an API (OWASP REST Security Cheat Sheet, "Security Headers"): its responses cannot be
+ * framed, executed, sniffed or downgraded to HTTP. Helmet's other headers are for pages.
+ */
+const API_HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+  // A redirect, such as of a social login, must not reveal the address before it.
+  'referrer-policy': 'no-referrer',
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+};
+
+interface HeaderOptions {
+  /** Whether the process accepts no new connections: an open one gets one more response. */
+  readonly isClosing: () => boolean;
+}
+
+/** Sets the headers that every response has. */
+export const headers = fastifyPlugin<HeaderOptions>(
+  (fastify, { isClosing }, done) => {
+    fastify.addHook('onRequest', (request, reply, next) => {
+      reply.headers(API_HEADERS);
+      reply.header('x-request-id', request.id);
+      if (fastify.routes.has('noStore', request)) reply.header('cache-control', 'no-store');
+      if (isClosing()) reply.header('connection', 'close');
+      next();
+    });
+    done();
+  },
+  { name: 'headers', dependencies: ['routes', 'log'] },
+);

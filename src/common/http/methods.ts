@@ -1,0 +1,24 @@
+import type { FastifyRequest, RouteOptions } from 'fastify';
+
+/** The methods that change nothing (RFC 9110, section 9.2.1). */
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+const WRITES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+
+const WITHOUT_BODY = new Set(['GET', 'HEAD']);
+
+export const isSafe = ({ method }: { readonly method: string }): boolean => SAFE_METHODS.has(method);
+
+/** Whether a route may change something. */
+export const isWrite = ({ method }: RouteOptions): boolean =>
+  [method].flat().some((name) => WRITES.has(name));
+
+/** Whether Fastify reads the bodies of requests to a route. */
+export const hasBody = ({ method }: RouteOptions): boolean =>
+  [method].flat().some((name) => !WITHOUT_BODY.has(name));
+
+/** Whether it is a CORS preflight (Fetch standard); any other OPTIONS is a normal request. */
+export const isPreflight = ({ method, headers }: FastifyRequest): boolean =>
+  method === 'OPTIONS' &&
+  headers.origin !== undefined &&
+  headers['access-control-request-method'] !== undefined;

@@ -1,0 +1,64 @@
+import { RouteConfig } from '@nestjs/platform-fastify';
+import type { FastifyContextConfig } from 'fastify';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Set by {@link Audited}. */
+    audited?: boolean;
+    /** No cache may store the responses of the route, whoever asks. Set by {@link NoStore}. */
+    noStore?: boolean;
+    /** Set by {@link ForProbes}. */
+    forProbes?: boolean;
+    /** The response never ends: its size has no limit of its own. Set by {@link EventStream}. */
+    eventStream?: boolean;
+  }
+}
+
+/** A GET that changes data gets entries in the audit log, like every other method. */
+export const Audited = (): MethodDecorator => ConfigureRoute({ audited: true });
+
+/**
+ * No cache may store a response, for example because it contains a token. The guard does the same where a handler
+ * looks at the caller. If all routes below a first path segment have it, so do the errors of unknown paths there.
+ */
+export const NoStore = (): ClassDecorator & MethodDecorator => ConfigureRoute({ noStore: true });
+
+/**
+ * For probes of orchestrators: the rate limit does not count the requests, and they are served before the migrations
+ * have run. If all routes below a first path segment have it, so do unknown paths there.
+ */
+export const ForProbes = (): ClassDecorator & MethodDecorator => ConfigureRoute({ forProbes: true });
+
+/** The response is a stream that lasts until the client leaves. */
+export const EventStream = (): MethodDecorator => ConfigureRoute({ eventStream: true });
+
+const configurations = new WeakMap<object, FastifyContextConfig>();
+
+/**
+ * Adds to the `config` of a route in Fastify, or of all routes of a controller, whose own decorators take precedence.
+ * Nest's `RouteConfig` replaces what other decorators have set.
+ */
+export function ConfigureRoute(config: FastifyContextConfig): ClassDecorator & MethodDecorator {
+  return (target: object, name?: string | symbol, descriptor?: PropertyDescriptor) => {
+    if (descriptor) {
+      configure(target, name!, descriptor, config);
+      return;
+    }
+    const { prototype } = target as Function;
+    for (const [method, each] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+      if (method !== 'constructor' && typeof each.value === 'function')
+        configure(prototype, method, each, config);
+    }
+  };
+}
+
+function configure(
+  prototype: object,
+  name: string | symbol,
+  descriptor: PropertyDescriptor,
+  config: FastifyContextConfig,
+): void {
+  const merged = { ...config, ...configurations.get(descriptor.value) };
+  configurations.set(descriptor.value, merged);
+  RouteConfig(merged)(prototype, name, descriptor);
+}

@@ -1,0 +1,69 @@
+import type { FastifyRequest, RouteOptions } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+import findMyWay from 'find-my-way';
+
+/** Longer than any request line that Node accepts, so that the handler checks even the longest id. */
+export const MAX_PARAM_LENGTH = 64 * 1024;
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    routes: Routes;
+  }
+}
+
+/** All routes, by what they say about themselves. */
+class Routes {
+  private readonly router = findMyWay({ ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH });
+  private readonly methods = new Map<string, Set<string>>();
+  private readonly areas = new Map<string, RouteOptions[]>();
+
+  add(route: RouteOptions): void {
+    const { url } = route;
+    if (url === '*') return; // the preflight route of @fastify/cors
+    const area = areaOf(url);
+    this.areas.set(area, [...(this.areas.get(area) ?? []), route]);
+    // Two routes of one path may have different names for its parameters.
+    const path = url.replaceAll(/:[^/]+/g, ':parameter').replace(/(?<=.)\/$/, '');
+    let methods = this.methods.get(path);
+    if (!methods) {
+      this.methods.set(path, (methods = new Set()));
+      this.router.on('GET', path, () => undefined, methods);
+    }
+    // Apollo and `@All()` register OPTIONS, which is rejected unless it is a preflight.
+    for (const name of [route.method].flat()) if (name !== 'OPTIONS') methods.add(name);
+  }
+
+  /** The methods of a path, sorted; `undefined` for an unknown path. */
+  methodsOf(path: string): readonly string[] | undefined {
+    const known = this.router.find('GET', path);
+    const isKnown = known && Object.values(known.params).every((value) => value !== '');
+    return isKnown ? [...(known.store as Set<string>)].toSorted() : undefined;
+  }
+
+  /** Whether the route of a request has the flag; for one without a route, whether all routes of its area have it. */
+  has(flag: 'noStore' | 'forProbes', request: FastifyRequest): boolean {
+    if (!request.is404) return request.routeOptions.config[flag] === true;
+    const routes = this.areas.get(areaOf(request.url));
+    return routes?.every(({ config }) => config?.[flag]) ?? false;
+  }
+}
+
+/** The first segment of a path: `auth` of `/auth/login/?next=1`. */
+const areaOf = (url: string): string => /^\/([^/?#]*)/.exec(url)?.[1] ?? '';
+
+/**
+ * Collects the routes that are registered after it. Each gets the application's error handler, which Nest sets after
+ * it has registered the routes: Fastify would keep the one that was set before.
+ */
+export const routes = fastifyPlugin(
+  (fastify, _options, done) => {
+    const all = new Routes();
+    fastify.decorate('routes', all);
+    fastify.addHook('onRoute', (route) => {
+      all.add(route);
+      route.errorHandler ??= (error, request, reply) => fastify.errorHandler(error, request, reply);
+    });
+    done();
+  },
+  { name: 'routes' },
+);

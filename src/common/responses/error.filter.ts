@@ -1,0 +1,61 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Logger } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { Config } from '../../config/config.js';
+import { removeTag, varyOn } from '../http/cache-headers.js';
+import { toEnvelope } from '../errors/envelope.js';
+import type { AppError } from '../errors/errors.js';
+import { PROBLEM_TYPE, toProblem, wantsProblem } from '../errors/problem.js';
+import { toAppError } from '../errors/to-app-error.js';
+
+/** The errors of a connection that was closed while a request was read, or a response was written. */
+const CLOSED = new Set([
+  'ECANCELED',
+  'ECONNRESET',
+  'EPIPE',
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'ERR_STREAM_DESTROYED',
+]);
+
+/** Whether the client has disconnected, which is no fault of the service. */
+const isDisconnect = (cause: unknown, { raw, request }: FastifyReply): boolean =>
+  (raw.destroyed || request.raw.destroyed || request.raw.socket.destroyed) &&
+  CLOSED.has((cause as { code?: string }).code ?? '');
+
+/** The only place that turns an exception into an error response. */
+@Catch()
+@Injectable()
+export class ErrorFilter implements ExceptionFilter {
+  private readonly logger = new Logger(ErrorFilter.name);
+
+  constructor(private readonly config: Config) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): AppError | void {
+    const error = toAppError(thrown);
+    // Returned, not sent: GraphQL and WebSockets have their own form of response.
+    if (host.getType<string>() !== 'http') return error;
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    if (error.status >= 500 && error.cause && !isDisconnect(error.cause, reply))
+      this.log(error, reply.request.id);
+    // Closing at once would disconnect a client that is still sending, before it reads the error.
+    if (error.code === 'PAYLOAD_TOO_LARGE') reply.removeHeader('connection');
+    removeTag(reply);
+    for (const [name, value] of Object.entries(error.defaultHeaders)) {
+      if (!reply.hasHeader(name)) reply.header(name, value);
+    }
+    varyOn(reply, 'Accept');
+    reply.status(error.status).headers(error.headers);
+    if (wantsProblem(reply.request.headers.accept)) {
+      const problem = toProblem(error, reply.request.id, this.config.publicUrl);
+      reply.type(PROBLEM_TYPE).send(problem);
+    } else {
+      reply.type('application/json; charset=utf-8').send(toEnvelope(error));
+    }
+  }
+
+  /** Faults of the service are logged as errors; an outage of the database, or a draining process, as a warning. */
+  private log(error: AppError, requestId: string): void {
+    const line = { requestId, err: error.cause };
+    if (error.code === 'INTERNAL_ERROR') this.logger.error(line);
+    else this.logger.warn(line);
+  }
+}

@@ -1,0 +1,85 @@
+import type { ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import type { onSendHookHandler } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+import { AppError } from '../errors/errors.js';
+import type { Metrics } from '../ports/metrics.js';
+import { onResponseEnd } from '../http/response-end.js';
+import { isSafe } from '../http/methods.js';
+
+/** 256 MiB: the memory of all responses that clients have not read yet, in bytes. */
+const BUDGET = 256 * 1024 * 1024;
+
+/** Shorter responses are not counted: a connection itself takes more memory. */
+const LARGE = 64 * 1024;
+
+/** How long a client may read no byte of a large response, in milliseconds. Node may notice it that much later. */
+const STALL = 30_000;
+
+/** The memory of a response that is streamed in parts, in bytes. */
+const STREAM = 16 * 1024 * 1024;
+
+/**
+ * Limits the memory of responses that clients read slowly, and disconnects clients that do not read. Above the limit,
+ * responses become 503, except for changes that have been made. A stream of events has its own limit.
+ */
+export const largeResponses = fastifyPlugin<{ metrics: Metrics }>(
+  (fastify, { metrics }, done) => {
+    let held = 0;
+    metrics.gauge(
+      'http_server_held_response_bytes',
+      'Size of the large responses that are being sent',
+      () => held,
+    );
+    metrics.gauge('http_server_held_response_max_bytes', 'Size that they may have together', () => BUDGET);
+
+    const bound: onSendHookHandler = (request, reply, payload, next) => {
+      const bytes = bytesOf(payload);
+      if (bytes < LARGE) {
+        next(null, payload);
+        return;
+      }
+      if (held + bytes > BUDGET && isSafe(request)) {
+        if (isStream(payload)) payload.destroy();
+        next(new AppError('SERVICE_UNAVAILABLE', 'Too many large responses are being sent; retry later'));
+        return;
+      }
+      held += bytes;
+      onResponseEnd(request, reply, () => (held -= bytes));
+      disconnectWhenStalled(reply.raw);
+      // Node would copy a text to write it, and the copy does not count for the garbage collector.
+      next(null, typeof payload === 'string' ? Buffer.from(payload) : payload);
+    };
+
+    fastify.addHook('onRoute', (route) => {
+      if (!route.config?.eventStream) route.onSend = [...[route.onSend ?? []].flat(), bound];
+    });
+    done();
+  },
+  // Its bytes are no text: the response is stored before.
+  { name: 'large responses', dependencies: ['idempotent responses', 'read scope'] },
+);
+
+function disconnectWhenStalled(response: ServerResponse): void {
+  const { socket } = response;
+  // Injected requests have no socket.
+  if (!(socket instanceof Socket)) return;
+  // Bytes that the client sends would count as activity of the connection.
+  socket.pause();
+  response.once('finish', () => socket.resume());
+  // If no bytes wait, the handler's own source is slow, not the client.
+  response.setTimeout(STALL, () => response.writableLength > 0 && response.destroy());
+}
+
+function bytesOf(payload: unknown): number {
+  if (typeof payload === 'string') {
+    // A UTF-16 code unit takes at most three bytes in UTF-8.
+    return payload.length * 3 < LARGE ? 0 : Buffer.byteLength(payload);
+  }
+  if (Buffer.isBuffer(payload)) return payload.length;
+  return isStream(payload) ? STREAM : 0;
+}
+
+const isStream = (payload: unknown): payload is Readable =>
+  typeof payload === 'object' && payload !== null && 'pipe' in payload;

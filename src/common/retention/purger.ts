@@ -1,0 +1,117 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Transactions } from '../../database/transactions.js';
+import { Clock } from '../ports/clock.js';
+
+/** Between two purges, in milliseconds; up to half as much is added, so that replicas do not all start at once. */
+const INTERVAL = 10 * 60_000;
+
+/** Deletes a batch. */
+type Task = () => Promise<{ readonly deleted: number; readonly isMore: boolean }>;
+
+/** Rows in a transaction, so that other writes do not wait long. */
+const BATCH = 500;
+
+/** When rows expire: that many milliseconds after the time in a column, which has an index. */
+interface Expiry {
+  readonly column: string;
+  readonly lifetime: number;
+}
+
+/**
+ * Deletes expired rows, periodically. A module registers its table, which has the columns `id` and
+ * `expires_at` (with an index), or another column and a lifetime. Replicas may purge at once: one deletes each row.
+ */
+@Injectable()
+export class Purger implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger(Purger.name);
+  private readonly tables = new Map<string, Expiry>();
+  private readonly tasks = new Map<string, Task>();
+  private timer: NodeJS.Timeout | undefined;
+  private purging = Promise.resolve();
+  private stopped = false;
+
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @param table a name of the application, like the column: never text from outside */
+  register(table: string, expiry: Expiry = { column: 'expires_at', lifetime: 0 }): void {
+    this.tables.set(table, expiry);
+  }
+
+  /** For data that does not expire row by row. @param name of what is deleted */
+  registerTask(name: string, task: Task): void {
+    this.tasks.set(name, task);
+  }
+
+  /** @returns the number of deleted rows, by table */
+  async purge(): Promise<ReadonlyMap<string, number>> {
+    const counts = new Map<string, number>();
+    for (const [table, expiry] of this.tables) counts.set(table, await this.purgeTable(table, expiry));
+    for (const [name, task] of this.tasks) counts.set(name, await this.runTask(task));
+    return counts;
+  }
+
+  onApplicationBootstrap(): void {
+    this.schedule();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    await this.purging;
+  }
+
+  private schedule(): void {
+    this.timer = setTimeout(
+      () => {
+        this.purging = this.purgeAndReschedule();
+      },
+      INTERVAL * (1 + Math.random() / 2),
+    ).unref();
+  }
+
+  /** The next purge tries again. */
+  private async purgeAndReschedule(): Promise<void> {
+    try {
+      await this.purge();
+    } catch (error) {
+      this.logger.warn({ msg: 'Expired data could not be purged; the next purge tries again', err: error });
+    }
+    if (!this.stopped) this.schedule();
+  }
+
+  private async runTask(task: Task): Promise<number> {
+    for (let count = 0; ;) {
+      const { deleted, isMore } = await task();
+      count += deleted;
+      if (!isMore || this.stopped) return count;
+    }
+  }
+
+  private async purgeTable(table: string, { column, lifetime }: Expiry): Promise<number> {
+    const end = new Date(this.clock.now().getTime() - lifetime).toISOString();
+    for (let count = 0; ;) {
+      const deleted = await this.transactions.run(async (manager) => {
+        const expired = manager
+          .createQueryBuilder()
+          .select('row.id')
+          .from(table, 'row')
+          .where(`row.${column} <= :end`)
+          .orderBy(`row.${column}`)
+          .addOrderBy('row.id')
+          .limit(BATCH);
+        const { affected } = await manager
+          .createQueryBuilder()
+          .delete()
+          .from(table)
+          .where(`id IN (${expired.getQuery()})`, { end })
+          .execute();
+        return affected ?? 0;
+      });
+      count += deleted;
+      if (deleted < BATCH || this.stopped) return count;
+    }
+  }
+}

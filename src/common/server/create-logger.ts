@@ -1,0 +1,71 @@
+import { Logger, type Params, PinoLogger } from 'nestjs-pino';
+import type { Logger as Pino } from 'pino';
+import type { Options } from 'pino-http';
+import pretty from 'pino-pretty';
+import type { Config } from '../../config/config.js';
+import { traceFields } from '../ports/spans.js';
+import { requestFields } from '../http/request-context.js';
+
+/** Nest's list of modules and routes at start, logged for debugging only. */
+const ROLL_CALL = new Set([
+  'NestFactory',
+  'InstanceLoader',
+  'RoutesResolver',
+  'RouterExplorer',
+  'NestApplication',
+  'GraphQLModule',
+]);
+
+/** Logs the stack of a failed start, which `main` has reported already. */
+const REPETITION = 'ExceptionHandler';
+
+/**
+ * The logger of the process: JSON lines on standard output, or readable lines on a terminal.
+ * Modules use Nest's `new Logger(MyService.name)`.
+ */
+export function createLogger({ logLevel, tracing }: Config): Logger {
+  const options: Options = {
+    level: logLevel,
+    base: null,
+    mixin: tracing ? () => ({ ...requestFields(), ...traceFields() }) : requestFields,
+    serializers: { err: describeError },
+    // Otherwise the serializer of pino-http runs first, and logs every value of the error.
+    wrapSerializers: false,
+    hooks: {
+      logMethod(args, method) {
+        const { context = '' } = args[0] as { context?: string };
+        if (context === REPETITION) return;
+        if (ROLL_CALL.has(context) && !this.isLevelEnabled('debug')) return;
+        method.apply(this, args);
+      },
+    },
+  };
+  const params: Params = { pinoHttp: process.stdout.isTTY ? [options, forPeople()] : options };
+  return new Logger(new PinoLogger(params), params);
+}
+
+/** The line of a request: `GET /v1/posts 200 in 1.2 ms`. */
+function forPeople() {
+  const fields = ['requestId', 'clientRequestId', 'method', 'route', 'status', 'milliseconds', 'aborted'];
+  return pretty({
+    sync: true,
+    ignore: ['context', ...fields].join(','),
+    messageFormat: (line) => {
+      const { context, msg = '', method, route, status, milliseconds } = line as Record<string, string>;
+      if (method !== undefined) {
+        return `${method} ${route ?? '(no route)'} ${status ?? 'aborted'} in ${milliseconds} ms`;
+      }
+      return context === undefined ? msg : `${context}: ${msg}`;
+    },
+  });
+}
+
+/** Only fields that never contain data: a driver's error also has the values of the row. */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const { name, message, stack, code, cause } = error as Error & { code?: unknown };
+  return { type: name, message, code, stack, cause: cause && describeError(cause) };
+}
+
+/** The same logger without Nest's interface, for the hot path. */
+export const rootLogger = (): Pino => PinoLogger.root;

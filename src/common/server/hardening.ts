@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import proxyAddr from '@fastify/proxy-addr';
+import { Logger } from '@nestjs/common';
+import type { FastifyInstance } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+import type { Config } from '../../config/config.js';
+import { AppError } from '../errors/errors.js';
+import { ambiguityOf } from './ambiguous-request.js';
+import { GuardedServer } from './guarded-server.js';
+import { rejectConnection } from './reject-connection.js';
+import type { Upgrades } from './upgrades.js';
+
+interface HardeningOptions {
+  readonly config: Config;
+  /** The checks of upgrade requests, which pass no hook. */
+  readonly upgrades: Upgrades;
+}
+
+/** What Node.js itself accepts or responds to, and this service handles differently. */
+export const hardening = fastifyPlugin<HardeningOptions>(
+  (fastify, { config, upgrades }, done) => {
+    handleOddRequests(fastify);
+    if (fastify.server instanceof GuardedServer) fastify.server.upgrades = upgrades;
+    if (config.production) warnOfUntrustedProxy(fastify, config);
+    done();
+  },
+  { name: 'hardening' },
+);
+
+/** Handles what Node would respond to itself. */
+function handleOddRequests({ server }: FastifyInstance): void {
+  // Expectations other than 100-continue may be ignored (RFC 9110, section 10.1.1).
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    server.emit('request', request, response);
+  });
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    // Node has no error listener on this socket: an error of a disconnected client would end the process.
+    socket.on('error', () => undefined);
+    rejectConnection(socket, new AppError('MALFORMED_REQUEST', 'This is not a proxy'));
+  });
+}
+
+/**
+ * Warns once, in production, about an `X-Forwarded-For` that does not count. If a proxy sends it, all its clients share
+ * one address: 300 wrong passwords of one of them lock out everybody.
+ */
+function warnOfUntrustedProxy(fastify: FastifyInstance, { trustedProxies }: Config): void {
+  const isTrusted = proxyAddr.compile([...trustedProxies]);
+  let hasWarned = false;
+  fastify.addHook('onRequest', ({ headers, socket }, _reply, done) => {
+    const peer = socket.remoteAddress;
+    if (!hasWarned && headers['x-forwarded-for'] !== undefined && peer !== undefined && !isTrusted(peer, 0)) {
+      hasWarned = true;
+      new Logger('TrustedProxies').warn({ msg: WARNING, peer });
+    }
+    done();
+  });
+}
+
+const WARNING =
+  'X-Forwarded-For is ignored, because TRUST_PROXY does not include the peer that sent it. ' +
+  'If the peer is your proxy, add its address to TRUST_PROXY: otherwise all its clients count as one.';
+
+/** Rejects requests that a proxy in front might have parsed differently. */
+export const ambiguousRequests = fastifyPlugin(
+  (fastify, _options, done) => {
+    fastify.addHook('onRequest', (request, reply, next) => {
+      const ambiguity = ambiguityOf(request.raw);
+      if (ambiguity === undefined) {
+        next();
+        return;
+      }
+      // The bytes that follow on this connection may not be a request.
+      reply.header('connection', 'close');
+      next(new AppError('MALFORMED_REQUEST', ambiguity));
+    });
+    done();
+  },
+  { name: 'ambiguous requests', dependencies: ['headers'] },
+);

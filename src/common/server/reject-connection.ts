@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { toEnvelope } from '../errors/envelope.js';
+import type { AppError } from '../errors/errors.js';
+import { rootLogger } from './create-logger.js';
+
+/** Sends an error to a request that Fastify does not handle, and closes the connection. */
+export function rejectConnection(
+  socket: Duplex,
+  error: AppError,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const requestId = randomUUID();
+  const { status, message } = error;
+  const body = JSON.stringify(toEnvelope(error));
+  rootLogger().info({ requestId, status, reason: message });
+  const fields = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    'X-Request-ID': requestId,
+    ...error.defaultHeaders,
+    ...headers,
+    ...error.headers,
+    Connection: 'close',
+  };
+  // A client that does not close its side would keep the connection open.
+  socket.once('finish', () => socket.destroy());
+  socket.end(
+    [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      ...Object.entries(fields).map(([name, value]) => `${name}: ${value}`),
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}

@@ -1,0 +1,62 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../config/config.js';
+import { toAppError } from '../errors/to-app-error.js';
+import { RateLimiter } from '../http/rate-limiter.js';
+import { clientOf } from '../http/client.js';
+import { ConnectionLimit } from './connection-limit.js';
+import { addressBehind, rememberAddress, toRequest } from '../http/request-of.js';
+import { rejectConnection } from './reject-connection.js';
+import { checkHandshake, checkOrigin } from './websocket-handshake.js';
+
+type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+/**
+ * Checks the upgrade requests of all WebSocket servers, which do not pass Fastify's hooks: they count for
+ * the rate limit, their handshake and origin are checked, and the connections of each client are limited.
+ */
+@Injectable()
+export class Upgrades {
+  private readonly connections = new ConnectionLimit('WebSockets');
+  private readonly handlers = new Map<RegExp, UpgradeHandler>();
+  private readonly addressOf: (request: IncomingMessage) => string;
+
+  constructor(
+    private readonly config: Config,
+    private readonly limiter: RateLimiter,
+  ) {
+    this.addressOf = addressBehind(config.trustedProxies);
+  }
+
+  /** Handles the requests to a path before any listener: Nest's adapters close those to paths that are not their own. */
+  handle(path: RegExp, handler: UpgradeHandler): void {
+    this.handlers.set(path, handler);
+  }
+
+  /** Rejects the request, or passes it to the handler of its path or to the listeners. */
+  async pass(request: IncomingMessage, socket: Duplex, head: Buffer, passOn: UpgradeHandler): Promise<void> {
+    // Node has no error listener on this socket: an error of a disconnected client would end the process.
+    socket.on('error', () => undefined);
+    const headers: Record<string, string> = {};
+    try {
+      rememberAddress(request, this.addressOf(request));
+      const asRequest = toRequest(request);
+      await this.limiter.check(asRequest, (limit) => Object.assign(headers, limit));
+      checkHandshake(request);
+      checkOrigin(request, this.config);
+      const leave = this.connections.enter(clientOf(asRequest).address);
+      socket.once('close', leave);
+      if (socket.destroyed) {
+        leave();
+        return;
+      }
+    } catch (error) {
+      rejectConnection(socket, toAppError(error), headers);
+      return;
+    }
+    const path = request.url ?? '';
+    const [, handler] = [...this.handlers].find(([served]) => served.test(path)) ?? [];
+    (handler ?? passOn)(request, socket, head);
+  }
+}

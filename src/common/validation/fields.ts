@@ -1,0 +1,62 @@
+import { IsBoolean, isEmail, IsIn, IsOptional, ValidateBy } from 'class-validator';
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
+import { isStorable } from './text.js';
+
+/** The field may be absent or null, which have the same meaning. */
+export const Optional = (): PropertyDecorator =>
+  applyDecorators(IsOptional(), ApiProperty({ required: false, nullable: true }));
+
+/** The field must be one of these words. */
+export const OneOf = (words: readonly string[]): PropertyDecorator =>
+  applyDecorators(IsIn(words), ApiProperty({ enum: words }));
+
+/** The field must be a boolean. */
+export const TrueOrFalse = (): PropertyDecorator =>
+  applyDecorators(
+    IsBoolean({ message: '$property must be true or false' }),
+    ApiProperty({ type: 'boolean' }),
+  );
+
+/** The field must be a list of one to `max` texts. @param item what each of them is, such as `event type` */
+export function ListOf(item: string, { max }: { readonly max: number }): PropertyDecorator {
+  const fault = (value: unknown): string | undefined => {
+    if (!Array.isArray(value) || value.length === 0) return `must be a list of at least one ${item}`;
+    if (value.length > max) return `must be a list of at most ${max} ${item}s`;
+    const isText = value.every((each) => typeof each === 'string' && isStorable(each));
+    return isText ? undefined : `must be a list of ${item}s, which are strings`;
+  };
+  return applyDecorators(
+    ApiProperty({ type: 'array', items: { type: 'string' }, minItems: 1, maxItems: max }),
+    ValidateBy({
+      name: 'listOf',
+      validator: {
+        validate: (value) => fault(value) === undefined,
+        defaultMessage: (args) => `$property ${fault(args?.value)}`,
+      },
+    }),
+  );
+}
+
+/** RFC 5321: 64 octets for the mailbox and 255 for the domain. */
+const MAX_LENGTH = 320;
+
+/**
+ * Whether the text is an e-mail address (RFC 5321 and internationalized ones). Length and characters are checked
+ * first, because the parser of addresses throws at lone surrogates.
+ */
+export const isEmailAddress = (value: unknown): boolean =>
+  typeof value === 'string' && value.length <= MAX_LENGTH && isStorable(value) && isEmail(value);
+
+/** The field must be an e-mail address, or empty. */
+export const EmailAddressOrEmpty = (): PropertyDecorator =>
+  applyDecorators(
+    ApiProperty({ type: 'string', description: 'An e-mail address, or empty.', example: 'ada@example.com' }),
+    ValidateBy({
+      name: 'emailAddressOrEmpty',
+      validator: {
+        validate: (value) => value === '' || isEmailAddress(value),
+        defaultMessage: () => '$property must be an e-mail address, or empty',
+      },
+    }),
+  );

@@ -1,0 +1,83 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AuditLog } from './audit/audit-log.js';
+import { auditTrails } from './audit/audit-requests.js';
+import { cors } from './common/http/cors.js';
+import { headers } from './common/http/headers.js';
+import { jsonBodies } from './common/http/json-body.js';
+import { jsonText } from './common/http/json-text.js';
+import { limits, RateLimiter } from './common/http/rate-limiter.js';
+import { CONSISTENCY_TOKEN, readScope } from './common/http/read-scope.js';
+import { requestLog } from './common/http/request-log.js';
+import { routes } from './common/http/routes.js';
+import { unroutedRequests } from './common/http/unrouted-requests.js';
+import { Metrics } from './common/ports/metrics.js';
+import { entityTags } from './common/responses/entity-tag.js';
+import { largeResponses } from './common/responses/large-responses.js';
+import { rootLogger } from './common/server/create-logger.js';
+import { Drain } from './common/server/drain.js';
+import { ambiguousRequests, hardening } from './common/server/hardening.js';
+import { pendingMigrations } from './common/server/pending-migrations.js';
+import { Upgrades } from './common/server/upgrades.js';
+import { Config } from './config/config.js';
+import { Database } from './database/database.js';
+import { graphqlRoute } from './graphql/route.js';
+import { idempotentResponses } from './idempotency/pending-response.js';
+import { requestMetrics } from './metrics/measure-requests.js';
+import { notFoundPage, sendHtml } from './site/pages.js';
+import { tracing } from './tracing/trace-requests.js';
+
+/** The headers of responses that scripts of other origins may read. */
+const EXPOSED_HEADERS = [
+  'X-Request-ID',
+  'Location',
+  'Link',
+  'Retry-After',
+  'Idempotent-Replayed',
+  'ETag',
+  'RateLimit',
+  'RateLimit-Policy',
+];
+
+/**
+ * What every request passes before Nest, and its response after Nest. At each stage of a request (`onRequest`, body,
+ * `preHandler`, `onSend`), the steps run in the order of this list. A step names those that it must follow as its
+ * `dependencies`, which Fastify checks. Hooks use callbacks: promises would be slower.
+ */
+export async function registerPipeline(app: NestFastifyApplication): Promise<void> {
+  const fastify = app.getHttpAdapter().getInstance();
+  const config = app.get(Config);
+  const metrics = app.get(Metrics);
+  const database = app.get(Database);
+  const drain = app.get(Drain);
+  const limiter = app.get(RateLimiter);
+  const upgrades = app.get(Upgrades);
+  const log = app.get(AuditLog);
+  const hasReplicas = database.replicas().length > 0;
+  const exposedHeaders = [...EXPOSED_HEADERS, ...(hasReplicas ? [CONSISTENCY_TOKEN] : [])];
+  const page = notFoundPage('There is no page at this address.', config.graphql.playground);
+
+  // The connection, and what is observed of each request.
+  await fastify.register(hardening, { config, upgrades });
+  await fastify.register(tracing, { isOn: config.tracing !== undefined });
+  await fastify.register(requestMetrics, { metrics });
+  await fastify.register(requestLog, { logger: rootLogger() });
+  await fastify.register(routes);
+
+  // `onRequest`: headers first, so that rejections have them, too.
+  await fastify.register(headers, { isClosing: () => drain.closing });
+  await fastify.register(ambiguousRequests);
+  await fastify.register(pendingMigrations, { database });
+  await fastify.register(cors, { config, exposedHeaders });
+  await fastify.register(limits, { limiter });
+  await fastify.register(unroutedRequests, { sendNotFoundPage: (reply) => void sendHtml(reply, page) });
+  await fastify.register(jsonBodies, { metrics });
+
+  // `preHandler` and `onSend` of routes, around Nest: guards, interceptors, pipes, handler.
+  await fastify.register(jsonText);
+  await fastify.register(entityTags);
+  await fastify.register(idempotentResponses, { metrics });
+  await fastify.register(auditTrails, { log });
+  await fastify.register(readScope, { config, database });
+  await fastify.register(graphqlRoute, { config });
+  await fastify.register(largeResponses, { metrics });
+}
