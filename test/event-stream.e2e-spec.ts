@@ -189,10 +189,15 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
   it('keeps a client that reads, even during a burst of events', async () => {
     const reader = await follow();
     const content = 'x'.repeat(5000);
-    const post = { title: 'One of many', content, authorId: 1, createdAt: new Date() };
+    const posts = Array.from({ length: 100 }, (_, n) => ({
+      title: `Post ${n}`,
+      content,
+      authorId: 1,
+      createdAt: new Date(),
+    }));
     // Several statements: a busy server cancels one with all the posts.
     for (let n = 0; n < 10; n++) {
-      await insertPosts(api.app.get(Database), Array(100).fill(post), api.app.get(EventOutbox));
+      await insertPosts(api.app.get(Database), posts, api.app.get(EventOutbox));
     }
 
     expect(await reader.untilEvents(1000)).toHaveLength(1000);
