@@ -5,8 +5,8 @@ import { AppError } from '../errors/errors.js';
 import { runWithRequestId } from './request-context.js';
 import type { Metrics } from '../ports/metrics.js';
 import { ConfigureRoute } from './route-config.js';
-import { parseIJson, type ScannedJson, scanIJson } from './i-json.js';
-import { LargeBodies } from './large-bodies.js';
+import { parseIJson, scanIJson } from './i-json.js';
+import { LARGE, LargeBodies } from './large-bodies.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -100,20 +100,10 @@ export const jsonBodies = fastifyPlugin<{ metrics: Metrics }>(
 
     fastify.removeAllContentTypeParsers();
     fastify.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, (request, bytes, parsed) => {
-      if (bytes.length === 0) {
-        parsed(null);
-        return;
-      }
       // The bytes arrived in events of the connection, whose asynchronous context is not that of the request.
-      const pass = (body: unknown) => runWithRequestId(request.id, () => parsed(null, body));
-      try {
-        const scanned = scanIJson(bytes as Buffer, request.routeOptions.config.maxItems);
-        const size = { bytes: bytes.length, items: scanned.items };
-        large.begin(request, size, () => pass(parse(request, scanned)));
-      } catch (error) {
-        if (error instanceof SyntaxError) pass(unreadableBody(request, error));
-        else parsed(error as Error);
-      }
+      void runWithRequestId(request.id, () =>
+        read(request, bytes as Buffer, large).then(({ body }) => parsed(null, body), parsed),
+      );
     });
     done();
   },
@@ -121,12 +111,20 @@ export const jsonBodies = fastifyPlugin<{ metrics: Metrics }>(
   { name: 'body', dependencies: ['log', 'unrouted'] },
 );
 
-function parse(request: FastifyRequest, scanned: ScannedJson): unknown {
+/** @returns the body in an object: a promise of the body itself would access it */
+async function read(request: FastifyRequest, bytes: Buffer, large: LargeBodies): Promise<{ body?: unknown }> {
+  if (bytes.length === 0) return {};
+  const { maxItems, keepBodyText } = request.routeOptions.config;
+  const isLong = bytes.length >= LARGE.bytes;
+  if (isLong) await large.turn(request);
   try {
+    const scanned = scanIJson(bytes, maxItems);
+    if (!isLong && scanned.items >= LARGE.items) await large.turn(request);
     const body = parseIJson(scanned);
-    if (request.routeOptions.config.keepBodyText) bodyTexts.set(request, scanned.text);
-    return body;
+    if (keepBodyText) bodyTexts.set(request, scanned.text);
+    return { body };
   } catch (error) {
-    return unreadableBody(request, error as SyntaxError);
+    if (error instanceof SyntaxError) return { body: unreadableBody(request, error) };
+    throw error;
   }
 }

@@ -5,8 +5,8 @@ import { hasBody } from './methods.js';
 import { nextTurn } from './turns.js';
 import type { Metrics } from '../ports/metrics.js';
 
-/** Parsing, checking and storing a larger body blocks the event loop for milliseconds. */
-const LARGE = { bytes: 64 * 1024, items: 1000 };
+/** From either size on, a body is large: parsing, checking and storing it blocks the event loop for milliseconds. */
+export const LARGE = { bytes: 64 * 1024, items: 1000 };
 
 /** How many requests with a large body are handled at once; each may keep a core of the database busy. */
 const CONCURRENCY = Math.max(2, availableParallelism() >> 1);
@@ -65,26 +65,24 @@ export class LargeBodies {
   }
 
   /**
-   * Waits until a body may be handled: at once, or a large one in turn. A client that disconnects loses its turn.
+   * Waits until the large body of a request may be handled: forever, if the client disconnects.
    *
    * @throws AppError `SERVICE_UNAVAILABLE` when too many are waiting
    */
-  begin(request: FastifyRequest, { bytes, items }: typeof LARGE, begin: () => void): void {
-    if (bytes < LARGE.bytes && items < LARGE.items) {
-      begin();
-      return;
-    }
+  turn(request: FastifyRequest): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
     if (this.waiting.length >= CAPACITY) {
       throw new AppError('SERVICE_UNAVAILABLE', 'Too many large requests are being processed; retry later');
     }
     const { socket } = request.raw;
-    if (socket.destroyed) return;
-    this.waiting.push({ request, begin });
+    if (socket.destroyed) return promise;
+    this.waiting.push({ request, begin: resolve });
     // The client has disconnected, so nothing is sent.
     const onClose = () => this.end(request);
     this.departures.set(request, onClose);
     socket.once('close', onClose);
     this.schedule();
+    return promise;
   }
 
   private end(request: FastifyRequest): void {
