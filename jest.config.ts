@@ -2,14 +2,6 @@ import type { Config } from 'jest';
 
 /** Tests with strategies and GraphQL types of their own, which a process never forgets; their names differ. */
 const RECIPES = ['**/test/recipes/**/*.e2e-spec.ts'];
-/** Tests with entities of their own: Nest adds them to every later database of the process, which then lacks tables. */
-const ENTITIES = [
-  '**/test/audit-transactions.e2e-spec.ts',
-  '**/test/recipes/application.e2e-spec.ts',
-  '**/test/recipes/guide/{cleanup,exports,statistics}.e2e-spec.ts',
-  '**/test/recipes/typeorm/{entities,nest-documentation,relations}.e2e-spec.ts',
-];
-
 /**
  * Many tests wait for a timer or a database, and leave the processor to others. A run of named files uses two processes:
  * loading the application in six takes longer than a few files.
@@ -63,19 +55,13 @@ const config: Config = {
     {
       ...PROJECT,
       displayName: 'app',
-      testMatch: ['<rootDir>/{src,test}/**/*.{spec,e2e-spec}.ts', ...not(RECIPES), ...not(ENTITIES)],
+      testMatch: ['<rootDir>/{src,test}/**/*.{spec,e2e-spec}.ts', ...not(RECIPES)],
     },
     {
       ...PROJECT,
       displayName: 'recipes',
       runner: ['jest-runner', { project: 'recipes' }],
-      testMatch: [...RECIPES, ...not(ENTITIES)],
-    },
-    {
-      ...PROJECT,
-      displayName: 'entities',
-      runner: ['jest-runner', { project: 'entities' }],
-      testMatch: ENTITIES,
+      testMatch: RECIPES,
     },
   ],
 };

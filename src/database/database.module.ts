@@ -5,14 +5,22 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
-import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
-import { type DataSource, type EntitySubscriberInterface, getMetadataArgsStorage } from 'typeorm';
+import { DiscoveryModule, DiscoveryService, ModulesContainer } from '@nestjs/core';
+import { getRepositoryToken, TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
 import { Config } from '../config/config.js';
 import { Database } from './database.js';
-import { openDatabase } from './open-database.js';
+import { isOutage } from './failures.js';
+import { databaseOf, type Entities, openDataSource } from './open-database.js';
 import { Queries } from './queries.js';
+import { registerSubscribers } from './subscribers.js';
 import { Transactions } from './transactions.js';
+
+/** What the options of TypeORM pass to the factory of the data source, which has no injection. */
+interface Options {
+  readonly config: Config;
+  readonly modules: ModulesContainer;
+}
 
 /**
  * Opens the database. Repositories, `EntityManager` and `DataSource` are TypeORM's, and safe for
@@ -20,36 +28,45 @@ import { Transactions } from './transactions.js';
  */
 @Global()
 @Module({
+  imports: [
+    DiscoveryModule,
+    TypeOrmModule.forRootAsync({
+      inject: [Config, ModulesContainer],
+      useFactory: (config: Config, modules: ModulesContainer): TypeOrmModuleOptions & Options => ({
+        config,
+        modules,
+        autoLoadEntities: true,
+        // The service waits for a database that starts at the same time.
+        retryAttempts: 15,
+        retryDelay: 1000,
+        verboseRetryLog: true,
+        toRetry: isOutage,
+      }),
+      dataSourceFactory: (options) => {
+        const {
+          config,
+          modules,
+          entities = [],
+        } = options as unknown as Options & { readonly entities?: Entities };
+        return openDataSource(config, ownEntities(entities, modules));
+      },
+    }),
+  ],
   providers: [
-    { provide: Database, inject: [Config], useFactory: openDatabase },
+    { provide: Database, inject: [DataSource], useFactory: databaseOf },
     { provide: Queries, inject: [Database], useFactory: ({ queries }: Database) => queries },
     { provide: Transactions, inject: [Database], useFactory: ({ transactions }: Database) => transactions },
   ],
   exports: [Database, Queries, Transactions],
 })
-class ConnectionModule implements OnApplicationBootstrap, OnApplicationShutdown {
+export class DatabaseModule implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(
     @Inject(Database) private readonly database: Database,
-    private readonly modules: ModuleRef,
+    private readonly discovery: DiscoveryService,
   ) {}
 
-  /** Registers every `@EventSubscriber()`, unless it has registered itself. */
   onApplicationBootstrap(): void {
-    const { subscribers } = this.database.source;
-    for (const { target } of getMetadataArgsStorage().entitySubscribers) {
-      if (subscribers.some((subscriber) => subscriber.constructor === target)) continue;
-      const provided = this.find(target);
-      // A subscriber with parameters is a provider of a module that this application does not import.
-      if (provided ?? target.length === 0) subscribers.push(provided ?? Reflect.construct(target, []));
-    }
-  }
-
-  private find(target: Function): EntitySubscriberInterface | undefined {
-    try {
-      return this.modules.get<EntitySubscriberInterface>(target, { strict: false });
-    } catch {
-      return undefined;
-    }
+    registerSubscribers(this.database.source, this.discovery);
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -57,15 +74,8 @@ class ConnectionModule implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 }
 
-@Module({
-  imports: [
-    ConnectionModule,
-    TypeOrmModule.forRootAsync({
-      inject: [Database],
-      // The factory below has no injection, so the open connection is passed in its options.
-      useFactory: ({ source }: Database) => ({ source }) as TypeOrmModuleOptions,
-      dataSourceFactory: async (options) => (options as { source?: DataSource }).source!,
-    }),
-  ],
-})
-export class DatabaseModule {}
+/** Nest keeps the entities of `forFeature` for each process; an application has those of its own modules. */
+function ownEntities(entities: Entities, modules: ModulesContainer): Entities {
+  const tokens = new Set([...modules.values()].flatMap(({ providers }) => [...providers.keys()]));
+  return entities.filter((entity) => tokens.has(getRepositoryToken(entity)));
+}

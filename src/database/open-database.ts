@@ -1,30 +1,49 @@
 import { Logger } from '@nestjs/common';
-import { getMetadataArgsStorage } from 'typeorm';
+import type { EntitySchema } from 'typeorm';
 import type { Config } from '../config/config.js';
 import type { Database } from './database.js';
 import { migrate } from './migrate.js';
+import { PostgresDataSource } from './postgres/data-source.js';
 import { PostgresDatabase } from './postgres/database.js';
+import type { ServiceDataSource } from './service-data-source.js';
+import { SqliteDataSource } from './sqlite/data-source.js';
 import { SqliteDatabase } from './sqlite/database.js';
-import { untilReachable } from './until-reachable.js';
+import { lockForService } from './sqlite/file-lock.js';
 
-/** Opens the configured database and migrates it, unless the configuration disables that. */
-export function openDatabase(config: Config): Promise<Database> {
-  const logger = new Logger('Database');
-  return untilReachable(() => open(config, logger), logger);
+export type Entities = (Function | EntitySchema)[];
+
+/**
+ * Opens the configured database for the service, and migrates it first, unless the configuration disables that.
+ *
+ * @throws DatabaseError if the service cannot use it
+ */
+export async function openDataSource(config: Config, entities: Entities): Promise<ServiceDataSource> {
+  const { store } = config;
+  const lock = store.kind === 'sqlite' ? lockForService(store) : undefined;
+  try {
+    if (config.migrateAtStart) {
+      const ran = await migrate(config);
+      if (ran.length > 0) new Logger('Database').log(`Migrations run: ${ran.join(', ')}`);
+    }
+    const source =
+      store.kind === 'sqlite'
+        ? new SqliteDataSource(store, entities, { lock })
+        : new PostgresDataSource(store, entities);
+    return await source.initialize();
+  } catch (error) {
+    lock?.release();
+    throw error;
+  }
 }
 
-async function open(config: Config, logger: Logger): Promise<Database> {
-  const { store } = config;
-  const migrateFirst = async () => {
-    if (!config.migrateAtStart) return;
-    const ran = await migrate(config);
-    if (ran.length > 0) logger.log(`Migrations run: ${ran.join(', ')}`);
-  };
-  // The entities of all imported modules: a new module needs no second list.
-  const entities = getMetadataArgsStorage().tables.map(({ target }) => target);
-  const database = await (store.kind === 'sqlite'
-    ? SqliteDatabase.open(store, entities, migrateFirst)
-    : PostgresDatabase.open(store, entities, migrateFirst));
-  for (const { field, message } of await database.schemaFaults()) logger.error(`${field}: ${message}`);
+/** The database of a data source of {@link openDataSource}. Faults of its schema are logged. */
+export async function databaseOf(source: ServiceDataSource): Promise<Database> {
+  const database =
+    source instanceof SqliteDataSource
+      ? new SqliteDatabase(source)
+      : await PostgresDatabase.of(source as PostgresDataSource);
+  for (const { field, message } of await database.schemaFaults()) {
+    new Logger('Database').error(`${field}: ${message}`);
+  }
   return database;
 }

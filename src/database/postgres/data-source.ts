@@ -1,6 +1,7 @@
 import { type Client, type CustomTypesConfig, Pool, type PoolConfig, types } from 'pg';
 import type { EntitySchema, MixedList, QueryRunner, ReplicationMode } from 'typeorm';
 import type { PostgresStore } from '../../config/config.js';
+import { DatabaseError } from '../database.error.js';
 import { migrations } from '../migrations/index.js';
 import { ServiceDataSource } from '../service-data-source.js';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
@@ -55,7 +56,7 @@ export class PostgresDataSource extends ServiceDataSource {
   readonly watch: Pool;
 
   constructor(
-    store: PostgresStore,
+    readonly store: PostgresStore,
     entities: MixedList<Function | string | EntitySchema>,
     { forCommand = false } = {},
   ) {
@@ -81,8 +82,14 @@ export class PostgresDataSource extends ServiceDataSource {
     this.watch = watchPool(store, primary);
   }
 
+  /** @throws DatabaseError if the database is not encoded in UTF-8 */
   override async initialize(): Promise<this> {
     await super.initialize();
+    const [{ server_encoding: encoding }] = await this.query('SHOW server_encoding');
+    if (encoding !== 'UTF8') {
+      await this.destroy();
+      throw new DatabaseError(`The database must be encoded in UTF8, and this one is in ${encoding}`);
+    }
     this.primary?.watch(this.watch);
     return this;
   }

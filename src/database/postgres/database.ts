@@ -1,12 +1,9 @@
 import { Logger } from '@nestjs/common';
 import type { Pool } from 'pg';
-import type { EntitySchema, MixedList } from 'typeorm';
-import type { PostgresStore } from '../../config/config.js';
 import { Database, type PoolLoad, type ReplicaState } from '../database.js';
-import { DatabaseError } from '../database.error.js';
 import type { Listening } from '../listening.js';
 import { PostgresConnection, poolOf } from './connection.js';
-import { listenerConnection, PostgresDataSource, searchPool, sharedPool } from './data-source.js';
+import { listenerConnection, type PostgresDataSource, searchPool, sharedPool } from './data-source.js';
 import { PostgresListener } from './listener.js';
 import { Pipeline } from './pipeline.js';
 import { PostgresQueries } from './queries.js';
@@ -19,14 +16,15 @@ export class PostgresDatabase extends Database {
   readonly transactions: PostgresTransactions;
   private readonly standbys: Replicas | undefined;
 
-  private constructor(
-    readonly source: PostgresDataSource,
-    private readonly searches: Pool,
-    private readonly shared: Pool | undefined,
-    private readonly store: PostgresStore,
-  ) {
+  private readonly searches: Pool;
+  private readonly shared: Pool | undefined;
+
+  private constructor(readonly source: PostgresDataSource) {
     super();
+    const { store } = source;
     const { preparedStatements } = store;
+    const searches = (this.searches = searchPool(store, source.primary));
+    const shared = (this.shared = sharedPool(store, source.primary));
     const connection = new PostgresConnection(poolOf(source), preparedStatements);
     const searchConnection = new PostgresConnection(searches, preparedStatements);
     this.transactions = new PostgresTransactions(source, connection);
@@ -43,32 +41,20 @@ export class PostgresDatabase extends Database {
     if (source.primary) source.primary.onMove = ({ name }) => this.move(name);
   }
 
-  static async open(
-    store: PostgresStore,
-    entities: MixedList<Function | string | EntitySchema>,
-    prepare: () => Promise<void>,
-  ): Promise<PostgresDatabase> {
-    await prepare();
-    const source = new PostgresDataSource(store, entities);
-    await source.initialize();
-    const [{ server_encoding: encoding }] = await source.query('SHOW server_encoding');
-    if (encoding !== 'UTF8') {
-      await source.destroy();
-      throw new DatabaseError(`The database must be encoded in UTF8, and this one is in ${encoding}`);
-    }
-    const database = new PostgresDatabase(
-      source,
-      searchPool(store, source.primary),
-      sharedPool(store, source.primary),
-      store,
-    );
+  static async of(source: PostgresDataSource): Promise<PostgresDatabase> {
+    const database = new PostgresDatabase(source);
     await database.standbys?.look();
     return database;
   }
 
   listen(channel: string, onSignal: () => void): Listening {
     const send = (payload: string) => this.source.watch.query('SELECT pg_notify($1, $2)', [channel, payload]);
-    return new PostgresListener(listenerConnection(this.store, this.source.primary), channel, onSignal, send);
+    return new PostgresListener(
+      listenerConnection(this.source.store, this.source.primary),
+      channel,
+      onSignal,
+      send,
+    );
   }
 
   async peek<Row>(sql: string): Promise<Row[]> {

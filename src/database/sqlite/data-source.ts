@@ -7,6 +7,7 @@ import type { SqliteStore } from '../../config/config.js';
 import { migrations } from '../migrations/index.js';
 import { ServiceDataSource } from '../service-data-source.js';
 import { CachingConnection } from './caching-connection.js';
+import type { FileLock } from './file-lock.js';
 import { SqliteQueryRunner } from './query-runner.js';
 import { ReaderThreads } from './reader-threads.js';
 import { Turns } from './turns.js';
@@ -37,11 +38,16 @@ export class SqliteDataSource extends ServiceDataSource {
   private readonly openReader: () => Database.Database;
   private opened: Database.Database | undefined;
 
-  /** @param forCommand lets a statement wait longer for another process */
+  private readonly lock: FileLock | undefined;
+
+  /**
+   * @param lock is released with the data source
+   * @param forCommand lets a statement wait longer for another process
+   */
   constructor(
     private readonly store: SqliteStore,
     entities: MixedList<Function | string | EntitySchema>,
-    { forCommand = false } = {},
+    { lock, forCommand = false }: { lock?: FileLock | undefined; forCommand?: boolean } = {},
   ) {
     const timeout = forCommand ? BUSY_TIMEOUT.command : BUSY_TIMEOUT.service;
     super({
@@ -65,6 +71,7 @@ export class SqliteDataSource extends ServiceDataSource {
         );
       },
     });
+    this.lock = lock;
     this.threads = new ReaderThreads(databaseFile(store));
     this.openReader = () => new CachingConnection(databaseFile(store), { readonly: true, timeout });
     const { driver } = this;
@@ -95,6 +102,7 @@ export class SqliteDataSource extends ServiceDataSource {
     await super.destroy();
     this.opened?.close();
     this.opened = undefined;
+    this.lock?.release();
   }
 
   protected override newRunner(mode: ReplicationMode): QueryRunner {

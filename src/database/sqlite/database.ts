@@ -1,11 +1,6 @@
-import { join } from 'node:path';
-import type { EntitySchema, MixedList } from 'typeorm';
-import type { SqliteStore } from '../../config/config.js';
 import { Database, type PoolLoad } from '../database.js';
-import { DatabaseError } from '../database.error.js';
 import { type Listening, NO_SIGNALS } from '../listening.js';
-import { databaseFile, SqliteDataSource } from './data-source.js';
-import { FileLock } from './file-lock.js';
+import type { SqliteDataSource } from './data-source.js';
 import { SqliteQueries } from './queries.js';
 import { SqliteTransactions } from './transactions.js';
 
@@ -14,36 +9,10 @@ export class SqliteDatabase extends Database {
   readonly queries: SqliteQueries;
   readonly transactions: SqliteTransactions;
 
-  private constructor(
-    readonly source: SqliteDataSource,
-    private readonly lock: FileLock,
-  ) {
+  constructor(readonly source: SqliteDataSource) {
     super();
     this.transactions = new SqliteTransactions(source);
     this.queries = new SqliteQueries(source, this.transactions);
-  }
-
-  /**
-   * One service for a file: a second one would not see the first one's buffered data. Commands may use it, too.
-   *
-   * @throws DatabaseError when another service has the file open
-   */
-  static async open(
-    store: SqliteStore,
-    entities: MixedList<Function | string | EntitySchema>,
-    prepare: () => Promise<void>,
-  ): Promise<SqliteDatabase> {
-    const lock = FileLock.acquire(join(store.directory, 'service.lock'), 0);
-    if (!lock) throw new DatabaseError(`Another service has ${databaseFile(store)} open`);
-    try {
-      await prepare();
-      const source = new SqliteDataSource(store, entities);
-      await source.initialize();
-      return new SqliteDatabase(source, lock);
-    } catch (error) {
-      lock.release();
-      throw error;
-    }
   }
 
   /** A file has one service, which signals its changes in memory. */
@@ -74,6 +43,5 @@ export class SqliteDatabase extends Database {
 
   async close(): Promise<void> {
     if (this.source.isInitialized) await this.source.destroy();
-    this.lock.release();
   }
 }

@@ -1,6 +1,8 @@
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
+import type { SqliteStore } from '../../config/config.js';
 import { makeDataFolder } from '../../config/data-folder.js';
+import { DatabaseError } from '../database.error.js';
 
 /**
  * A lock between processes that ends with its holder: an SQLite file in an exclusive
@@ -32,4 +34,15 @@ export class FileLock {
   release(): void {
     this.holder.close();
   }
+}
+
+/**
+ * One service for a file: a second one would not see the first one's buffered data. Commands may use it, too.
+ *
+ * @throws DatabaseError when another service has the file open
+ */
+export function lockForService({ directory }: SqliteStore): FileLock {
+  const lock = FileLock.acquire(join(directory, 'service.lock'), 0);
+  if (!lock) throw new DatabaseError(`Another service has ${join(directory, 'database.sqlite')} open`);
+  return lock;
 }

@@ -1,5 +1,5 @@
 /** https://docs.nestjs.com/techniques/database, unchanged. */
-import { Body, Controller, Delete, Get, Injectable, Module, Param, Post } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Injectable, Module, Param, Post, Scope } from '@nestjs/common';
 import { InjectDataSource, InjectEntityManager, InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
@@ -16,7 +16,7 @@ import {
   Repository,
 } from 'typeorm';
 import { Public } from '../../../src/auth/access/index.js';
-import type { TestApi } from '../../support/api.js';
+import { startApi, type TestApi } from '../../support/api.js';
 import { STORES } from '../../support/stores.js';
 import { startWithTables } from './start-with-tables.js';
 
@@ -143,7 +143,7 @@ class PersonSubscriber implements EntitySubscriberInterface<Person> {
   }
 }
 
-/** As in the TypeORM documentation, without a provider. */
+/** As in the TypeORM documentation: it does not register itself. */
 @EventSubscriber()
 class PhotoSubscriber implements EntitySubscriberInterface<Photo> {
   listenTo() {
@@ -167,10 +167,27 @@ class Injected {
 @Module({
   imports: [TypeOrmModule.forFeature([Person, Photo])],
   controllers: [PeopleController],
-  providers: [PeopleService, PersonSubscriber, Injected],
+  providers: [PeopleService, PersonSubscriber, PhotoSubscriber, Injected],
   exports: [TypeOrmModule],
 })
 class PeopleModule {}
+
+@Entity()
+class Stray {
+  @PrimaryGeneratedColumn()
+  id!: number;
+}
+
+/** As in a module that the application does not import. */
+TypeOrmModule.forFeature([Stray]);
+
+@Injectable({ scope: Scope.REQUEST })
+class ScopedSubscriber implements EntitySubscriberInterface {
+  afterInsert(): void {}
+}
+
+@Module({ providers: [ScopedSubscriber] })
+class ScopedModule {}
 
 describe.each(STORES)('the database chapter of the Nest documentation, on %s', (store) => {
   let api: TestApi;
@@ -236,7 +253,7 @@ describe.each(STORES)('the database chapter of the Nest documentation, on %s', (
     expect(inserted).toEqual(['Ada']);
   });
 
-  it('calls subscribers without a provider, which write in the transaction', async () => {
+  it('calls other providers that are subscribers once, and they write in the transaction', async () => {
     expect(source.subscribers.filter((each) => each instanceof PhotoSubscriber)).toHaveLength(1);
     await source.getRepository(Photo).save({ url: 'a photo' });
     await source
@@ -247,6 +264,17 @@ describe.each(STORES)('the database chapter of the Nest documentation, on %s', (
       .catch(() => undefined);
 
     expect(await people.findAll()).toMatchObject([{ firstName: 'Made by', lastName: 'a photo' }]);
+  });
+
+  it('rejects a subscriber that would never be called', async () => {
+    await expect(startApi(store, {}, [ScopedModule])).rejects.toThrow(
+      'ScopedSubscriber is a subscriber of TypeORM, which must be a singleton',
+    );
+  });
+
+  it('loads the entities of the modules of the application, and no others', () => {
+    expect(source.hasMetadata(Photo)).toBe(true);
+    expect(source.hasMetadata(Stray)).toBe(false);
   });
 
   it('injects the data source and the entity manager', async () => {

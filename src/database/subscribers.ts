@@ -1,0 +1,37 @@
+import type { DiscoveryService } from '@nestjs/core';
+import type { DataSource, EntitySubscriberInterface } from 'typeorm';
+
+/** The methods that TypeORM calls; `listenTo` alone makes no subscriber. */
+const EVENTS = [
+  'afterLoad',
+  ...(['Query', 'Insert', 'Update', 'Remove', 'SoftRemove', 'Recover'] as const).flatMap(around),
+  ...(['TransactionStart', 'TransactionCommit', 'TransactionRollback'] as const).flatMap(around),
+] as const satisfies readonly (keyof EntitySubscriberInterface)[];
+
+/**
+ * Registers every provider that is a subscriber of TypeORM, unless it has registered itself
+ * (`dataSource.subscribers.push(this)`).
+ *
+ * @throws Error if a subscriber is no singleton: its events belong to no request
+ */
+export function registerSubscribers({ subscribers }: DataSource, discovery: DiscoveryService): void {
+  for (const wrapper of discovery.getProviders()) {
+    const instance: unknown = wrapper.instance;
+    if (!isSubscriber(instance)) continue;
+    if (wrapper.isTransient || !wrapper.isDependencyTreeStatic()) {
+      throw new Error(
+        `${String(wrapper.name)} is a subscriber of TypeORM, which must be a singleton (decision 22)`,
+      );
+    }
+    if (!subscribers.includes(instance)) subscribers.push(instance);
+  }
+}
+
+const isSubscriber = (instance: unknown): instance is EntitySubscriberInterface =>
+  typeof instance === 'object' &&
+  instance !== null &&
+  EVENTS.some((event) => typeof (instance as EntitySubscriberInterface)[event] === 'function');
+
+function around<Event extends string>(event: Event): [`before${Event}`, `after${Event}`] {
+  return [`before${event}`, `after${event}`];
+}
