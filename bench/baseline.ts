@@ -9,10 +9,13 @@ import { randomUUID } from 'node:crypto';
 import fastify, { type FastifyReply } from 'fastify';
 import { pino } from 'pino';
 import { caseFold } from '../src/posts/case-fold.ts';
-import { type Row, run } from './support/baseline-database.ts';
+import { type Row, store } from './support/baseline-database.ts';
 import { serveApollo } from './support/baseline-apollo.ts';
 import { serveGraphql } from './support/baseline-graphql.ts';
 import { serveNest } from './support/baseline-nest.ts';
+import { serveOrders } from './support/baseline-orders.ts';
+
+const { run } = store;
 
 const HEADERS = {
   'access-control-allow-origin': '*',
@@ -225,6 +228,7 @@ async function updatePost(
   return data && tagged(reply, data);
 }
 
+serveOrders(app, store);
 serveGraphql(app, run);
 await serveApollo(app, run);
 await serveNest(app, {

@@ -56,6 +56,15 @@ const SCENARIOS: Scenario[] = [
     body: () => JSON.stringify({ title: 'A new post', content: text }),
   },
   {
+    // The hand-written server looks the key up, and stores the response in the transaction of the order.
+    name: 'order',
+    method: 'POST',
+    path: () => '/v1/orders',
+    headers: () => ({ 'idempotency-key': randomUUID() }),
+    body: () => JSON.stringify({ item: 'Tea', note: text }),
+    goal: { SQLite: 0.85, PostgreSQL: 0.85 },
+  },
+  {
     name: 'update',
     method: 'PATCH',
     path: () => `/v1/posts/${anyId()}`,

@@ -1,10 +1,20 @@
 /** The prepared statements of the hand-written server, on the plain drivers. */
 import Database from 'better-sqlite3';
-import { Pool, types } from 'pg';
+import { Pool, type PoolClient, types } from 'pg';
 import { graphqlStatements } from './baseline-graphql.ts';
+import { orderStatements } from './baseline-orders.ts';
 
-type Values = Record<string, string | number | null>;
+export type Values = Record<string, string | number | null>;
 export type Row = Record<string, any>;
+type Rows = Row[] | Promise<Row[]>;
+export type Run = (name: keyof typeof SQL, values: Values) => Rows;
+
+export interface Store {
+  /** Runs a statement by its name. */
+  readonly run: Run;
+  /** Runs the statements of a generator in one transaction. */
+  readonly inTransaction: <T>(work: (run: Run) => Generator<Rows, T, Row[]>) => Promise<T>;
+}
 
 const url = process.env['DATABASE_URL'];
 
@@ -34,6 +44,7 @@ const SQL = {
     FROM ${url ? 'json_array_elements(:reads::json)' : 'json_each(:reads)'} AS read
     WHERE post_views.post_id = ${url ? '(read.value ->> 0)::bigint' : 'read.value ->> 0'} RETURNING post_id`,
   ...graphqlStatements(url !== undefined),
+  ...orderStatements(url !== undefined),
 };
 
 /** The events that are recorded in the transaction of a change. */
@@ -51,10 +62,9 @@ const EVENTS: Record<string, { type: string; path: string; columns: string }> = 
 const INT8 = 20;
 const TIMESTAMPTZ = 1184;
 
-/** Runs a statement by its name. */
-export const run = url ? await postgres(url) : sqlite(process.env['DATA_DIR']!);
+export const store: Store = url ? postgres(url) : sqlite(process.env['DATA_DIR']!);
 
-async function postgres(connectionString: string) {
+function postgres(connectionString: string): Store {
   const readable = {
     getTypeParser: (type: number, format?: any) => {
       if (type === INT8) return Number;
@@ -94,13 +104,35 @@ async function postgres(connectionString: string) {
       return [name, { name, text, names }];
     }),
   );
-  return async (name: keyof typeof SQL, values: Values): Promise<Row[]> => {
-    const { text, names } = prepared[name]!;
-    return (await pool.query({ name, text, values: names.map((parameter) => values[parameter]) })).rows;
+  const runOn =
+    (connection: Pool | PoolClient) =>
+    async (name: keyof typeof SQL, values: Values): Promise<Row[]> => {
+      const { text, names } = prepared[name]!;
+      return (await connection.query({ name, text, values: names.map((parameter) => values[parameter]) }))
+        .rows;
+    };
+  return {
+    run: runOn(pool),
+    async inTransaction(work) {
+      const client = await pool.connect();
+      try {
+        await client.query('BEGIN');
+        const steps = work(runOn(client));
+        let step = steps.next();
+        while (!step.done) step = steps.next(await step.value);
+        await client.query('COMMIT');
+        return step.value;
+      } catch (error) {
+        await client.query('ROLLBACK');
+        throw error;
+      } finally {
+        client.release();
+      }
+    },
   };
 }
 
-function sqlite(folder: string) {
+function sqlite(folder: string): Store {
   const database = new Database(`${folder}/database.sqlite`);
   database.pragma('journal_mode = WAL');
   database.pragma('synchronous = FULL');
@@ -121,6 +153,18 @@ function sqlite(folder: string) {
     }
     return rows;
   });
-  return (name: keyof typeof SQL, values: Values): Row[] =>
-    name in EVENTS ? change.immediate(name, values) : (prepared[name]!.all(values) as Row[]);
+  const run = (name: keyof typeof SQL, values: Values): Row[] =>
+    name in EVENTS ? change.immediate(name, values) : runOne(name, values);
+  const runOne = (name: keyof typeof SQL, values: Values): Row[] => {
+    const statement = prepared[name]!;
+    if (statement.reader) return statement.all(values) as Row[];
+    statement.run(values);
+    return [];
+  };
+  const complete = database.transaction((steps: Generator<Rows, unknown, Row[]>) => {
+    let step = steps.next();
+    while (!step.done) step = steps.next(step.value as Row[]);
+    return step.value;
+  });
+  return { run, inTransaction: async (work) => complete.immediate(work(runOne)) as never };
 }

@@ -1,4 +1,5 @@
 import { deepStrictEqual } from 'node:assert';
+import { randomUUID } from 'node:crypto';
 import { UPDATE_USER, USER_WITH_POSTS, USERS } from './operations.ts';
 
 interface Request {
@@ -19,6 +20,7 @@ const REQUESTS: readonly Request[] = [
   { path: '/v1/posts', method: 'POST', body: '{"title":"The same","content":"On both"}' },
   { path: '/v1/posts/3', method: 'PATCH', body: '{"title":"The same"}' },
   { path: '/v1/posts/3', method: 'PATCH', body: '{}' },
+  { path: '/v1/orders', method: 'POST', body: '{"item":"Tea"}' },
   ...[USERS, USER_WITH_POSTS, UPDATE_USER].map((operation) => ({
     path: '/graphql',
     method: 'POST',
@@ -38,7 +40,13 @@ export async function compareResponses(a: string, b: string): Promise<void> {
 async function response(url: string, { path, method = 'GET', body }: Request) {
   const reply = await fetch(url + path, {
     method,
-    ...(body && { body, headers: { 'content-type': 'application/json' } }),
+    ...(body && {
+      body,
+      headers: {
+        'content-type': 'application/json',
+        ...(path === '/v1/orders' && { 'idempotency-key': randomUUID() }),
+      },
+    }),
   });
   const headers = Object.fromEntries(reply.headers);
   const isWrite = method !== 'GET';
