@@ -31,7 +31,7 @@ describe('npm run make:module', () => {
       ['comments', '--parent', 'cats', '--owner', 'account'],
       'there is no src/cats',
     ],
-    ['a parent without a list', ['lines', '--parent', 'orders', '--owner', 'account'], 'must be one file'],
+    ['a parent without a list', ['lines', '--parent', 'orders', '--owner', 'account'], 'does not list them'],
     [
       'an invalid rule for deletion',
       ['comments', '--parent', 'posts', '--owner', 'account', '--on-delete', 'x'],

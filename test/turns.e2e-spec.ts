@@ -17,7 +17,8 @@ describe.each(STORES)('long operations of GraphQL on %s', (store) => {
     api = await startApi(store);
     const users = Array.from({ length: 99 }, (_, n) => ({ name: `User ${n}`, email: '' }));
     const titles = Array.from({ length: 90 }, (_, n) => `Post ${n}`);
-    for (const id of await insertUsers(api.app.get(Database), users)) await api.posts.createBy(id, titles);
+    for (const id of await insertUsers(api.app.get(Database), users, new Date()))
+      await api.posts.createBy(id, titles);
     await api.app.listen(0, '127.0.0.1');
     ({ port } = api.app.getHttpServer().address() as AddressInfo);
   });

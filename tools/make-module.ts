@@ -134,7 +134,6 @@ function targets({
     [`${from}/events.ts`, `src/${files}/${file}.events.ts`],
     [`${PLAIN}/input.ts`, `src/${files}/${file}.input.ts`],
     [`${from}/view.ts`, `src/${files}/${file}.view.ts`],
-    [`${from}/type.ts`, `src/${files}/${file}.type.ts`],
     [`${from}/service.ts`, `src/${files}/${files}.service.ts`],
     [`${from}/controller.ts`, `src/${files}/${files}.controller.ts`],
     [`${from}/resolver.ts`, `src/${files}/${files}.resolver.ts`],

@@ -29,12 +29,13 @@ const userCount = parseNumber('--users', values.users, 0, MAX_USERS);
 // Loaded after the flags are parsed, so that `--help` is fast.
 const { insertPosts } = await import('../posts/post-batch.js');
 const { insertUsers } = await import('../users/user-batch.js');
+const { FIRST_USER_ID } = await import('../users/user.entity.js');
 const { runDatabaseCommand } = await import('./support/run-command.js');
 
 await runDatabaseCommand(seed, { access: 'write', yes: values.yes });
 
 async function seed(database: CommandDatabase): Promise<number> {
-  const authors = userCount === 0 ? [1] : await makeUsers(database, userCount);
+  const authors = userCount === 0 ? [FIRST_USER_ID] : await makeUsers(database, userCount);
 
   const progress = new Progress('posts', count);
   const start = Date.now() - count * 1000;
@@ -62,5 +63,5 @@ function makeUsers(database: CommandDatabase, length: number): Promise<number[]>
     name: generateName(n),
     email: `user${n + 1}@example.com`,
   }));
-  return insertUsers(database, users);
+  return insertUsers(database, users, new Date());
 }

@@ -8,6 +8,11 @@ export interface Dialect {
   /** A table expression whose column `value` has the elements of a JSON array. */
   elementsOf(array: string): string;
   /**
+   * A table expression with the objects of a JSON array as rows of a table: the given columns, which members of the
+   * objects have as names, and `place`, which grows in the order of the array.
+   */
+  recordsOf(table: string, columns: readonly string[], array: string): string;
+  /**
    * A subquery with the highest ids of the rows of each parent in the JSON array `:parents`: `:limit` of each after
    * the first `:offset`. With an index on the column and the id, it reads no other rows.
    */
@@ -44,6 +49,9 @@ export const SQLITE: Dialect = {
   forward: (column, now) => `max(${now}, strftime('%Y-%m-%dT%H:%M:%fZ', ${column}, '+0.001 seconds'))`,
   integersOf: (array) => `SELECT value FROM json_each(${array})`,
   elementsOf: (array) => `json_each(${array})`,
+  recordsOf: (_, columns, array) => `(
+    SELECT key AS place, ${columns.map((name) => `value ->> '${name}' AS ${name}`).join(', ')} FROM json_each(${array})
+  )`,
   columns: `
     SELECT tables.name AS "table", columns.name AS "column"
     FROM sqlite_master AS tables CROSS JOIN pragma_table_xinfo(tables.name) AS columns
@@ -74,6 +82,11 @@ export const POSTGRES: Dialect = {
   integersOf: (array) =>
     `SELECT value::bigint FROM json_array_elements_text(${array}::json) AS element (value)`,
   elementsOf: (array) => `json_array_elements(${array}::json)`,
+  recordsOf: (table, columns, array) => `(
+    SELECT place, ${columns.map((name) => `record.${name}`).join(', ')}
+    FROM json_array_elements(${array}::json) WITH ORDINALITY AS element (value, place)
+      CROSS JOIN LATERAL json_populate_record(NULL::${table}, element.value) AS record
+  )`,
   columns: `
     SELECT tables.relname AS "table", columns.attname AS "column"
     FROM pg_class AS tables JOIN pg_attribute AS columns ON columns.attrelid = tables.oid

@@ -1,17 +1,21 @@
 import type { Queries } from '../database/queries.js';
 import type { Transactions } from '../database/transactions.js';
 import type { EventOutbox } from '../events/index.js';
-import { caseFold } from './case-fold.js';
 import type { PostStatus } from './post.entity.js';
 import { changeOf, POST_EVENTS } from './post.events.js';
+import {
+  INSERTED_COLUMNS,
+  POST_FIELDS,
+  type PostFields,
+  UPDATED_COLUMNS,
+  valuesOf,
+} from './post.statements.js';
 import { POST_ROW, type PostRow, toPostView } from './post.view.js';
 
-export interface NewPost {
-  readonly title: string;
-  readonly content: string;
-  /** Absent: a draft; in an update, unchanged. */
-  readonly status?: PostStatus | undefined;
+/** Checked fields; without a status a draft, or in an update unchanged. */
+export interface NewPost extends PostFields {
   readonly authorId: number;
+  /** The time of the creation, or of the update. */
   readonly createdAt: Date;
   /** The origin: a second post with the same source is not inserted. */
   readonly source?: string | undefined;
@@ -22,8 +26,6 @@ interface Database {
   readonly transactions: Transactions;
 }
 
-const field = (name: string) => `post.value ->> '${name}'`;
-
 /**
  * Inserts checked posts in one statement, in order; for commands that write many.
  *
@@ -31,100 +33,71 @@ const field = (name: string) => `post.value ->> '${name}'`;
  * @returns the number of new posts
  */
 export function insertPosts(
-  database: Database,
+  { queries: { dialect }, transactions }: Database,
   posts: readonly NewPost[],
   events?: EventOutbox,
 ): Promise<number> {
-  return database.transactions.run(async () => {
-    const inserted = await insert(database, posts, events ? POST_ROW : 'id');
+  const columns = [...INSERTED_COLUMNS, 'source'];
+  const sent = dialect.recordsOf('posts', columns, ':posts');
+  return transactions.run(async () => {
+    const inserted = await transactions.execute<PostRow>(
+      `INSERT INTO posts (${columns.join(', ')})
+       SELECT ${columns.join(', ')} FROM ${sent} AS sent
+       WHERE NOT EXISTS (SELECT 1 FROM posts AS known WHERE known.source = sent.source)
+       ORDER BY sent.place
+       ON CONFLICT (source) WHERE source IS NOT NULL DO NOTHING
+       RETURNING ${events ? POST_ROW : 'id'}`,
+      { posts: JSON.stringify(posts.map((post) => toRecord(post, 'draft'))) },
+    );
     const created = inserted.toSorted((a, b) => a.id - b.id).map(toPostView);
     await events?.record(...created.map((post) => POST_EVENTS.of('created', post)));
     return inserted.length;
   });
 }
 
-function insert(
-  { queries: { dialect }, transactions }: Database,
-  posts: readonly NewPost[],
-  columns: string,
-): Promise<PostRow[]> {
-  const createdAt = dialect.toTimestamp(field('createdAt'));
-  return transactions.execute<PostRow>(
-    `INSERT INTO posts
-       (title, content, title_folded, content_folded, source, author_id, status, created_at, updated_at)
-     SELECT ${['title', 'content', 'titleFolded', 'contentFolded', 'source'].map(field).join(', ')},
-       CAST(${field('authorId')} AS bigint), coalesce(${field('status')}, 'draft'), ${createdAt}, ${createdAt}
-     FROM ${dialect.elementsOf(':posts')} AS post
-     WHERE NOT EXISTS (SELECT 1 FROM posts AS known WHERE known.source = ${field('source')})
-     ORDER BY CAST(${field('place')} AS bigint)
-     ON CONFLICT (source) WHERE source IS NOT NULL DO NOTHING
-     RETURNING ${columns}`,
-    { posts: toRows(posts) },
-  );
-}
-
 /** Updates the posts of these sources in one statement, and records events. @returns the number of changed posts */
 export function updatePosts(
-  database: Database,
+  { queries, transactions }: Database,
   posts: readonly NewPost[],
   events: EventOutbox,
 ): Promise<number> {
-  const { queries, transactions } = database;
+  const { dialect } = queries;
+  const sent = dialect.recordsOf('posts', [...UPDATED_COLUMNS, 'updated_at', 'source'], ':posts');
+  const valueAfter = (column: string) => `coalesce(sent.${column}, posts.${column})`;
+  const records = { posts: JSON.stringify(posts.map((post) => toRecord(post, null))) };
   return transactions.run(async () => {
     const before = await queries.all<{ id: number; status: PostStatus }>(
-      `SELECT id, status FROM posts WHERE source IN (
-         SELECT ${field('source')} FROM ${queries.dialect.elementsOf(':posts')} AS post
-       ) ORDER BY id ${queries.dialect.lockRowsForUpdate}`,
-      { posts: JSON.stringify(posts.map(({ source }) => ({ source }))) },
+      `SELECT id, status FROM posts WHERE source IN (SELECT sent.source FROM ${sent} AS sent)
+       ORDER BY id ${dialect.lockRowsForUpdate}`,
+      records,
     );
     const statuses = new Map(before.map(({ id, status }) => [id, status]));
-    const changed = (await update(database, posts)).toSorted((a, b) => a.id - b.id);
+    const changed = await transactions.execute<PostRow>(
+      `UPDATE posts SET ${UPDATED_COLUMNS.map((column) => `${column} = ${valueAfter(column)}`).join(', ')},
+         updated_at = ${dialect.forward('posts.updated_at', 'sent.updated_at')}, version = posts.version + 1
+       FROM ${sent} AS sent
+       WHERE posts.source = sent.source
+         AND (${POST_FIELDS.map((field) => `posts.${field} IS DISTINCT FROM ${valueAfter(field)}`).join(' OR ')})
+       RETURNING ${POST_ROW.replaceAll(/\w+/g, 'posts.$&')}`,
+      records,
+    );
     await events.record(
-      ...changed.map((post) => {
-        const change = changeOf(statuses.get(post.id) ?? post.status, post.status);
-        return POST_EVENTS.of(change, toPostView(post));
-      }),
+      ...changed
+        .toSorted((a, b) => a.id - b.id)
+        .map((post) => {
+          const change = changeOf(statuses.get(post.id) ?? post.status, post.status);
+          return POST_EVENTS.of(change, toPostView(post));
+        }),
     );
     return changed.length;
   });
 }
 
-function update(
-  { queries: { dialect }, transactions }: Database,
-  posts: readonly NewPost[],
-): Promise<PostRow[]> {
-  const fields = {
-    title: 'title',
-    content: 'content',
-    titleFolded: 'title_folded',
-    contentFolded: 'content_folded',
-  };
-  const columns = Object.entries({ ...fields, status: 'status', source: 'source' });
-  return transactions.execute<PostRow>(
-    `UPDATE posts SET ${Object.values(fields)
-      .map((column) => `${column} = sent.${column}`)
-      .join(', ')},
-       status = coalesce(sent.status, posts.status), version = posts.version + 1,
-       updated_at = ${dialect.forward('posts.updated_at', ':now')}
-     FROM (
-       SELECT ${columns.map(([name, column]) => `${field(name)} AS ${column}`).join(', ')}
-       FROM ${dialect.elementsOf(':posts')} AS post
-     ) AS sent
-     WHERE posts.source = sent.source AND (posts.title <> sent.title OR posts.content <> sent.content
-       OR posts.status <> coalesce(sent.status, posts.status))
-     RETURNING ${POST_ROW.split(', ')
-       .map((column) => `posts.${column}`)
-       .join(', ')}`,
-    { posts: toRows(posts), now: new Date().toISOString() },
-  );
-}
-
-const toRows = (posts: readonly NewPost[]): string =>
-  JSON.stringify(
-    posts.map((post, place) => ({
-      ...post,
-      place,
-      titleFolded: caseFold(post.title),
-      contentFolded: caseFold(post.content),
-    })),
-  );
+const toRecord = (post: NewPost, defaultStatus: PostStatus | null): object => ({
+  ...valuesOf(post),
+  status: post.status || defaultStatus,
+  author_id: post.authorId,
+  created_at: post.createdAt,
+  updated_at: post.createdAt,
+  source: post.source,
+});

@@ -3,11 +3,12 @@ import { type Completion, CursorPage, type Page } from '../common/pagination/pag
 import { DEEP } from '../common/pagination/page-request.js';
 import type { Parameters } from '../database/parameters.js';
 import { Queries } from '../database/queries.js';
-import { newestByAuthors } from './by-author/by-author.js';
 import { POST_STATUSES } from './post.entity.js';
 import type { ListPosts, PostFilter, ListPostsByCursor } from './post.query.js';
-import { LISTED_POST, type ListedPost, type PostSummary } from './post.view.js';
-import { containing } from './search/search.js';
+import { LISTED_POST, type ListedPost, POST_SUMMARY, type PostSummary } from './post.view.js';
+import type { PostSql } from './post-sql.js';
+import { POSTGRES } from './posts.postgres.js';
+import { SQLITE } from './posts.sqlite.js';
 
 /** Above this multiple of offset + limit, posts are read in list order instead of using the search index. */
 const MANY = 100;
@@ -18,7 +19,11 @@ const MANY_ROWS = 4000;
 /** The lists of posts. Slow reads do not delay other requests. */
 @Injectable()
 export class PostLists {
-  constructor(private readonly queries: Queries) {}
+  private readonly sql: PostSql;
+
+  constructor(private readonly queries: Queries) {
+    this.sql = { postgres: POSTGRES, sqlite: SQLITE }[queries.dialect.name];
+  }
 
   /** Large contents are loaded when the page is sent, see {@link Page.completion}. */
   async list({ filter, sortBy, direction, page }: ListPosts): Promise<Page<ListedPost>> {
@@ -67,7 +72,8 @@ export class PostLists {
     { limit, offset }: { limit: number; offset: number },
   ): Promise<PostSummary[]> {
     const slow = offset > DEEP || authorIds.length * limit > MANY_ROWS;
-    return this.reading<PostSummary>(slow, newestByAuthors(this.queries, slow), {
+    const condition = slow ? this.queries.dialect.withinDeadline : 'TRUE';
+    return this.reading<PostSummary>(slow, this.sql.newestByAuthors(POST_SUMMARY, condition), {
       authors: JSON.stringify(authorIds),
       limit,
       offset,
@@ -138,7 +144,7 @@ export class PostLists {
       parameters['status'] = status;
     }
     if (text !== undefined) {
-      const match = containing(text, this.queries);
+      const match = this.sql.containing(text);
       conditions.push(many ? match.scanning : match.condition);
       Object.assign(parameters, match.parameters);
     }

@@ -1,4 +1,4 @@
-import { ApiProperty, PickType } from '@nestjs/swagger';
+import { ApiProperty, OmitType } from '@nestjs/swagger';
 import { IsIn, ValidateIf } from 'class-validator';
 import { OneOf, Optional } from '../common/validation/fields.js';
 import { PartialInput } from '../common/validation/partial-input.js';
@@ -27,7 +27,7 @@ export class CreatePostInput {
 }
 
 /** Absent and null leave a field unchanged. */
-export class UpdatePostInput extends PartialInput(PickType(CreatePostInput, ['title'])) {
+export class UpdatePostInput extends PartialInput(OmitType(CreatePostInput, ['content', 'status'])) {
   @Optional()
   @Text()
   content?: string | null;

@@ -1,4 +1,6 @@
+import { applyDecorators } from '@nestjs/common';
 import { firstValue, type QueryParameters } from '../common/http/query.js';
+import { QueryParameter } from '../common/openapi/queries.js';
 import { type CursorRequest, cursorRequest, PageRequest } from '../common/pagination/page-request.js';
 import { isStorable } from '../common/validation/text.js';
 import { caseFold } from './case-fold.js';
@@ -52,3 +54,26 @@ function filterFrom(query: QueryParameters, authorId?: number): PostFilter {
     ...(q && { text: caseFold(q) }),
   };
 }
+
+/** The reference of the parameters that {@link listPosts} reads. */
+export const FilterQuery = (): MethodDecorator =>
+  applyDecorators(
+    QueryParameter('status', `${POST_STATUSES.join(' or ')}; any other value returns an empty list.`, {
+      type: 'string',
+    }),
+    QueryParameter('q', 'Text that the title or the content contains, in any letter case.', {
+      type: 'string',
+    }),
+  );
+
+export const SortQuery = (): MethodDecorator =>
+  applyDecorators(
+    QueryParameter('sort_by', 'created_at, title or views; any other value means created_at.', {
+      type: 'string',
+      default: 'created_at',
+    }),
+    QueryParameter('sort_dir', 'ASC or DESC, in any letter case; any other value means DESC.', {
+      type: 'string',
+      default: 'DESC',
+    }),
+  );

@@ -1,34 +1,69 @@
+import { Field, ID, ObjectType, registerEnumType } from '@nestjs/graphql';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Int64Property, TimestampProperty } from '../common/openapi/properties.js';
 import { POST_STATUSES, type PostStatus } from './post.entity.js';
 
-/** A post in the REST API. Timestamps are UTC, RFC 3339 with milliseconds. */
+const PostStatusEnum = Object.fromEntries(POST_STATUSES.map((status) => [status, status]));
+registerEnumType(PostStatusEnum, { name: 'PostStatus' });
+
+/** A post for clients of REST and GraphQL. Timestamps are UTC, RFC 3339 with milliseconds. */
 @ApiSchema({ name: 'Post' })
+@ObjectType('Post', { description: 'A post of a user.' })
 export class PostView {
+  @Field(() => ID)
   @Int64Property({ example: 1 })
   readonly id!: number;
 
+  @Field()
   @ApiProperty({ example: 'Straße nach Rom' })
   readonly title!: string;
 
+  /** In GraphQL, `PostsResolver` loads it. */
   @ApiProperty({ example: 'Alle Wege führen dahin.' })
   readonly content!: string;
 
+  @Field(() => ID, { name: 'authorId' })
   @Int64Property({ example: 1 })
   readonly author_id!: number;
 
+  @Field(() => PostStatusEnum)
   @ApiProperty({ enum: POST_STATUSES })
   readonly status!: PostStatus;
 
+  @Field(() => Date, { name: 'createdAt' })
   @TimestampProperty()
   readonly created_at!: string;
 
+  @Field(() => Date, { name: 'updatedAt' })
   @TimestampProperty()
   readonly updated_at!: string;
 }
 
-/** The columns of a view: `Queries` reads rows with these names as views. */
-const POST_VIEW = 'id, title, content, author_id, status, created_at, updated_at';
+/** The columns of the view: all statements and events of posts are built from this list. */
+export const POST_COLUMNS = {
+  id: 'value',
+  title: 'value',
+  content: 'value',
+  author_id: 'value',
+  status: 'value',
+  created_at: 'moment',
+  updated_at: 'moment',
+} as const satisfies Record<keyof PostView, 'value' | 'moment'>;
+
+const NAMES = Object.keys(POST_COLUMNS);
+
+/** A stored post, with the version for its entity tag. */
+export interface PostRow extends PostView {
+  readonly version: number;
+}
+
+export const POST_ROW = [...NAMES, 'version'].join(', ');
+
+export function toPostView(row: PostRow): PostView {
+  // JSON omits what is undefined. A rest pattern takes five times as long.
+  const view = { ...row, version: undefined };
+  return view;
+}
 
 /** Larger contents are omitted from lists, and loaded while the page is sent; in bytes. */
 const LARGE_CONTENT = 16 * 1024;
@@ -36,32 +71,16 @@ const LARGE_CONTENT = 16 * 1024;
 /** A post in a list; without its content if that is large. */
 export type ListedPost = Omit<PostView, 'content'> & { readonly content: string | null };
 
-export const LISTED_POST = POST_VIEW.replace(
-  'content',
+export const LISTED_POST = columnsWith(
   `CASE WHEN octet_length(content) <= ${LARGE_CONTENT} THEN content END AS content`,
 );
-
-/** A stored post, with the version for its entity tag. */
-export interface PostRow extends PostView {
-  readonly version: number;
-}
-
-export const POST_ROW = `${POST_VIEW}, version`;
-
-export const toPostView = ({
-  id,
-  title,
-  content,
-  author_id,
-  status,
-  created_at,
-  updated_at,
-}: PostRow): PostView => ({ id, title, content, author_id, status, created_at, updated_at });
 
 /** A post with the size of its content in bytes, instead of the content. */
 export type PostSummary = Omit<PostView, 'content'> & { readonly content_bytes: number };
 
-/** The columns of a summary, for the alias of posts in a statement. */
-export const postSummary = (post: string): string =>
-  `${post}.id, ${post}.title, octet_length(${post}.content) AS content_bytes,
-   ${post}.author_id, ${post}.status, ${post}.created_at, ${post}.updated_at`;
+export const POST_SUMMARY = columnsWith('octet_length(content) AS content_bytes');
+
+/** The columns of the view, with something else for the content. */
+function columnsWith(content: string): string {
+  return NAMES.map((name) => (name === 'content' ? content : name)).join(', ');
+}

@@ -3,7 +3,8 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { WriteAccess } from '../auth/access/index.js';
 import { EntityTag, Tag } from '../common/responses/entity-tag.js';
-import { type IfMatch, Precondition } from '../common/responses/if-match.js';
+import { Precondition } from '../common/responses/if-match.js';
+import type { ExpectedVersion } from '../common/ports/expected-version.js';
 import { WithoutDetails } from '../common/responses/without-details.js';
 import { Created } from '../common/responses/created.js';
 import { AnyContentType } from '../common/http/json-body.js';
@@ -20,8 +21,7 @@ import type { CursorPage, Page } from '../common/pagination/page.js';
 import { Id } from '../common/validation/id.js';
 import { Idempotent } from '../idempotency/idempotent.js';
 import { CreatePostInput, UpdatePostInput } from './post.input.js';
-import { listPosts, listPostsByCursor } from './post.query.js';
-import { FilterQuery, SortQuery } from './post.reference.js';
+import { FilterQuery, listPosts, listPostsByCursor, SortQuery } from './post.query.js';
 import { type ListedPost, PostView, toPostView } from './post.view.js';
 import { PostLists } from './post-lists.js';
 import { PostsService } from './posts.service.js';
@@ -93,9 +93,9 @@ export class PostsController {
     @Id() id: number,
     @Body() input: UpdatePostInput,
     @Tag() tag: EntityTag,
-    @Precondition() ifMatch: IfMatch | undefined,
+    @Precondition() expected: ExpectedVersion | undefined,
   ): Promise<{ data: PostView }> {
-    return { data: toPostView(tag.of(await this.posts.update(id, input, ifMatch))) };
+    return { data: toPostView(tag.of(await this.posts.update(id, input, expected))) };
   }
 
   @Delete(':id')
@@ -103,7 +103,7 @@ export class PostsController {
   @Throws({ NOT_FOUND: 'Post not found' })
   @AnyContentType()
   @HttpCode(HttpStatus.NO_CONTENT)
-  async delete(@Id() id: number, @Precondition() ifMatch: IfMatch | undefined): Promise<void> {
-    await this.posts.delete(id, ifMatch);
+  async delete(@Id() id: number, @Precondition() expected: ExpectedVersion | undefined): Promise<void> {
+    await this.posts.delete(id, expected);
   }
 }

@@ -2,30 +2,22 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { EventsModule } from '../events/index.js';
 import { UsersModule } from '../users/users.module.js';
-import { PostAuthorResolver } from './graphql/post-author.resolver.js';
-import { PostContentResolver } from './graphql/post-content.resolver.js';
-import { UserPostsResolver } from './graphql/user-posts.resolver.js';
 import { Post } from './post.entity.js';
 import { POST_EVENTS } from './post.events.js';
 import { PostsController } from './posts.controller.js';
 import { PostViews } from './post-views.entity.js';
 import { PostLists } from './post-lists.js';
+import { PostsResolver } from './posts.resolver.js';
 import { PostsService } from './posts.service.js';
 import { UserPostsController } from './user-posts.controller.js';
+import { UserPostsResolver } from './user-posts.resolver.js';
 import { ViewCounter } from './view-counter.js';
 
 /** Posts depend on users, never the reverse: fields that posts add to users are defined here. */
 @Module({
   imports: [TypeOrmModule.forFeature([Post, PostViews]), EventsModule.forFeature(POST_EVENTS), UsersModule],
   controllers: [PostsController, UserPostsController],
-  providers: [
-    PostsService,
-    PostLists,
-    ViewCounter,
-    UserPostsResolver,
-    PostAuthorResolver,
-    PostContentResolver,
-  ],
+  providers: [PostsService, PostLists, ViewCounter, PostsResolver, UserPostsResolver],
   exports: [PostsService],
 })
 export class PostsModule {}

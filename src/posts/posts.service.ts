@@ -1,38 +1,44 @@
 import { Injectable } from '@nestjs/common';
-import { type IfMatch, preconditionFailed } from '../common/responses/if-match.js';
 import { AppError } from '../common/errors/errors.js';
+import { Clock } from '../common/ports/clock.js';
+import { type ExpectedVersion, preconditionFailed } from '../common/ports/expected-version.js';
 import { NO_ROW } from '../common/validation/id.js';
 import { Queries } from '../database/queries.js';
 import { type Statement, Transactions } from '../database/transactions.js';
 import { EventOutbox } from '../events/index.js';
-import { caseFold } from './case-fold.js';
+import { FIRST_USER_ID } from '../users/user.entity.js';
 import type { PostStatus } from './post.entity.js';
 import { changeOf, POST_EVENTS } from './post.events.js';
 import type { CreatePostInput, UpdatePostInput } from './post.input.js';
+import { INSERTED_COLUMNS, UPDATED_COLUMNS, valuesOf } from './post.statements.js';
 import { POST_ROW, type PostRow, toPostView } from './post.view.js';
 import { ViewCounter } from './view-counter.js';
-
-/** The author of every post that the REST API creates: the user that exists in a new database. */
-const AUTHOR_ID = 1;
 
 /** Any version, or that of the precondition. */
 const AS_EXPECTED = 'version = coalesce(CAST(:version AS bigint), version)';
 
 const INSERT = `
-  INSERT INTO posts (title, content, title_folded, content_folded, author_id, status, created_at, updated_at)
-  VALUES (:title, :content, :titleFolded, :contentFolded, :author, :status, :now, :now)
+  INSERT INTO posts (${INSERTED_COLUMNS.join(', ')}) VALUES (${INSERTED_COLUMNS.map((name) => `:${name}`).join(', ')})
   RETURNING ${POST_ROW}`;
 
 const toDeleted = ({ id }: { id: number }) => ({ id });
 
 @Injectable()
 export class PostsService {
+  private readonly updateStatement: string;
+
   constructor(
     private readonly queries: Queries,
     private readonly transactions: Transactions,
     private readonly views: ViewCounter,
     private readonly events: EventOutbox,
-  ) {}
+    private readonly clock: Clock,
+  ) {
+    this.updateStatement = `
+      UPDATE posts SET ${UPDATED_COLUMNS.map((name) => `${name} = coalesce(:${name}, ${name})`).join(', ')},
+        updated_at = ${queries.dialect.forward('updated_at', ':now')}, version = version + 1
+      WHERE id = :id AND ${AS_EXPECTED} RETURNING ${POST_ROW}`;
+  }
 
   /** @param authorId the required author @throws AppError `NOT_FOUND` */
   async findOne(id: number, authorId?: number): Promise<PostRow> {
@@ -51,52 +57,37 @@ export class PostsService {
     return post;
   }
 
-  async create({ title, content, status }: CreatePostInput): Promise<PostRow> {
+  async create(input: CreatePostInput): Promise<PostRow> {
+    const now = this.clock.now().toISOString();
     const parameters = {
-      title,
-      content,
-      titleFolded: caseFold(title),
-      contentFolded: caseFold(content),
-      author: AUTHOR_ID,
-      status: status || 'draft',
-      now: new Date().toISOString(),
+      ...valuesOf(input),
+      status: input.status || 'draft',
+      author_id: FIRST_USER_ID,
+      created_at: now,
+      updated_at: now,
     };
     const [post] = await this.events.change(POST_EVENTS, 'created', { sql: INSERT, parameters }, toPostView);
     return post!;
   }
 
   /** @throws AppError `NOT_FOUND`, `PRECONDITION_FAILED` */
-  async update(id: number, { title, content, status }: UpdatePostInput, ifMatch?: IfMatch): Promise<PostRow> {
+  async update(id: number, input: UpdatePostInput, expected?: ExpectedVersion): Promise<PostRow> {
     if (id === NO_ROW) throw postNotFound();
-    const version = await ifMatch?.versionOf(() => this.findOne(id));
-    const sql = `UPDATE posts SET
-         title = coalesce(:title, title), title_folded = coalesce(:titleFolded, title_folded),
-         content = coalesce(:content, content), content_folded = coalesce(:contentFolded, content_folded),
-         status = coalesce(:status, status),
-         updated_at = ${this.queries.dialect.forward('updated_at', ':now')}, version = version + 1
-       WHERE id = :id AND ${AS_EXPECTED} RETURNING ${POST_ROW}`;
-    const parameters = {
-      id,
-      version: version ?? null,
-      title: title ?? null,
-      titleFolded: title == null ? null : caseFold(title),
-      content: content ?? null,
-      contentFolded: content == null ? null : caseFold(content),
-      status: status ?? null,
-      now: new Date().toISOString(),
-    };
-    const post = await this.write(id, { sql, parameters }, status);
-    return post ?? this.notWritten(id, ifMatch);
+    const version = await expected?.versionOf(() => this.findOne(id));
+    const now = this.clock.now().toISOString();
+    const parameters = { ...valuesOf(input), id, version: version ?? null, now };
+    const post = await this.write(id, { sql: this.updateStatement, parameters }, input.status);
+    return post ?? this.notWritten(id, expected);
   }
 
   /** @throws AppError `NOT_FOUND`, `PRECONDITION_FAILED` */
-  async delete(id: number, ifMatch?: IfMatch): Promise<void> {
+  async delete(id: number, expected?: ExpectedVersion): Promise<void> {
     if (id === NO_ROW) throw postNotFound();
-    const version = await ifMatch?.versionOf(() => this.findOne(id));
+    const version = await expected?.versionOf(() => this.findOne(id));
     const sql = `DELETE FROM posts WHERE id = :id AND ${AS_EXPECTED} RETURNING id`;
     const parameters = { id, version: version ?? null };
     const deleted = await this.events.change(POST_EVENTS, 'deleted', { sql, parameters }, toDeleted);
-    if (deleted.length === 0) await this.notWritten(id, ifMatch);
+    if (deleted.length === 0) await this.notWritten(id, expected);
   }
 
   /** Runs an update. Only if it may change the status, its event depends on the former row. */
@@ -117,8 +108,8 @@ export class PostsService {
   }
 
   /** The post does not exist, or was changed after its version was read. */
-  private async notWritten(id: number, ifMatch: IfMatch | undefined): Promise<never> {
-    if (!ifMatch) throw postNotFound();
+  private async notWritten(id: number, expected: ExpectedVersion | undefined): Promise<never> {
+    if (!expected) throw postNotFound();
     await this.findOne(id);
     throw preconditionFailed();
   }

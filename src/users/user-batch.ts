@@ -6,19 +6,19 @@ export interface NewUser {
   readonly email: string;
 }
 
+const COLUMNS = ['name', 'email', 'created_at', 'updated_at'];
+
 /** Inserts checked users in one statement, for commands. @returns their ids, in order */
 export async function insertUsers(
   { queries: { dialect }, transactions }: { queries: Queries; transactions: Transactions },
   users: readonly NewUser[],
+  now: Date,
 ): Promise<number[]> {
-  const field = (name: string) => `"user".value ->> '${name}'`;
-  const now = dialect.toTimestamp(field('now'));
-  const rows = users.map((user) => ({ ...user, now: new Date() }));
-  const made = await transactions.execute<{ id: number }>(
-    `INSERT INTO users (name, email, created_at, updated_at)
-     SELECT ${field('name')}, ${field('email')}, ${now}, ${now}
-     FROM ${dialect.elementsOf(':users')} AS "user" RETURNING id`,
-    { users: JSON.stringify(rows) },
+  const inserted = await transactions.execute<{ id: number }>(
+    `INSERT INTO users (${COLUMNS.join(', ')})
+     SELECT ${COLUMNS.join(', ')} FROM ${dialect.recordsOf('users', COLUMNS, ':users')} AS sent
+     ORDER BY sent.place RETURNING id`,
+    { users: JSON.stringify(users.map((user) => ({ ...user, created_at: now, updated_at: now }))) },
   );
-  return made.map(({ id }) => id).toSorted((a, b) => a - b);
+  return inserted.map(({ id }) => id).toSorted((a, b) => a - b);
 }

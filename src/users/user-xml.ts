@@ -1,5 +1,11 @@
 import type { UserViewV1 } from './user.view.js';
 
+/** The end of the tag of a user in XML. */
+export const XML_TAG = '.xml';
+
+/** The formats of a user, as in `entityTag`: JSON and XML. */
+export const TAG_FORMATS = ['', XML_TAG];
+
 /** Characters that XML 1.0 (section 2.2) does not allow, even escaped. */
 // oxlint-disable-next-line no-control-regex
 const ILLEGAL = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;

@@ -1,6 +1,9 @@
 import { Entity, VersionColumn } from 'typeorm';
 import { IdColumn, TextColumn, TimestampColumn } from '../database/columns.js';
 
+/** The user of a new database: the author of every post that the API creates. */
+export const FIRST_USER_ID = 1;
+
 /** A public profile; people log in with accounts, another table. */
 @Entity('users')
 export class User {

@@ -1,9 +1,10 @@
 import { defineEvents } from '../events/index.js';
+import { USER_COLUMNS } from './user.view.js';
 
 /** As in version 2 of users. */
 export const USER_EVENTS = defineEvents({
   resource: 'user',
   collection: '/v2/users',
   changes: ['created', 'updated', 'deleted'],
-  columns: { id: 'text', name: 'value', email: 'value', created_at: 'moment', updated_at: 'moment' },
+  columns: USER_COLUMNS,
 });

@@ -17,7 +17,8 @@ import { ApiExtraModels, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/sw
 import type { FastifyReply } from 'fastify';
 import { WriteAccess } from '../auth/access/index.js';
 import { EntityTag, Tag } from '../common/responses/entity-tag.js';
-import { type IfMatch, Precondition } from '../common/responses/if-match.js';
+import type { ExpectedVersion } from '../common/ports/expected-version.js';
+import { Precondition } from '../common/responses/if-match.js';
 import type { QueryParameters } from '../common/http/query.js';
 import { ResourceHeadersInterceptor } from '../common/responses/resource-headers.interceptor.js';
 import { varyOn } from '../common/http/cache-headers.js';
@@ -28,8 +29,8 @@ import { PageRequest } from '../common/pagination/page-request.js';
 import { Id } from '../common/validation/id.js';
 import { Idempotent } from '../idempotency/idempotent.js';
 import { CreateUserInput, UpdateUserInput } from './user.input.js';
-import { toListItem, toViewV1, UserListItem, UserViewV1, XML_TAG } from './user.view.js';
-import { toXml } from './user-xml.js';
+import { toListItem, toViewV1, UserListItem, UserViewV1 } from './user.view.js';
+import { TAG_FORMATS, toXml, XML_TAG } from './user-xml.js';
 import { HAS_POSTS, IS_AUTHOR, UsersService } from './users.service.js';
 
 const PAGE_DEFAULTS = { limit: 100, maxLimit: 100 };
@@ -105,9 +106,9 @@ export class UsersV1Controller {
     @Id() id: number,
     @Body() input: CreateUserInput,
     @Tag() tag: EntityTag,
-    @Precondition() ifMatch: IfMatch | undefined,
+    @Precondition(TAG_FORMATS) expected: ExpectedVersion | undefined,
   ): Promise<UserViewV1> {
-    return toViewV1(tag.of(await this.users.replace(id, input, ifMatch)));
+    return toViewV1(tag.of(await this.users.replace(id, input, expected)));
   }
 
   @Patch(':id')
@@ -118,16 +119,19 @@ export class UsersV1Controller {
     @Id() id: number,
     @Body() input: UpdateUserInput,
     @Tag() tag: EntityTag,
-    @Precondition() ifMatch: IfMatch | undefined,
+    @Precondition(TAG_FORMATS) expected: ExpectedVersion | undefined,
   ): Promise<UserViewV1> {
-    return toViewV1(tag.of(await this.users.update(id, input, ifMatch)));
+    return toViewV1(tag.of(await this.users.update(id, input, expected)));
   }
 
   @Delete(':id')
   @ApiOperation({ summary: 'Deletes a user' })
   @Throws({ NOT_FOUND: 'User not found', CONFLICT: [HAS_POSTS, IS_AUTHOR] })
   @HttpCode(HttpStatus.NO_CONTENT)
-  async delete(@Id() id: number, @Precondition() ifMatch: IfMatch | undefined): Promise<void> {
-    await this.users.delete(id, ifMatch);
+  async delete(
+    @Id() id: number,
+    @Precondition(TAG_FORMATS) expected: ExpectedVersion | undefined,
+  ): Promise<void> {
+    await this.users.delete(id, expected);
   }
 }

@@ -2,7 +2,8 @@ import { Body, Controller, Delete, Get, HttpCode, HttpStatus, Patch, Post, Put, 
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { WriteAccess } from '../auth/access/index.js';
 import { EntityTag, Tag } from '../common/responses/entity-tag.js';
-import { type IfMatch, Precondition } from '../common/responses/if-match.js';
+import type { ExpectedVersion } from '../common/ports/expected-version.js';
+import { Precondition } from '../common/responses/if-match.js';
 import { Created } from '../common/responses/created.js';
 import type { QueryParameters } from '../common/http/query.js';
 import { ReturnsCreated, ReturnsData, ReturnsPage, Throws } from '../common/openapi/returns.js';
@@ -12,7 +13,8 @@ import { PageRequest } from '../common/pagination/page-request.js';
 import { Id } from '../common/validation/id.js';
 import { Idempotent } from '../idempotency/idempotent.js';
 import { CreateUserInput, UpdateUserInput } from './user.input.js';
-import { toListItem, toViewV2, UserListItem, UserViewV2 } from './user.view.js';
+import { toListItem, toUserView, UserListItem, UserView } from './user.view.js';
+import { TAG_FORMATS } from './user-xml.js';
 import { HAS_POSTS, IS_AUTHOR, UsersService } from './users.service.js';
 
 @ApiTags('Users')
@@ -33,50 +35,53 @@ export class UsersV2Controller {
   @Post()
   @Idempotent()
   @ApiOperation({ summary: 'Creates a user' })
-  @ReturnsCreated(UserViewV2)
-  async create(@Body() input: CreateUserInput, @Tag() tag: EntityTag): Promise<Created<UserViewV2>> {
-    return new Created('/v2/users', toViewV2(tag.of(await this.users.create(input))));
+  @ReturnsCreated(UserView)
+  async create(@Body() input: CreateUserInput, @Tag() tag: EntityTag): Promise<Created<UserView>> {
+    return new Created('/v2/users', toUserView(tag.of(await this.users.create(input))));
   }
 
   @Get(':id')
   @ApiOperation({ summary: 'Reads a user' })
-  @ReturnsData(UserViewV2)
+  @ReturnsData(UserView)
   @Throws({ NOT_FOUND: 'User not found' })
-  async read(@Id() id: number, @Tag() tag: EntityTag): Promise<{ data: UserViewV2 }> {
-    return { data: toViewV2(tag.of(await this.users.findOne(id))) };
+  async read(@Id() id: number, @Tag() tag: EntityTag): Promise<{ data: UserView }> {
+    return { data: toUserView(tag.of(await this.users.findOne(id))) };
   }
 
   @Put(':id')
   @ApiOperation({ summary: 'Sets all fields of a user' })
-  @ReturnsData(UserViewV2)
+  @ReturnsData(UserView)
   @Throws({ NOT_FOUND: 'User not found' })
   async replace(
     @Id() id: number,
     @Body() input: CreateUserInput,
     @Tag() tag: EntityTag,
-    @Precondition() ifMatch: IfMatch | undefined,
-  ): Promise<{ data: UserViewV2 }> {
-    return { data: toViewV2(tag.of(await this.users.replace(id, input, ifMatch))) };
+    @Precondition(TAG_FORMATS) expected: ExpectedVersion | undefined,
+  ): Promise<{ data: UserView }> {
+    return { data: toUserView(tag.of(await this.users.replace(id, input, expected))) };
   }
 
   @Patch(':id')
   @ApiOperation({ summary: 'Updates the given fields of a user' })
-  @ReturnsData(UserViewV2)
+  @ReturnsData(UserView)
   @Throws({ NOT_FOUND: 'User not found' })
   async update(
     @Id() id: number,
     @Body() input: UpdateUserInput,
     @Tag() tag: EntityTag,
-    @Precondition() ifMatch: IfMatch | undefined,
-  ): Promise<{ data: UserViewV2 }> {
-    return { data: toViewV2(tag.of(await this.users.update(id, input, ifMatch))) };
+    @Precondition(TAG_FORMATS) expected: ExpectedVersion | undefined,
+  ): Promise<{ data: UserView }> {
+    return { data: toUserView(tag.of(await this.users.update(id, input, expected))) };
   }
 
   @Delete(':id')
   @ApiOperation({ summary: 'Deletes a user' })
   @Throws({ NOT_FOUND: 'User not found', CONFLICT: [HAS_POSTS, IS_AUTHOR] })
   @HttpCode(HttpStatus.NO_CONTENT)
-  async delete(@Id() id: number, @Precondition() ifMatch: IfMatch | undefined): Promise<void> {
-    await this.users.delete(id, ifMatch);
+  async delete(
+    @Id() id: number,
+    @Precondition(TAG_FORMATS) expected: ExpectedVersion | undefined,
+  ): Promise<void> {
+    await this.users.delete(id, expected);
   }
 }

@@ -1,25 +1,29 @@
 import { Injectable } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
 import { AppError } from '../common/errors/errors.js';
-import { type IfMatch, preconditionFailed } from '../common/responses/if-match.js';
+import { Clock } from '../common/ports/clock.js';
+import { type ExpectedVersion, preconditionFailed } from '../common/ports/expected-version.js';
 import type { Page } from '../common/pagination/page.js';
 import { DEEP, type PageRequest } from '../common/pagination/page-request.js';
 import { NO_ROW } from '../common/validation/id.js';
 import { isForeignKeyViolation } from '../database/failures.js';
 import { Queries } from '../database/queries.js';
-import { Transactions } from '../database/transactions.js';
 import { EventOutbox } from '../events/index.js';
 import type { CreateUserInput, UpdateUserInput } from './user.input.js';
-import { User } from './user.entity.js';
+import { FIRST_USER_ID } from './user.entity.js';
 import { USER_EVENTS } from './user.events.js';
-import { toUserRow, toViewV2, USER_COLUMNS, type UserRow, XML_TAG } from './user.view.js';
+import { toUserView, USER_ROW, type UserRow } from './user.view.js';
 
-/** The author of every post of the REST API; a new database contains this user. */
-const FIRST_AUTHOR_ID = 1;
+const INSERT = `
+  INSERT INTO users (name, email, created_at, updated_at) VALUES (:name, :email, :now, :now)
+  RETURNING ${USER_ROW}`;
+
+/** Any version, or the expected one. */
+const AS_EXPECTED = 'version = coalesce(CAST(:version AS bigint), version)';
+
+const toDeleted = ({ id }: { id: number }) => ({ id: String(id) });
 
 const selectPage = (condition: string) =>
-  `SELECT ${USER_COLUMNS} FROM users WHERE ${condition} ORDER BY id LIMIT :limit OFFSET :offset`;
+  `SELECT ${USER_ROW} FROM users WHERE ${condition} ORDER BY id LIMIT :limit OFFSET :offset`;
 
 export const HAS_POSTS = 'A user with posts cannot be deleted';
 export const IS_AUTHOR = 'The author of all new posts cannot be deleted';
@@ -28,9 +32,8 @@ export const IS_AUTHOR = 'The author of all new posts cannot be deleted';
 export class UsersService {
   constructor(
     private readonly queries: Queries,
-    private readonly transactions: Transactions,
-    @InjectRepository(User) private readonly users: Repository<User>,
     private readonly events: EventOutbox,
+    private readonly clock: Clock,
   ) {}
 
   /** Users in the order of their ids. */
@@ -61,7 +64,7 @@ export class UsersService {
   findByIds(ids: readonly number[]): Promise<UserRow[]> {
     return this.queries.onReplica(() =>
       this.queries.short<UserRow>(
-        `SELECT ${USER_COLUMNS} FROM users WHERE id IN (${this.queries.dialect.integersOf(':ids')})`,
+        `SELECT ${USER_ROW} FROM users WHERE id IN (${this.queries.dialect.integersOf(':ids')})`,
         { ids: JSON.stringify(ids) },
       ),
     );
@@ -70,7 +73,7 @@ export class UsersService {
   find(id: number): Promise<UserRow | undefined> {
     if (id === NO_ROW) return Promise.resolve(undefined);
     return this.queries.onReplica(() =>
-      this.queries.one<UserRow>(`SELECT ${USER_COLUMNS} FROM users WHERE id = :id`, { id }),
+      this.queries.one<UserRow>(`SELECT ${USER_ROW} FROM users WHERE id = :id`, { id }),
     );
   }
 
@@ -80,62 +83,55 @@ export class UsersService {
   }
 
   async create({ name, email }: CreateUserInput): Promise<UserRow> {
-    const now = new Date();
-    return this.transactions.run(async () => {
-      const user = this.users.create({ name, email: email ?? '', createdAt: now, updatedAt: now });
-      await this.users.insert(user);
-      const row = toUserRow(user);
-      await this.events.record(USER_EVENTS.of('created', toViewV2(row)));
-      return row;
-    });
+    const parameters = { name, email: email ?? '', now: this.now() };
+    const [user] = await this.events.change(USER_EVENTS, 'created', { sql: INSERT, parameters }, toUserView);
+    return user!;
   }
 
   /** Sets every field; an absent e-mail becomes empty. @throws AppError as {@link update} */
-  replace(id: number, { name, email }: CreateUserInput, ifMatch?: IfMatch): Promise<UserRow> {
-    return this.update(id, { name, email: email ?? '' }, ifMatch);
+  replace(id: number, { name, email }: CreateUserInput, expected?: ExpectedVersion): Promise<UserRow> {
+    return this.update(id, { name, email: email ?? '' }, expected);
   }
 
   /** Sets the given fields. @throws AppError `NOT_FOUND`, `PRECONDITION_FAILED` */
-  async update(id: number, { name, email }: UpdateUserInput, ifMatch?: IfMatch): Promise<UserRow> {
+  async update(id: number, { name, email }: UpdateUserInput, expected?: ExpectedVersion): Promise<UserRow> {
     if (id === NO_ROW) return userNotFound();
-    const version = await this.expectedVersion(id, ifMatch);
+    const version = await expected?.versionOf(() => this.findOne(id));
     const sql = `UPDATE users SET name = coalesce(:name, name), email = coalesce(:email, email),
          updated_at = ${this.queries.dialect.forward('updated_at', ':now')}, version = version + 1
-       WHERE id = :id AND version = coalesce(CAST(:version AS bigint), version) RETURNING ${USER_COLUMNS}`;
+       WHERE id = :id AND ${AS_EXPECTED} RETURNING ${USER_ROW}`;
     const parameters = {
       id,
       version: version ?? null,
       name: name ?? null,
       email: email ?? null,
-      now: new Date().toISOString(),
+      now: this.now(),
     };
-    const [user] = await this.events.change(USER_EVENTS, 'updated', { sql, parameters }, toViewV2);
-    return user ?? this.notWritten(id, ifMatch);
+    const [user] = await this.events.change(USER_EVENTS, 'updated', { sql, parameters }, toUserView);
+    return user ?? this.notWritten(id, expected);
   }
 
-  /** @throws AppError `NOT_FOUND`, `PRECONDITION_FAILED`; `CONFLICT` for the first author and for users with posts */
-  async delete(id: number, ifMatch?: IfMatch): Promise<void> {
+  /** @throws AppError `NOT_FOUND`, `PRECONDITION_FAILED`; `CONFLICT` for the first user and for users with posts */
+  async delete(id: number, expected?: ExpectedVersion): Promise<void> {
     if (id === NO_ROW) userNotFound();
-    const version = await this.expectedVersion(id, ifMatch);
-    if (id === FIRST_AUTHOR_ID) throw new AppError('CONFLICT', IS_AUTHOR);
-    const remove = async () => {
-      const { affected } = await this.users.delete({ id, ...(version !== undefined && { version }) });
-      if (affected === 0) await this.notWritten(id, ifMatch);
-      await this.events.record(USER_EVENTS.of('deleted', { id: String(id) }));
-    };
-    await this.transactions.run(remove).catch((error: unknown) => {
-      if (!isForeignKeyViolation(error)) throw error;
-      throw new AppError('CONFLICT', HAS_POSTS, { cause: error });
-    });
+    const version = await expected?.versionOf(() => this.findOne(id));
+    if (id === FIRST_USER_ID) throw new AppError('CONFLICT', IS_AUTHOR);
+    const sql = `DELETE FROM users WHERE id = :id AND ${AS_EXPECTED} RETURNING id`;
+    const parameters = { id, version: version ?? null };
+    const deleted = await this.events
+      .change(USER_EVENTS, 'deleted', { sql, parameters }, toDeleted)
+      .catch((error: unknown) => {
+        if (!isForeignKeyViolation(error)) throw error;
+        throw new AppError('CONFLICT', HAS_POSTS, { cause: error });
+      });
+    if (deleted.length === 0) await this.notWritten(id, expected);
   }
 
-  private async expectedVersion(id: number, ifMatch: IfMatch | undefined): Promise<number | undefined> {
-    return ifMatch?.versionOf(() => this.findOne(id), ['', XML_TAG]);
-  }
+  private readonly now = (): string => this.clock.now().toISOString();
 
   /** The user does not exist, or has changed since its version was read. */
-  private async notWritten(id: number, ifMatch: IfMatch | undefined): Promise<never> {
-    if (!ifMatch) return userNotFound();
+  private async notWritten(id: number, expected: ExpectedVersion | undefined): Promise<never> {
+    if (!expected) return userNotFound();
     await this.findOne(id);
     throw preconditionFailed();
   }

@@ -29,7 +29,7 @@ export function findParent(files: string, onDelete: OnDelete): Record<string, st
   const own = `${folder}/${singularOf(files)}.entity.ts`;
   const entity = existsSync(own) ? own : onlyFile(`${folder}/*.entity.ts`, files);
   const file = entity.slice(entity.lastIndexOf('/') + 1, -'.entity.ts'.length);
-  const type = onlyFile(`${folder}/**/${file}.type.ts`, files);
+  const view = onlyFile(`${folder}/${file}.view.ts`, files);
   const table = /@Entity\('(\w+)'\)/.exec(readFileSync(entity, 'utf8'))?.[1];
   if (!table) throw new InputError(`"${files}" cannot be the parent: ${entity} does not name its table`);
 
@@ -37,7 +37,8 @@ export function findParent(files: string, onDelete: OnDelete): Record<string, st
     ...parentWordsOf({ files, file }),
     ...listOf(files),
     parentEntityFile: importPath(entity),
-    parentTypeFile: importPath(type),
+    parentViewFile: importPath(view),
+    parentIdNumber: /\bid!: string/.test(readFileSync(view, 'utf8')) ? 'Number(id)' : 'id',
     parentTable: table,
     onDelete: ON_DELETE[onDelete],
   };

@@ -7,6 +7,7 @@ import type { CommandDatabase } from '../../database/command-database.js';
 import { CommittedEvents, EventOutbox } from '../../events/index.js';
 import { insertPosts, type NewPost, updatePosts } from '../../posts/post-batch.js';
 import { CreatePostInput } from '../../posts/post.input.js';
+import { FIRST_USER_ID } from '../../users/user.entity.js';
 import { auditCommand } from './audit-command.js';
 import { type Candidate, openPostSource } from './post-sources.js';
 import { countOf, Progress } from './progress.js';
@@ -85,17 +86,10 @@ class Import {
   private async take({ where, fields, fault, source, unknown = [] }: Candidate): Promise<void> {
     try {
       if (fault !== undefined) throw new AppError('VALIDATION_ERROR', fault);
-      const { title, content, status } = await checkInput(CreatePostInput, fields as object);
-      this.batch.push({
-        title,
-        content,
-        status: status || undefined,
-        authorId: 1,
-        createdAt: new Date(),
-        source,
-      });
+      const input = await checkInput(CreatePostInput, fields as object);
+      this.batch.push(Object.assign(input, { authorId: FIRST_USER_ID, createdAt: new Date(), source }));
       for (const member of unknown) this.unknown.set(member, (this.unknown.get(member) ?? 0) + 1);
-      this.characters += title.length + content.length;
+      this.characters += input.title.length + input.content.length;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       this.reject(where, error.message);

@@ -7,14 +7,7 @@ import {
 import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { allowStoring } from '../http/cache-headers.js';
-
-/**
- * A row with a version, which grows with every write; see `migrations/row-versions.ts`.
- * The time distinguishes rows of two databases that have the same version, such as before and after a restore.
- */
-export type Versioned = { readonly version: number } & (
-  { readonly updated_at: string } | { readonly updatedAt: Date } | { readonly createdAt: Date }
-);
+import type { Versioned } from '../ports/expected-version.js';
 
 /**
  * The strong entity tag of a representation (RFC 9110, section 8.8.3).
