@@ -362,4 +362,25 @@ describe.each(STORES)('REFRESH_REUSE=revoke on %s', (store) => {
     expect(await refresh(other.refresh)).toHaveStatus(200);
     await api.stop();
   });
+
+  it('only rejects the token that was exchanged last, for 10 seconds: two tabs may exchange the same one', async () => {
+    const api = await startApi(store, { REFRESH_REUSE: 'revoke' });
+    await api.accounts.register('ada@example.com');
+    const first = await api.accounts.login('ada@example.com');
+    const refresh = (token: string) => api.post('/auth/refresh/', { refresh: token });
+
+    const replies = await Promise.all(Array.from({ length: 5 }, () => refresh(first.refresh)));
+    const [exchanged, ...more] = replies.filter(({ status }) => status === 200);
+    expect(more).toEqual([]);
+    expect(replies.filter(({ status }) => status === 401)).toHaveLength(4);
+    api.moveClock(5000);
+    expect(await refresh(first.refresh)).toBeError('TOKEN_NOT_VALID');
+    const second = exchanged!.body;
+    expect(await api.post('/auth/verify/', { token: second.refresh })).toHaveStatus(200);
+
+    api.moveClock(10_000);
+    expect(await refresh(first.refresh)).toBeError('TOKEN_NOT_VALID');
+    expect(await refresh(second.refresh)).toBeError('TOKEN_NOT_VALID');
+    await api.stop();
+  });
 });

@@ -29,7 +29,7 @@ export class Login {
   @TextColumn('refresh_jti', { nullable: true })
   refreshJti!: string | null;
 
-  /** The predecessor of the current refresh token. */
+  /** The predecessor of the current refresh token, which was exchanged for it at `lastUsedAt`. */
   @TextColumn('previous_jti', { nullable: true })
   previousJti!: string | null;
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { LessThan, MoreThan, MoreThanOrEqual, Not, Repository } from 'typeorm';
+import { LessThan, LessThanOrEqual, MoreThan, MoreThanOrEqual, Not, Repository } from 'typeorm';
 import { auditAccount, runWithoutTrail } from '../../common/ports/audit-trail.js';
 import { Clock } from '../../common/ports/clock.js';
 import type { ClientInfo } from '../../common/http/client.js';
@@ -12,6 +12,9 @@ import { Login } from './login.entity.js';
 
 /** The newest logins that a list contains. */
 const LIST_LIMIT = 1000;
+
+/** How long a refresh token may be presented again after its exchange, in milliseconds. */
+const REUSE_TOLERANCE = 10_000;
 
 /** A new login: by cookie it has a secret, by token a refresh token. */
 interface NewLogin {
@@ -115,9 +118,17 @@ export class Logins {
     return this.endOne(user_id, sid);
   }
 
-  /** Ends the login of a refresh token that was used twice: either the client or the token's thief did that. */
+  /**
+   * Ends the login of a refresh token that was used twice: either the client or the token's thief did that. Two tabs of
+   * a browser may exchange the same token, so the token that was exchanged last may come again for 10 seconds.
+   */
   async revoke({ sid, user_id, jti }: PresentedToken): Promise<void> {
-    await this.logins.delete({ id: sid, accountId: user_id, refreshJti: Not(jti) });
+    const reused = { id: sid, accountId: user_id, refreshJti: Not(jti) };
+    const since = new Date(this.clock.now().getTime() - REUSE_TOLERANCE);
+    await this.logins.delete([
+      { ...reused, previousJti: Not(jti) },
+      { ...reused, lastUsedAt: LessThanOrEqual(since) },
+    ]);
   }
 
   /** Ends all logins of an account. @param except id of the login to keep */
