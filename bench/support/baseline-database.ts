@@ -4,7 +4,7 @@ import { Pool, type PoolClient, types } from 'pg';
 import { graphqlStatements } from './baseline-graphql.ts';
 import { orderStatements } from './baseline-orders.ts';
 
-export type Values = Record<string, string | number | null>;
+type Values = Record<string, string | number | null>;
 export type Row = Record<string, any>;
 type Rows = Row[] | Promise<Row[]>;
 export type Run = (name: keyof typeof SQL, values: Values) => Rows;
