@@ -105,8 +105,8 @@ export class IdempotencyService {
     try {
       await this.assertNotFull();
       const response = await this.transactions.deferred(handle, {
-        atBegin: () => this.claim(id, fingerprints[0]),
-        atEnd: (made) => this.save(id, made),
+        atBegin: () => this.claim(id),
+        atEnd: (made) => this.save(id, fingerprints[0], made),
       });
       return { response, isReplayed: false };
     } catch (error) {
@@ -144,35 +144,42 @@ export class IdempotencyService {
   }
 
   /**
-   * Inserts the record, unless another request has done so or is in progress. The lock excludes concurrent inserts, so
-   * the index never waits, and shows a record that has just committed; others see this one after the commit.
+   * Excludes other requests with the record until the end of the transaction, if none has it.
+   *
+   * The second statement sees what was committed before the lock was taken: a statement that also takes the lock
+   * would not.
    */
-  private async claim(id: string, fingerprint: string): Promise<void> {
-    const now = this.clock.now();
-    const claimed = await this.transactions.execute(
-      `INSERT INTO idempotency_records (id, fingerprint, status, headers, expires_at)
-       SELECT :id, :fingerprint, 0, '', :expiresAt WHERE ${this.queries.dialect.tryLock(':id')}
-       ON CONFLICT (id) DO UPDATE SET fingerprint = excluded.fingerprint, expires_at = excluded.expires_at
-       WHERE idempotency_records.expires_at <= :now
-       RETURNING id`,
-      {
-        id,
-        fingerprint,
-        expiresAt: new Date(now.getTime() + LIFETIME).toISOString(),
-        now: now.toISOString(),
-      },
+  private async claim(id: string): Promise<void> {
+    const { dialect } = this.queries;
+    const [lock] = await this.transactions.execute<{ taken: boolean | number }>(
+      `SELECT ${dialect.tryLock(':id')} AS taken`,
+      { id },
     );
-    if (claimed.length === 0) throw TAKEN;
+    if (!lock!.taken) throw TAKEN;
+    const records = await this.transactions.execute(
+      'SELECT id FROM idempotency_records WHERE id = :id AND expires_at > :now',
+      { id, now: this.clock.now().toISOString() },
+    );
+    if (records.length > 0) throw TAKEN;
   }
 
-  private async save(id: string, { status, headers, body }: StoredResponse): Promise<void> {
+  private async save(
+    id: string,
+    fingerprint: string,
+    { status, headers, body }: StoredResponse,
+  ): Promise<void> {
     const { text, encoding } = body === null ? NO_BODY : await compress(body);
     const head = JSON.stringify(headers);
     const size = OVERHEAD + Buffer.byteLength(head) + Buffer.byteLength(text ?? '');
+    const expiresAt = new Date(this.clock.now().getTime() + LIFETIME).toISOString();
+    // An expired record may still be there.
     await this.transactions.execute(
-      `UPDATE idempotency_records
-       SET status = :status, headers = :head, body = :text, encoding = :encoding, size = :size WHERE id = :id`,
-      { id, status, head, text, encoding, size },
+      `INSERT INTO idempotency_records (id, fingerprint, status, headers, body, encoding, size, expires_at)
+       VALUES (:id, :fingerprint, :status, :head, :text, :encoding, :size, :expiresAt)
+       ON CONFLICT (id) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
+         headers = excluded.headers, body = excluded.body, encoding = excluded.encoding, size = excluded.size,
+         expires_at = excluded.expires_at`,
+      { id, fingerprint, status, head, text, encoding, size, expiresAt },
     );
     this.usage += size;
     // The caller, or the account that a registration has created.
