@@ -6,7 +6,7 @@ import { createApp } from '../src/app.factory.js';
 import { loadConfig } from '../src/config/load-config.js';
 import { Database } from '../src/database/database.js';
 import { Transactions } from '../src/database/transactions.js';
-import { EventNumbering, EventOutbox } from '../src/events/index.js';
+import { EventAppender, eventAppender, EventOutbox } from '../src/events/index.js';
 import { insertPosts } from '../src/posts/post-batch.js';
 import { PostsService } from '../src/posts/posts.service.js';
 import { bearer, startApi, TestApi } from './support/api.js';
@@ -355,7 +355,7 @@ describe.each(STORES)('a new epoch on %s', (store) => {
     await api.posts.create();
     await api.posts.create();
     const before = (await api.get('/v1/events')).body.data.map(({ id }: any) => id);
-    await api.app.get(EventNumbering, { strict: false }).renewEpoch();
+    await api.app.get(EventAppender, { strict: false }).renewEpoch();
     await api.posts.create();
 
     const { data } = (await api.get(`/v1/events?cursor=${before[0]}`)).body;
@@ -403,7 +403,7 @@ describe('the identity of the database server', () => {
     const api = new TestApi(await createApp(config), config, () => store.remove());
     await api.posts.create();
     const { queries } = api.app.get(Database);
-    const replica = new EventNumbering(queries, api.app.get(Transactions));
+    const replica = eventAppender(queries, api.app.get(Transactions));
     await proxy.cut();
     await expect(replica.open()).rejects.toThrow(Error);
     await proxy.restore();
@@ -433,7 +433,7 @@ describe('the identity of the database server', () => {
     // An event gets its epoch when it is numbered, and reading numbers it.
     await epochs(again);
     const { queries } = again.app.get(Database);
-    await new EventNumbering(queries, again.app.get(Transactions)).renewEpoch();
+    await eventAppender(queries, again.app.get(Transactions)).renewEpoch();
     await again.posts.create();
 
     expect(new Set(await epochs(again)).size).toBe(3);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Purger } from '../src/common/retention/purger.js';
 import { Database } from '../src/database/database.js';
 import { Transactions } from '../src/database/transactions.js';
-import { EventNumbering } from '../src/events/index.js';
+import { EventAppender } from '../src/events/index.js';
 import { PostsService } from '../src/posts/posts.service.js';
 import { bearer, startApi, startApiOn, type TestApi } from './support/api.js';
 import { runCommand } from './support/command.js';
@@ -260,7 +260,7 @@ describe.each(STORES)('old events on %s', (store) => {
     expect(await api.get(`/v1/events?cursor=${ids[0]}`)).toBeError('EVENTS_EXPIRED');
 
     // The same rules apply to an earlier epoch, but positions that a later epoch took over are gone.
-    await api.app.get(EventNumbering, { strict: false }).renewEpoch();
+    await api.app.get(EventAppender, { strict: false }).renewEpoch();
     await api.posts.create();
     expect(await api.get(`/v1/events?cursor=${ids[2]}`)).toBeError('INVALID_CURSOR');
     expect(await api.get(`/v1/events?cursor=${ids[0]!.replace(/-.+/, '-5')}`)).toBeError('EVENTS_EXPIRED');
@@ -269,7 +269,7 @@ describe.each(STORES)('old events on %s', (store) => {
 
   it('return 410 for ids that a lost server assigned, however often the service has restarted since', async () => {
     const api = await startApi(store);
-    const numbering = api.app.get(EventNumbering, { strict: false });
+    const numbering = api.app.get(EventAppender, { strict: false });
     const newest = async () => (await api.get('/v1/events')).body.data.at(-1).id;
     await api.posts.create();
     await newest();

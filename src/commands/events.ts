@@ -41,13 +41,20 @@ const SOURCE = process.env['PUBLIC_URL'] ?? 'http://127.0.0.1:3000';
 await (command === 'tail'
   ? runDatabaseCommand(
       ({ queries, transactions }) =>
-        tail(new events.EventStore(queries, transactions, new events.EventTypes())),
+        tail(
+          new events.EventStore(
+            queries,
+            transactions,
+            new events.EventTypes(),
+            events.eventAppender(queries, transactions),
+          ),
+        ),
       { access: 'read' },
     )
   : runDatabaseCommand(renewEpoch, { access: 'write' }));
 
 async function renewEpoch({ queries, transactions }: CommandDatabase): Promise<number> {
-  await new events.EventNumbering(queries, transactions).renewEpoch();
+  await events.eventAppender(queries, transactions).renewEpoch();
   console.log('Started a new epoch for event ids');
   return 0;
 }

@@ -1,6 +1,8 @@
 /** The SQL that differs between the two databases. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres';
+  /** Whether one process at a time uses the database, apart from commands. */
+  readonly hasOneProcess: boolean;
   /** `:now`, or one millisecond past the column where that is later: times only move forward. */
   forward(column: string, now: string): string;
   /** A subquery with the integers of a JSON array, such as `[1,2]`. */
@@ -46,6 +48,7 @@ export interface Dialect {
 
 export const SQLITE: Dialect = {
   name: 'sqlite',
+  hasOneProcess: true,
   forward: (column, now) => `max(${now}, strftime('%Y-%m-%dT%H:%M:%fZ', ${column}, '+0.001 seconds'))`,
   integersOf: (array) => `SELECT value FROM json_each(${array})`,
   elementsOf: (array) => `json_each(${array})`,
@@ -78,6 +81,7 @@ export const SQLITE: Dialect = {
 
 export const POSTGRES: Dialect = {
   name: 'postgres',
+  hasOneProcess: false,
   forward: (column, now) => `greatest(${now}::timestamptz, ${column} + interval '1 millisecond')`,
   integersOf: (array) =>
     `SELECT value::bigint FROM json_array_elements_text(${array}::json) AS element (value)`,

@@ -1,4 +1,5 @@
-import type { ExportedColumn } from './exported-columns.js';
+/** The form of a column in a view: unchanged, as text (the ids of version 2), JSON text as JSON, or as a time. */
+export type ExportedColumn = 'value' | 'text' | 'json' | 'moment';
 
 /** A change of a resource, before it has a position in the log. */
 export interface NewEvent {

@@ -6,7 +6,7 @@ import { Database } from '../database/database.js';
 import type { Listening } from '../database/listening.js';
 import { CommittedEvents } from './committed-events.js';
 import { EVERY_EVENT } from './event-filter.js';
-import { CHANNEL, EventNumbering } from './event-numbering.js';
+import { CHANNEL, EventAppender } from './event-appender.js';
 import { EventStore } from './event-store.js';
 import { StoredEvent } from './stored-event.js';
 
@@ -72,7 +72,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
 
   constructor(
     private readonly store: EventStore,
-    private readonly numbering: EventNumbering,
+    private readonly appender: EventAppender,
     private readonly database: Database,
     private readonly config: Config,
     committed: CommittedEvents,
@@ -85,7 +85,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
 
   async onApplicationBootstrap(): Promise<void> {
     try {
-      await this.numbering.open();
+      await this.appender.open();
       await this.findHead();
     } catch (error) {
       // The migrations have not run, or the database is read-only: the service starts, and reports it.
@@ -184,7 +184,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
 
   private async number(): Promise<number> {
     // Numbering is not a change by the caller.
-    await this.outside(() => this.numbering.number());
+    await this.outside(() => this.appender.number());
     // Besides its result, this query lets PostgreSQL remove numbered events from the index of those without a position:
     // the numbering does not always do that, and would read them every time.
     return (await this.store.state()).last;

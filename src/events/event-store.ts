@@ -6,7 +6,7 @@ import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
 import { type EpochRange, wasNeverGiven } from './epoch-range.js';
 import type { EventFilter } from './event-filter.js';
-import { lastPosition } from './event-numbering.js';
+import { EventAppender } from './event-appender.js';
 import { EventTypes } from './event-types.js';
 import type { EventRow } from './stored-event.js';
 
@@ -42,17 +42,15 @@ export class EventStore {
     private readonly queries: Queries,
     private readonly transactions: Transactions,
     private readonly types: EventTypes,
+    private readonly appender: EventAppender,
   ) {}
 
   /** The end of the log. */
   async state(): Promise<LogState> {
-    const { dialect } = this.queries;
-    // On SQLite, events have their position from the beginning.
-    const unnumbered =
-      dialect.name === 'postgres' ? 'EXISTS (SELECT 1 FROM events WHERE position IS NULL)' : 'FALSE';
+    const { lastPosition, hasUnnumbered } = this.appender;
     // Not `one`: while an old snapshot lasts, this takes long.
     const [row] = await this.queries.all<{ last: number; unnumbered: boolean | number }>(
-      `SELECT ${lastPosition(dialect)} AS last, ${unnumbered} AS unnumbered FROM event_log WHERE id = 1`,
+      `SELECT ${lastPosition} AS last, ${hasUnnumbered} AS unnumbered FROM event_log WHERE id = 1`,
     );
     return { last: row!.last, hasUnnumbered: Boolean(row!.unnumbered) };
   }
@@ -75,7 +73,7 @@ export class EventStore {
     );
     if (found) return position;
     const [range] = await this.queries.all<EpochRange>(
-      `SELECT given.first_position AS first, event_log.epoch = given.epoch AS "isCurrent", ${lastPosition(this.queries.dialect)} AS last,
+      `SELECT given.first_position AS first, event_log.epoch = given.epoch AS "isCurrent", ${this.appender.lastPosition} AS last,
          (SELECT min(position) FROM events) AS oldest,
          (SELECT epoch FROM events WHERE position >= given.first_position ORDER BY position LIMIT 1)
            = given.epoch AS "hasFirst",

@@ -4,12 +4,16 @@ import { EventEmitterModule } from '@nestjs/event-emitter';
 import { Clock } from '../common/ports/clock.js';
 import { Metrics } from '../common/ports/metrics.js';
 import { Database } from '../database/database.js';
+import { Queries } from '../database/queries.js';
+import { Transactions } from '../database/transactions.js';
 import { CommittedEvents } from './committed-events.js';
 import { ConsumerLimits } from './consumer-limits.js';
 import type { EventsOf } from './define-events.js';
 import { EventFeed } from './event-feed.js';
 import { EventLog } from './event-log.js';
-import { EventNumbering } from './event-numbering.js';
+import { EventAppender } from './event-appender.js';
+import { PostgresEventAppender } from './event-appender.postgres.js';
+import { SqliteEventAppender } from './event-appender.sqlite.js';
 import { EventOutbox } from './event-outbox.js';
 import { EventPurge } from './event-purge.js';
 import { EventQuery } from './event-query.js';
@@ -24,6 +28,13 @@ import { JsonScalar } from './graphql/json.scalar.js';
 import { InProcessEvents } from './in-process-events.js';
 import { measureEvents } from './measure-events.js';
 
+/** The appender of the current database. */
+export const eventAppender = (queries: Queries, transactions: Transactions): EventAppender =>
+  new { sqlite: SqliteEventAppender, postgres: PostgresEventAppender }[queries.dialect.name](
+    queries,
+    transactions,
+  );
+
 @Module({})
 class FeatureEventsModule {}
 
@@ -37,7 +48,7 @@ class FeatureEventsModule {}
     ConsumerLimits,
     EventFeed,
     EventLog,
-    EventNumbering,
+    { provide: EventAppender, inject: [Queries, Transactions], useFactory: eventAppender },
     EventOutbox,
     EventPurge,
     EventQuery,
@@ -60,10 +71,11 @@ export class EventsModule {
     limits: ConsumerLimits,
     streams: EventStreams,
     log: EventLog,
+    appender: EventAppender,
     subscribers: Subscribers,
   ) {
     if (!metrics.enabled) return;
-    measureEvents({ metrics, database, clock, limits, streams, log, subscribers });
+    measureEvents({ metrics, database, clock, limits, streams, log, appender, subscribers });
   }
 
   /** Registers the events of a module. */

@@ -4,6 +4,7 @@ import { CONNECTION_LIMITS } from '../common/server/connection-limit.js';
 import type { Labels, Metrics } from '../common/ports/metrics.js';
 import type { Database } from '../database/database.js';
 import type { ConsumerLimits } from './consumer-limits.js';
+import type { EventAppender } from './event-appender.js';
 import type { EventLog } from './event-log.js';
 import type { EventStreams } from './event-streams.js';
 import type { Subscribers } from './subscribers/subscribers.js';
@@ -15,6 +16,7 @@ interface Services {
   readonly limits: ConsumerLimits;
   readonly streams: EventStreams;
   readonly log: EventLog;
+  readonly appender: EventAppender;
   readonly subscribers: Subscribers;
 }
 
@@ -43,16 +45,12 @@ export function measureEvents(services: Services): void {
   measureSubscribers(services);
 }
 
-function measureLog({ metrics, database, clock }: Services): void {
+function measureLog({ metrics, database, clock, appender }: Services): void {
   metrics.gauge(
     'event_log_unnumbered_age_seconds',
     'How long the oldest event has waited for its position, 0 where there is none',
     async () => {
-      // On SQLite, an event has its position from the beginning.
-      if (database.queries.dialect.name === 'sqlite') return 0;
-      const [oldest] = await database.peek<{ time: string }>(
-        'SELECT time FROM events WHERE position IS NULL ORDER BY id LIMIT 1',
-      );
+      const [oldest] = await database.peek<{ time: string }>(appender.oldestUnnumbered);
       return ageOf(oldest?.time, clock);
     },
   );

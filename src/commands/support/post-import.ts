@@ -4,7 +4,7 @@ import { AppError } from '../../common/errors/errors.js';
 import { checkInput } from '../../common/validation/input.pipe.js';
 import { Clock } from '../../common/ports/clock.js';
 import type { CommandDatabase } from '../../database/command-database.js';
-import { CommittedEvents, EventOutbox } from '../../events/index.js';
+import { CommittedEvents, eventAppender, EventOutbox } from '../../events/index.js';
 import { insertPosts, type NewPost, updatePosts } from '../../posts/post-batch.js';
 import { CreatePostInput } from '../../posts/post.input.js';
 import { FIRST_USER_ID } from '../../users/user.entity.js';
@@ -57,7 +57,12 @@ class Import {
   ) {
     this.done = skip;
     const { queries, transactions } = database;
-    this.events = new EventOutbox(queries, transactions, new Clock(), new CommittedEvents());
+    this.events = new EventOutbox(
+      transactions,
+      eventAppender(queries, transactions),
+      new Clock(),
+      new CommittedEvents(),
+    );
   }
 
   async run(name: string): Promise<number> {

@@ -72,8 +72,7 @@ export class Subscribers implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   private async startAll(subscribers: readonly Registration[]): Promise<void> {
-    // The embedded database has one process, this one.
-    if (this.queries.dialect.name === 'sqlite') await this.positions.releaseAll();
+    if (this.queries.dialect.hasOneProcess) await this.positions.releaseAll();
     const last = await this.log.catchUp();
     for (const subscriber of subscribers) {
       if (!this.subscriptions.has(subscriber.name)) await this.start(subscriber, last);

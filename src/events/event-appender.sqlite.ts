@@ -1,0 +1,31 @@
+import type { NewEvent } from './define-events.js';
+import { EventAppender, type RecordedChange } from './event-appender.js';
+import type { Statement } from '../database/transactions.js';
+
+/** There is one writer at a time, so events get their position when they are inserted. */
+export class SqliteEventAppender extends EventAppender {
+  readonly lastPosition = `coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0)`;
+  readonly hasUnnumbered = 'FALSE';
+  readonly oldestUnnumbered = 'SELECT time FROM events WHERE FALSE';
+
+  insertion(events: readonly NewEvent[], time: string): Statement {
+    return this.insertInto({ epoch: '(SELECT epoch FROM event_log WHERE id = 1)' }, events, time);
+  }
+
+  change<Change extends string, Row>({
+    statement,
+    time,
+    eventOf,
+  }: RecordedChange<Change, Row>): Promise<Row[]> {
+    return this.transactions.executeBoth<Row>(statement, (rows) =>
+      rows.length === 0 ? undefined : this.insertion(rows.map(eventOf), time),
+    );
+  }
+
+  /** The database cannot detect that it was restored; but the process has been restarted since. */
+  open(): Promise<void> {
+    return this.renewEpoch();
+  }
+
+  async number(): Promise<void> {}
+}
