@@ -9,18 +9,20 @@ import type { PageRequest } from '../common/pagination/page-request.js';
 import { MESSAGES } from '../common/errors/messages.js';
 import { NO_ROW } from '../common/validation/id.js';
 import { isForeignKeyViolation } from '../database/failures.js';
-import { Transactions } from '../database/transactions.js';
 import { EventOutbox } from '../events/index.js';
 import { Order } from './order.entity.js';
 import { ORDER_EVENTS } from './order.events.js';
-import { toOrderView } from './order.view.js';
+import { ORDER_COLUMNS, toOrderView } from './order.view.js';
+
+const INSERT = `
+  INSERT INTO orders (account_id, status, payload, created_at) VALUES (:ownerId, 'created', :payload, :now)
+  RETURNING ${[...Object.keys(ORDER_COLUMNS), 'version'].join(', ')}`;
 
 @Injectable()
 export class OrdersService {
   constructor(
     @InjectRepository(Order) private readonly orders: Repository<Order>,
     private readonly clock: Clock,
-    private readonly transactions: Transactions,
     private readonly events: EventOutbox,
   ) {}
 
@@ -46,15 +48,20 @@ export class OrdersService {
    * @throws AppError `UNAUTHENTICATED` when the owner was deleted after the authentication
    */
   async create(payload: string, owner: Account | null): Promise<Order> {
-    const { orders, clock } = this;
-    const accountId = owner?.id ?? null;
+    const createdAt = this.clock.now();
+    const toOrder = (row: Pick<Order, 'id' | 'version'>): Order =>
+      this.orders.create({ ...row, accountId: ownerId, status: 'created', payload, createdAt });
+    const ownerId = owner?.id ?? null;
+    const parameters = { ownerId, payload, now: createdAt.toISOString() };
     try {
-      return await this.transactions.run(async () => {
-        const order = orders.create({ accountId, status: 'created', payload, createdAt: clock.now() });
-        await orders.save(order);
-        await this.events.record(ORDER_EVENTS.of('created', toOrderView(order), { ownerId: accountId }));
-        return order;
-      });
+      const [row] = await this.events.change(
+        ORDER_EVENTS,
+        'created',
+        { sql: INSERT, parameters },
+        (inserted: Pick<Order, 'id' | 'version'>) => toOrderView(toOrder(inserted)),
+        { ownerId },
+      );
+      return toOrder(row!);
     } catch (error) {
       if (!isForeignKeyViolation(error)) throw error;
       throw new AppError('UNAUTHENTICATED', MESSAGES.UNAUTHENTICATED, { cause: error });
