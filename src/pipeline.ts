@@ -1,6 +1,7 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AuditLog } from './audit/audit-log.js';
 import { auditTrails } from './audit/audit-requests.js';
+import { bearerTokens, JwtStrategy } from './auth/tokens/index.js';
 import { cors } from './common/http/cors.js';
 import { headers } from './common/http/headers.js';
 import { jsonBodies } from './common/http/json-body.js';
@@ -73,6 +74,7 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
   await fastify.register(jsonBodies, { metrics });
 
   // `preHandler` and `onSend` of routes, around Nest: guards, interceptors, pipes, handler.
+  await fastify.register(bearerTokens, { strategy: app.get<JwtStrategy>(JwtStrategy) });
   await fastify.register(jsonText);
   await fastify.register(entityTags);
   await fastify.register(idempotentResponses, { metrics });

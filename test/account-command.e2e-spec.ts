@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DiscoveryModule, DiscoveryService, NestFactory } from '@nestjs/core';
+import { ACCOUNT_MODULES } from '../src/commands/support/account-command.js';
+import { CommandModule } from '../src/commands/support/command.module.js';
+import { Purger } from '../src/common/retention/purger.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { runCommand, spawnCommand } from './support/command.js';
 import { STORES } from './support/stores.js';
@@ -238,5 +242,30 @@ describe('the parameters of the account command', () => {
 
     expect(child.code).toBe(0);
     expect(child.output).toMatch(/^Usage: npm run account[^]+reset-password <e-mail>/);
+  });
+});
+
+describe.each(STORES)('the modules of the account command on %s', (store) => {
+  it('serve, schedule and send nothing, and purge every table that expires with an account', async () => {
+    const api = await startApi(store);
+    const context = await NestFactory.createApplicationContext(
+      CommandModule.with(api.config, [...ACCOUNT_MODULES, DiscoveryModule]),
+      { logger: false, abortOnError: false },
+    );
+    const providers = context.get(DiscoveryService, { strict: false }).getProviders();
+    const started = providers.filter(({ instance }) =>
+      ['onModuleInit', 'onApplicationBootstrap'].some((hook) => hook in Object(instance)),
+    );
+    const tables = async (app: { get: typeof context.get }) => [
+      ...(await app.get(Purger, { strict: false }).purge()).keys(),
+    ];
+
+    expect(started.map(({ name }) => name)).toEqual([]);
+    const ofService = new Set(['webhook_deliveries', 'events']);
+    expect((await tables(context)).toSorted()).toEqual(
+      (await tables(api.app)).filter((table) => !ofService.has(table)).toSorted(),
+    );
+    await context.close();
+    await api.stop();
   });
 });

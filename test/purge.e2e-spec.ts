@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { createApp } from '../src/app.factory.js';
 import { Clock } from '../src/common/ports/clock.js';
-import { Purger } from '../src/common/retention/purger.js';
+import { Purger, PurgeSchedule } from '../src/common/retention/purger.js';
 import { Queries } from '../src/database/queries.js';
 import { Transactions } from '../src/database/transactions.js';
 import { onlyFake } from './support/fake-timers.js';
@@ -72,17 +72,18 @@ describe.each(STORES)('the schedule of purges on %s', (store) => {
     await addFailures(api, 'old', 3, new Date(Date.now() - 1000));
     const purger = new Purger(api.app.get(Transactions), api.app.get(Clock));
     purger.register('login_failures');
+    const schedule = new PurgeSchedule(purger);
 
     jest.useFakeTimers(onlyFake('setTimeout', 'clearTimeout'));
     try {
-      purger.onApplicationBootstrap();
-      // The next timer is that of the purger; those of the database keep running in real time.
+      schedule.onApplicationBootstrap();
+      // The next timer is that of the schedule; those of the database keep running in real time.
       jest.advanceTimersToNextTimer();
     } finally {
       jest.useRealTimers();
     }
     // Waits for the purge to finish.
-    await purger.onApplicationShutdown();
+    await schedule.onApplicationShutdown();
 
     expect(await failures(api)).toEqual([]);
     await api.stop();

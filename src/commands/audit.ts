@@ -26,16 +26,16 @@ const filter = {
 };
 
 // Loaded after the flags are parsed, so that `--help` is fast.
-const { AuditEntry } = await import('../audit/audit-entry.entity.js');
 const { toAuditEntryView } = await import('../audit/audit-entry.view.js');
-const { auditLog } = await import('./support/audit-command.js');
+const { AuditLog } = await import('../audit/audit-log.js');
+const { AuditLogModule } = await import('../audit/audit-log.module.js');
 const { runDatabaseCommand } = await import('./support/run-command.js');
 
 await runDatabaseCommand(
-  async (database) => {
-    const entries = await auditLog(database).find(filter);
+  async (context) => {
+    const entries = await context.get(AuditLog, { strict: false }).find(filter);
     for (const entry of entries) console.log(JSON.stringify(toAuditEntryView(entry)));
     return 0;
   },
-  { entities: [AuditEntry], access: 'read' },
+  { modules: [AuditLogModule], access: 'read' },
 );

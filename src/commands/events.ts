@@ -1,7 +1,6 @@
 import '../require-node.js';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CommandDatabase } from '../database/command-database.js';
-import type { EventStore } from '../events/index.js';
+import type { EventAppender, EventStore } from '../events/index.js';
 import { parseCommandLine, rejectUsage } from './support/command-line.js';
 
 /** The interval between two reads, in milliseconds. */
@@ -38,23 +37,16 @@ const { runDatabaseCommand, UsageError } = await import('./support/run-command.j
 /** The address of the service, as the service itself has it. */
 const SOURCE = process.env['PUBLIC_URL'] ?? 'http://127.0.0.1:3000';
 
-await (command === 'tail'
-  ? runDatabaseCommand(
-      ({ queries, transactions }) =>
-        tail(
-          new events.EventStore(
-            queries,
-            transactions,
-            new events.EventTypes(),
-            events.eventAppender(queries, transactions),
-          ),
-        ),
-      { access: 'read' },
-    )
-  : runDatabaseCommand(renewEpoch, { access: 'write' }));
+await runDatabaseCommand(
+  (context) =>
+    command === 'tail'
+      ? tail(context.get(events.EventStore, { strict: false }))
+      : renewEpoch(context.get(events.EventAppender, { strict: false })),
+  { modules: [events.EventRecordsModule], access: command === 'tail' ? 'read' : 'write' },
+);
 
-async function renewEpoch({ queries, transactions }: CommandDatabase): Promise<number> {
-  await events.eventAppender(queries, transactions).renewEpoch();
+async function renewEpoch(appender: EventAppender): Promise<number> {
+  await appender.renewEpoch();
   console.log('Started a new epoch for event ids');
   return 0;
 }

@@ -1,6 +1,6 @@
 import '../require-node.js';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CommandDatabase } from '../database/command-database.js';
+import type { CommandDatabase as CommandDatabaseType } from '../database/command-database.js';
 import type { NewPost } from '../posts/post-batch.js';
 import { parseCommandLine, parseNumber, YES } from './support/command-line.js';
 import { generateName, generatePost } from './support/generate.js';
@@ -27,18 +27,23 @@ const count = parseNumber('--posts', values.posts, 1);
 const userCount = parseNumber('--users', values.users, 0, MAX_USERS);
 
 // Loaded after the flags are parsed, so that `--help` is fast.
+const { Clock } = await import('../common/ports/clock.js');
+const { CommandDatabase } = await import('../database/command-database.js');
 const { insertPosts } = await import('../posts/post-batch.js');
 const { insertUsers } = await import('../users/user-batch.js');
 const { FIRST_USER_ID } = await import('../users/user.entity.js');
 const { runDatabaseCommand } = await import('./support/run-command.js');
 
-await runDatabaseCommand(seed, { access: 'write', yes: values.yes });
+await runDatabaseCommand((context) => seed(context.get(CommandDatabase), context.get(Clock).now()), {
+  access: 'write',
+  yes: values.yes,
+});
 
-async function seed(database: CommandDatabase): Promise<number> {
-  const authors = userCount === 0 ? [FIRST_USER_ID] : await makeUsers(database, userCount);
+async function seed(database: CommandDatabaseType, now: Date): Promise<number> {
+  const authors = userCount === 0 ? [FIRST_USER_ID] : await makeUsers(database, now);
 
   const progress = new Progress('posts', count);
-  const start = Date.now() - count * 1000;
+  const start = now.getTime() - count * 1000;
   for (let done = 0; done < count;) {
     const posts = Array.from({ length: Math.min(BATCH, count - done) }, (_, n): NewPost => {
       const number = done + n;
@@ -58,10 +63,10 @@ async function seed(database: CommandDatabase): Promise<number> {
 }
 
 /** @returns their ids */
-function makeUsers(database: CommandDatabase, length: number): Promise<number[]> {
-  const users = Array.from({ length }, (_, n) => ({
+function makeUsers(database: CommandDatabaseType, now: Date): Promise<number[]> {
+  const users = Array.from({ length: userCount }, (_, n) => ({
     name: generateName(n),
     email: `user${n + 1}@example.com`,
   }));
-  return insertUsers(database, users, new Date());
+  return insertUsers(database, users, now);
 }

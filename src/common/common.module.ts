@@ -3,13 +3,13 @@ import { Clock } from './ports/clock.js';
 import { Drain } from './server/drain.js';
 import { Upgrades } from './server/upgrades.js';
 import { AccountData } from './retention/account-data.js';
-import { Purger } from './retention/purger.js';
+import { Purger, PurgeSchedule } from './retention/purger.js';
 import { RateLimiter } from './http/rate-limiter.js';
 
 /** Providers for every module. */
 @Global()
 @Module({
-  providers: [AccountData, Clock, Drain, Purger, RateLimiter, Upgrades],
+  providers: [AccountData, Clock, Drain, Purger, PurgeSchedule, RateLimiter, Upgrades],
   exports: [AccountData, Clock, Drain, Purger, RateLimiter, Upgrades],
 })
 export class CommonModule {}

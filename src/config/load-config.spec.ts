@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { loadConfig, loadPasswordPolicy } from './load-config.js';
+import { loadCommandConfig, loadConfig } from './load-config.js';
 
 describe('loadConfig', () => {
   const folder = mkdtempSync(join(tmpdir(), 'config-'));
@@ -236,7 +236,7 @@ describe('loadConfig', () => {
     const production = { DATA_DIR, NODE_ENV: 'production', WRITE_ACCESS: 'open', JWT_SECRET: 's'.repeat(32) };
 
     expect(loadConfig(production).passwordPolicy).toBe('strict');
-    expect(loadPasswordPolicy({ NODE_ENV: 'production' })).toBe('strict');
+    expect(loadCommandConfig({ NODE_ENV: 'production' }).passwordPolicy).toBe('strict');
     expect(loadConfig({ ...production, PASSWORD_POLICY: 'length' }).passwordPolicy).toBe('length');
   });
 

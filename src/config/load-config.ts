@@ -6,7 +6,7 @@ import { readSecretFiles } from './secret-files.js';
 import { misspeltSettings } from './misspelt-settings.js';
 import { mailFaults, mailSettings, toMail } from './load-mail.js';
 import { socialFaults, socialSettings, toSocialClients } from './load-social.js';
-import { storeSettings, toStore } from './load-store.js';
+import { loadStoreConfig, type StoreConfig, storeSettings, toStore } from './load-store.js';
 import { oneOf, parse, text, unusable, wholeNumber } from './settings.js';
 
 const JWT_SECRET_BYTES = 32;
@@ -47,10 +47,11 @@ const passwordSettings = z.object({
 
 const auditSettings = z.object({ AUDIT_RETENTION_DAYS: wholeNumber(1, 36_500).default(365) });
 
+const commandSettings = z.object({ ...passwordSettings.shape, ...auditSettings.shape });
+
 const settings = z.object({
   ...storeSettings.shape,
-  ...passwordSettings.shape,
-  ...auditSettings.shape,
+  ...commandSettings.shape,
   ...mailSettings.shape,
   PUBLIC_URL: text()
     .refine(isBaseUrl, { error: 'must be the address of this service, such as https://api.example.com' })
@@ -230,18 +231,19 @@ function toGraphqlSettings(env: z.infer<typeof settings>): Config['graphql'] {
   });
 }
 
-/** Reads only how long the audit log is kept, in days, for the account command. @throws ConfigError */
-export function loadAuditRetention(environment: NodeJS.ProcessEnv): number {
-  const { data, faults } = parse(auditSettings, environment);
-  if (!data) throw unusable(faults);
-  return data.AUDIT_RETENTION_DAYS;
-}
+/** The settings of the modules that commands use. */
+export type CommandConfig = StoreConfig & Pick<Config, 'passwordPolicy' | 'auditRetentionDays'>;
 
-/** Reads only the rules for passwords, for the account command. @throws ConfigError */
-export function loadPasswordPolicy(environment: NodeJS.ProcessEnv): PasswordPolicyMode {
-  const { data, faults } = parse(passwordSettings, environment);
+/** Reads only these, so that a command needs no secrets of the service. @throws ConfigError */
+export function loadCommandConfig(variables: NodeJS.ProcessEnv): CommandConfig {
+  const store = loadStoreConfig(variables);
+  const { data, faults } = parse(commandSettings, variables);
   if (!data) throw unusable(faults);
-  return toPasswordPolicy(data);
+  return {
+    ...store,
+    passwordPolicy: toPasswordPolicy(data),
+    auditRetentionDays: data.AUDIT_RETENTION_DAYS,
+  };
 }
 
 /** Outside of production, only the length is checked, so that people can try the service out. */

@@ -6,12 +6,13 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, ModulesContainer } from '@nestjs/core';
-import { getRepositoryToken, TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
+import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { Config } from '../config/config.js';
 import { Database } from './database.js';
 import { isOutage } from './failures.js';
-import { databaseOf, type Entities, openDataSource } from './open-database.js';
+import { type Entities, ownEntities } from './entities.js';
+import { databaseOf, openDataSource } from './open-database.js';
 import { Queries } from './queries.js';
 import { registerSubscribers } from './subscribers.js';
 import { Transactions } from './transactions.js';
@@ -72,10 +73,4 @@ export class DatabaseModule implements OnApplicationBootstrap, OnApplicationShut
   async onApplicationShutdown(): Promise<void> {
     await this.database.close();
   }
-}
-
-/** Nest keeps the entities of `forFeature` for each process; an application has those of its own modules. */
-function ownEntities(entities: Entities, modules: ModulesContainer): Entities {
-  const tokens = new Set([...modules.values()].flatMap(({ providers }) => [...providers.keys()]));
-  return entities.filter((entity) => tokens.has(getRepositoryToken(entity)));
 }

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
-import type { EntitySchema } from 'typeorm';
 import type { Config } from '../config/config.js';
 import type { Database } from './database.js';
+import type { Entities } from './entities.js';
 import { migrate } from './migrate.js';
 import { PostgresDataSource } from './postgres/data-source.js';
 import { PostgresDatabase } from './postgres/database.js';
@@ -9,8 +9,6 @@ import type { ServiceDataSource } from './service-data-source.js';
 import { SqliteDataSource } from './sqlite/data-source.js';
 import { SqliteDatabase } from './sqlite/database.js';
 import { lockForService } from './sqlite/file-lock.js';
-
-export type Entities = (Function | EntitySchema)[];
 
 /**
  * Opens the configured database for the service, and migrates it first, unless the configuration disables that.

@@ -38,30 +38,38 @@ export const eventAppender = (queries: Queries, transactions: Transactions): Eve
 @Module({})
 class FeatureEventsModule {}
 
+/** How events are recorded and read. Nothing in it serves or delivers, so commands may use it. */
+@Module({
+  providers: [
+    CommittedEvents,
+    { provide: EventAppender, inject: [Queries, Transactions], useFactory: eventAppender },
+    EventOutbox,
+    EventStore,
+    EventTypes,
+  ],
+  exports: [CommittedEvents, EventAppender, EventOutbox, EventStore, EventTypes],
+})
+export class EventRecordsModule {}
+
 /** The log of events in the database. It depends on no feature; features record their events here. */
 @Global()
 @Module({
-  imports: [DiscoveryModule, EventEmitterModule.forRoot({ wildcard: true })],
+  imports: [EventRecordsModule, DiscoveryModule, EventEmitterModule.forRoot({ wildcard: true })],
   controllers: [EventsController],
   providers: [
-    CommittedEvents,
     ConsumerLimits,
     EventFeed,
     EventLog,
-    { provide: EventAppender, inject: [Queries, Transactions], useFactory: eventAppender },
-    EventOutbox,
     EventPurge,
     EventQuery,
-    EventStore,
     EventStreams,
-    EventTypes,
     EventsResolver,
     JsonScalar,
     InProcessEvents,
     SubscriberPositions,
     Subscribers,
   ],
-  exports: [EventOutbox, EventLog, EventStore, EventTypes, Subscribers],
+  exports: [EventRecordsModule, EventLog, Subscribers],
 })
 export class EventsModule {
   constructor(

@@ -5,10 +5,10 @@ import { IdempotencyService } from './idempotency.service.js';
 import { IdempotencyScope } from './idempotency-scope.js';
 
 /** Where responses are stored and purged. */
-export const RECORDS_TABLE = 'idempotency_records';
+const RECORDS_TABLE = 'idempotency_records';
 
 /** Deletes the stored responses to an account: that of the registration contains the account. */
-export const eraseResponses: Erasure = ({ id }, manager) =>
+const eraseResponses: Erasure = ({ id }, manager) =>
   manager
     .createQueryBuilder()
     .delete()
@@ -16,15 +16,20 @@ export const eraseResponses: Erasure = ({ id }, manager) =>
     .where('id IN (SELECT record_id FROM idempotency_accounts WHERE account_id = :id)', { id })
     .execute();
 
-/** Idempotent requests. It depends on no feature; features decorate their handlers. */
-@Global()
-@Module({
-  providers: [IdempotencyService, IdempotencyScope],
-  exports: [IdempotencyService, IdempotencyScope],
-})
-export class IdempotencyModule {
+/** How stored responses end. Commands use it. */
+@Module({})
+export class IdempotencyRecordsModule {
   constructor(purger: Purger, accountData: AccountData) {
     accountData.register(eraseResponses);
     purger.register(RECORDS_TABLE);
   }
 }
+
+/** Idempotent requests. It depends on no feature; features decorate their handlers. */
+@Global()
+@Module({
+  imports: [IdempotencyRecordsModule],
+  providers: [IdempotencyService, IdempotencyScope],
+  exports: [IdempotencyService, IdempotencyScope],
+})
+export class IdempotencyModule {}

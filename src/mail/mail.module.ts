@@ -10,11 +10,19 @@ import { MailSender } from './mail-sender.js';
 import { MailTransport } from './mail-transport.js';
 import { OutboxMail } from './outbox-mail.entity.js';
 
-/** Mails: recorded in transactions, sent in the background. It depends on no module that sends mail. */
+/** The mails that wait. Nothing in it sends, so commands may use it. */
 @Module({
   imports: [TypeOrmModule.forFeature([OutboxMail])],
-  providers: [MailOutbox, MailQueue, MailSender, MailTransport],
-  exports: [MailOutbox, MailQueue, MailSender],
+  providers: [MailQueue],
+  exports: [MailQueue, TypeOrmModule],
+})
+export class MailQueueModule {}
+
+/** Mails: recorded in transactions, sent in the background. It depends on no module that sends mail. */
+@Module({
+  imports: [MailQueueModule],
+  providers: [MailOutbox, MailSender, MailTransport],
+  exports: [MailOutbox, MailQueueModule, MailSender],
 })
 export class MailModule {
   constructor(database: Database, metrics: Metrics, clock: Clock) {

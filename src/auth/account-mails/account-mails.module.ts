@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AccountData, type Erasure, rowsOf } from '../../common/retention/account-data.js';
+import { AccountData, rowsOf } from '../../common/retention/account-data.js';
 import { Purger } from '../../common/retention/purger.js';
-import { MailModule, MailQueue } from '../../mail/index.js';
+import { MailModule, MailQueue, MailQueueModule } from '../../mail/index.js';
 import { AccountsModule } from '../accounts/index.js';
 import { AccountLinks } from './account-links.js';
 import { AccountMails, mailOwnersOf } from './account-mails.js';
@@ -11,22 +11,24 @@ import { AccountTokens } from './account-tokens.js';
 import { MailLimit } from './mail-limit.entity.js';
 import { MailLimits } from './mail-limits.js';
 
-/** The tokens of an account, and the mails that wait to be sent to its owner. */
-export const mailErasures = (mails: MailQueue): readonly Erasure[] => [
-  rowsOf('account_tokens'),
-  (account) => mails.discard(mailOwnersOf(account)),
-];
-
-/** Mails to the owners of accounts, and the tokens in these mails. */
+/** What is stored about mails to the owners of accounts. Nothing in it sends, so commands may use it. */
 @Module({
-  imports: [TypeOrmModule.forFeature([AccountToken, MailLimit]), AccountsModule, MailModule],
-  providers: [AccountLinks, AccountMails, AccountTokens, MailLimits],
-  exports: [AccountMails, AccountTokens, MailLimits, MailModule],
+  imports: [TypeOrmModule.forFeature([AccountToken, MailLimit]), AccountsModule, MailQueueModule],
+  providers: [AccountTokens, MailLimits],
+  exports: [AccountTokens, MailLimits],
 })
-export class AccountMailsModule {
+export class AccountTokensModule {
   constructor(purger: Purger, accountData: AccountData, mails: MailQueue) {
-    accountData.register(...mailErasures(mails));
+    accountData.register(rowsOf('account_tokens'), (account) => mails.discard(mailOwnersOf(account)));
     purger.register('account_tokens');
     purger.register('mail_limits');
   }
 }
+
+/** Mails to the owners of accounts, and the tokens in these mails. */
+@Module({
+  imports: [AccountsModule, AccountTokensModule, MailModule],
+  providers: [AccountLinks, AccountMails],
+  exports: [AccountMails, AccountTokensModule, MailModule],
+})
+export class AccountMailsModule {}

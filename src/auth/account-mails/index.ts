@@ -1,6 +1,5 @@
 // The public interface of mails about accounts.
 export { AccountMails } from './account-mails.js';
-export { AccountMailsModule, mailErasures } from './account-mails.module.js';
-export { AccountToken } from './account-token.entity.js';
+export { AccountMailsModule, AccountTokensModule } from './account-mails.module.js';
 export { AccountTokens } from './account-tokens.js';
 export { MailLimits } from './mail-limits.js';

@@ -1,4 +1,4 @@
 // The public interface of logins.
 export { Login } from './login.entity.js';
 export { Logins } from './logins.js';
-export { eraseLogins, LoginsModule } from './logins.module.js';
+export { LoginsModule } from './logins.module.js';

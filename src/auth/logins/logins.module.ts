@@ -7,8 +7,6 @@ import { LoginsController } from './logins.controller.js';
 import { Logins } from './logins.js';
 import { LoginsService } from './logins.service.js';
 
-export const eraseLogins = rowsOf('logins');
-
 /** The logins of accounts, by cookie and by token. */
 @Module({
   imports: [TypeOrmModule.forFeature([Login])],
@@ -19,6 +17,6 @@ export const eraseLogins = rowsOf('logins');
 export class LoginsModule {
   constructor(purger: Purger, accountData: AccountData) {
     purger.register('logins');
-    accountData.register(eraseLogins);
+    accountData.register(rowsOf('logins'));
   }
 }

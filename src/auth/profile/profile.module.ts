@@ -1,34 +1,19 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountMailsModule } from '../account-mails/index.js';
-import { Account, AccountsModule } from '../accounts/index.js';
+import { AccountsModule } from '../accounts/index.js';
 import { LoginsModule } from '../logins/index.js';
 import { SocialModule } from '../social/index.js';
-import { AccountAdmin } from './account-admin.js';
+import { AccountAdminModule } from './account-admin.module.js';
 import { AccountDeletions } from './account-deletions.js';
-import { AccountRemoval } from './account-removal.js';
 import { AccountResolver } from './account.resolver.js';
 import { AccountsController } from './accounts.controller.js';
 import { PasswordChanges } from './password-changes.js';
 import { Registrations } from './registrations.js';
 
-/** What owners do with their account, and operators with all accounts. */
+/** What owners do with their account. */
 @Module({
-  imports: [
-    TypeOrmModule.forFeature([Account]),
-    AccountsModule,
-    AccountMailsModule,
-    LoginsModule,
-    SocialModule,
-  ],
+  imports: [AccountAdminModule, AccountsModule, AccountMailsModule, LoginsModule, SocialModule],
   controllers: [AccountsController],
-  providers: [
-    AccountAdmin,
-    AccountDeletions,
-    AccountRemoval,
-    AccountResolver,
-    PasswordChanges,
-    Registrations,
-  ],
+  providers: [AccountDeletions, AccountResolver, PasswordChanges, Registrations],
 })
 export class ProfileModule {}

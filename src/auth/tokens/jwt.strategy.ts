@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
 import { PassportStrategy } from '@nestjs/passport';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
 import passport from 'passport';
 import { Strategy } from 'passport-jwt';
 import { Credential, type LoginInfo, tokenNotValid } from '../access/index.js';
@@ -29,7 +29,6 @@ declare module 'fastify' {
 @Credential()
 export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
   constructor(
-    host: HttpAdapterHost,
     private readonly accounts: AccountsService,
     private readonly codec: TokenCodec,
   ) {
@@ -45,9 +44,6 @@ export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
       },
     });
     own.strategy = this;
-    host.httpAdapter
-      ?.getInstance<FastifyInstance>()
-      .decorate('jwtStrategy', { getter: (): JwtStrategy => this });
   }
 
   /** Without a token the strategy fails, so that another credential may succeed; an invalid token is an error. */
@@ -89,6 +85,15 @@ export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
     else done(tokenNotValid(), '');
   }
 }
+
+/** Makes the strategy of an application known to the requests that it gets. */
+export const bearerTokens = fastifyPlugin<{ strategy: JwtStrategy }>(
+  (fastify, { strategy }, done) => {
+    fastify.decorate('jwtStrategy', strategy);
+    done();
+  },
+  { name: 'bearer tokens' },
+);
 
 type KeyCallback = (error: unknown, key: string) => void;
 

@@ -1,17 +1,21 @@
-import { type Account, RegisterInput } from '../../auth/accounts/index.js';
-import { AuditEntry, auditExpiry } from '../../audit/audit-entry.entity.js';
-import { EXPIRING_TABLES } from '../../auth/expiring-tables.js';
-import { RECORDS_TABLE } from '../../idempotency/idempotency.module.js';
+import type { INestApplicationContext, Type } from '@nestjs/common';
+import { AuditLogModule } from '../../audit/audit-log.module.js';
+import { type Account, AccountsService, RegisterInput } from '../../auth/accounts/index.js';
+import { Logins } from '../../auth/logins/index.js';
+import { AccountAdmin } from '../../auth/profile/account-admin.js';
+import { AccountAdminModule } from '../../auth/profile/account-admin.module.js';
+import { SocialIdentities } from '../../auth/social/index.js';
 import { Purger } from '../../common/retention/purger.js';
 import { checkInput } from '../../common/validation/input.pipe.js';
-import { loadAuditRetention } from '../../config/load-config.js';
-import type { CommandDatabase } from '../../database/command-database.js';
-import { ACCOUNT_ENTITIES, type AccountServices, accountServices } from './account-services.js';
+import { IdempotencyRecordsModule } from '../../idempotency/idempotency.module.js';
 import { auditCommand } from './audit-command.js';
 import { askFor, askForPassword, confirm } from './ask.js';
 import { rejectUsage } from './command-line.js';
 import { runDatabaseCommand } from './run-command.js';
 import { countOf } from './progress.js';
+
+/** What the command changes, and what belongs to an account elsewhere. */
+export const ACCOUNT_MODULES = [AccountAdminModule, IdempotencyRecordsModule, AuditLogModule];
 
 /** The given flags. */
 type Flags = Partial<Record<'email' | 'name' | 'phone' | 'search', string>> & {
@@ -23,13 +27,13 @@ type Flags = Partial<Record<'email' | 'name' | 'phone' | 'search', string>> & {
 
 /** `npm run account`: administration of accounts. */
 class AccountCommand {
-  readonly services: AccountServices;
+  readonly admin: AccountAdmin;
 
   constructor(
-    private readonly database: CommandDatabase,
+    private readonly context: INestApplicationContext,
     private readonly flags: Flags,
   ) {
-    this.services = accountServices(database);
+    this.admin = this.get(AccountAdmin);
   }
 
   async createSuperuser(): Promise<void> {
@@ -40,12 +44,12 @@ class AccountCommand {
       phone: phone ?? '',
       password: await askForPassword(),
     });
-    printAccount('is a superuser', await this.services.accounts.register(input, { superuser: true }));
+    printAccount('is a superuser', await this.get(AccountsService).register(input, { superuser: true }));
   }
 
   async list(): Promise<void> {
     const { page, limit, search = '' } = this.flags;
-    const [accounts, total] = await this.services.admin.list({ search, page, limit });
+    const [accounts, total] = await this.admin.list({ search, page, limit });
     for (const account of accounts) {
       const { id, email, name, isActive, isStaff, isSuperuser } = account;
       const flags = [!isActive && 'inactive', isStaff && 'staff', isSuperuser && 'superuser'].filter(Boolean);
@@ -55,19 +59,19 @@ class AccountCommand {
   }
 
   async setStaff(email: string): Promise<void> {
-    const account = await this.services.admin.setStaff(email, !this.flags.remove);
+    const account = await this.admin.setStaff(email, !this.flags.remove);
     printAccount(account.isStaff ? 'is staff' : 'is not staff any more', account);
   }
 
   async resetPassword(email: string): Promise<void> {
-    const { admin } = this.services;
+    const { admin } = this;
     await admin.find(email);
     const account = await admin.resetPassword(email, await askForPassword());
     printAccount('has a new password, and no logins', account);
   }
 
   async delete(email: string): Promise<void> {
-    const { admin } = this.services;
+    const { admin } = this;
     const account = await admin.find(email);
     const question = `Delete ${account.email} (${account.id}) and all personal data permanently?`;
     await confirm(question, this.flags.yes ?? false);
@@ -75,20 +79,21 @@ class AccountCommand {
   }
 
   async show(email: string): Promise<void> {
-    const account = await this.services.admin.find(email);
+    const account = await this.admin.find(email);
     const { passwordHash: _, emailKey: __, ...shown } = account;
     for (const [name, value] of Object.entries(shown)) console.log(`${name}: ${JSON.stringify(value)}`);
-    const logins = await this.services.logins.list(account.id);
-    const identities = await this.services.identities.list(account.id);
+    const logins = await this.get(Logins).list(account.id);
+    const identities = await this.get(SocialIdentities).list(account.id);
     console.log(`logins: ${logins.length}`);
     console.log(`identities: ${identities.map(({ provider }) => provider).join(', ') || 'none'}`);
   }
 
   async purge(): Promise<void> {
-    const purger = new Purger(this.database.transactions, this.services.clock);
-    for (const table of [...EXPIRING_TABLES, RECORDS_TABLE]) purger.register(table);
-    purger.register('audit_entries', auditExpiry(loadAuditRetention(process.env)));
-    for (const [table, count] of await purger.purge()) console.log(`${table}: ${count} purged`);
+    for (const [table, count] of await this.get(Purger).purge()) console.log(`${table}: ${count} purged`);
+  }
+
+  private get<T>(provider: Type<T>): T {
+    return this.context.get(provider, { strict: false });
   }
 }
 
@@ -109,12 +114,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   purge: { words: 0, access: 'unaudited write', run: (command) => command.purge() },
   activate: {
     words: 1,
-    run: async ({ services: { admin } }, email) =>
-      printAccount('is active', await admin.setActive(email, true)),
+    run: async ({ admin }, email) => printAccount('is active', await admin.setActive(email, true)),
   },
   deactivate: {
     words: 1,
-    run: async ({ services: { admin } }, email) =>
+    run: async ({ admin }, email) =>
       printAccount('is not active any more', await admin.setActive(email, false)),
   },
   staff: { words: 1, run: (command, email) => command.setStaff(email) },
@@ -122,13 +126,12 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'reset-password': { words: 1, run: (command, email) => command.resetPassword(email) },
   'verify-email': {
     words: 1,
-    run: async ({ services: { admin } }, email) =>
-      printAccount('is verified', await admin.verifyEmail(email)),
+    run: async ({ admin }, email) => printAccount('is verified', await admin.verifyEmail(email)),
   },
   delete: { words: 1, run: (command, email) => command.delete(email) },
   'change-email': {
     words: 2,
-    run: async ({ services: { admin } }, email, newEmail) =>
+    run: async ({ admin }, email, newEmail) =>
       printAccount(`was ${email}`, await admin.changeEmail(email, newEmail)),
   },
 };
@@ -143,13 +146,13 @@ export function runAccountCommand(words: string[], flags: Flags, usage: string):
   if (words.length !== command.words + 1) return rejectUsage(usage);
 
   return runDatabaseCommand(
-    async (database) => {
-      const work = () => command.run(new AccountCommand(database, flags), email, parameter);
-      await (access === undefined ? auditCommand(database, `account ${name}`, work) : work());
+    async (context) => {
+      const work = () => command.run(new AccountCommand(context, flags), email, parameter);
+      await (access === undefined ? auditCommand(context, `account ${name}`, work) : work());
       return 0;
     },
     {
-      entities: [...ACCOUNT_ENTITIES, AuditEntry],
+      modules: ACCOUNT_MODULES,
       access: access === 'read' ? 'read' : 'write',
       yes: flags.yes,
     },

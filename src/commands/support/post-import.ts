@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AuditEntry } from '../../audit/audit-entry.entity.js';
+import type { INestApplicationContext } from '@nestjs/common';
+import { AuditLogModule } from '../../audit/audit-log.module.js';
 import { AppError } from '../../common/errors/errors.js';
 import { checkInput } from '../../common/validation/input.pipe.js';
 import { Clock } from '../../common/ports/clock.js';
-import type { CommandDatabase } from '../../database/command-database.js';
-import { CommittedEvents, eventAppender, EventOutbox } from '../../events/index.js';
+import { CommandDatabase } from '../../database/command-database.js';
+import { EventOutbox, EventRecordsModule } from '../../events/index.js';
 import { insertPosts, type NewPost, updatePosts } from '../../posts/post-batch.js';
 import { CreatePostInput } from '../../posts/post.input.js';
 import { FIRST_USER_ID } from '../../users/user.entity.js';
@@ -48,21 +49,19 @@ class Import {
   /** How many files have a member in their front matter that posts do not have. */
   private readonly unknown = new Map<string, number>();
   private readonly rejections = new Map<string, number>();
+  private readonly database: CommandDatabase;
+  private readonly clock: Clock;
   private readonly events: EventOutbox;
 
   constructor(
-    private readonly database: CommandDatabase,
+    context: INestApplicationContext,
     private readonly skip: number,
     private readonly update: boolean,
   ) {
     this.done = skip;
-    const { queries, transactions } = database;
-    this.events = new EventOutbox(
-      transactions,
-      eventAppender(queries, transactions),
-      new Clock(),
-      new CommittedEvents(),
-    );
+    this.database = context.get(CommandDatabase);
+    this.clock = context.get(Clock);
+    this.events = context.get(EventOutbox, { strict: false });
   }
 
   async run(name: string): Promise<number> {
@@ -92,7 +91,7 @@ class Import {
     try {
       if (fault !== undefined) throw new AppError('VALIDATION_ERROR', fault);
       const input = await checkInput(CreatePostInput, fields as object);
-      this.batch.push(Object.assign(input, { authorId: FIRST_USER_ID, createdAt: new Date(), source }));
+      this.batch.push(Object.assign(input, { authorId: FIRST_USER_ID, createdAt: this.clock.now(), source }));
       for (const member of unknown) this.unknown.set(member, (this.unknown.get(member) ?? 0) + 1);
       this.characters += input.title.length + input.content.length;
     } catch (error) {
@@ -151,8 +150,8 @@ class Import {
 /** @param name a folder, a file, or `-` */
 export function importPosts(name: string, { skip, update, yes }: ImportOptions): Promise<void> {
   return runDatabaseCommand(
-    (database) =>
-      auditCommand(database, 'import', () => new Import(database, skip, update).run(name), '/v1/posts'),
-    { entities: [AuditEntry], access: 'write', yes },
+    (context) =>
+      auditCommand(context, 'import', () => new Import(context, skip, update).run(name), '/v1/posts'),
+    { modules: [EventRecordsModule, AuditLogModule], access: 'write', yes },
   );
 }

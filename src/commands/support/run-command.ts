@@ -1,20 +1,22 @@
 import '../../require-node.js';
-import type { DataSource } from 'typeorm';
+import type { INestApplicationContext, Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { DataSource } from 'typeorm';
 import { explainStartFailure } from '../../common/server/start-failure.js';
+import { loadCommandConfig } from '../../config/load-config.js';
 import { describeStore, loadStoreConfig, type StoreConfig } from '../../config/load-store.js';
-import { type CommandDatabase, commandDatabase } from '../../database/command-database.js';
-import { commandDataSource } from '../../database/data-source.js';
 import { migrate } from '../../database/migrate.js';
 import { countPending } from '../../database/pending-migrations.js';
 import { UsageError } from './ask.js';
+import { CommandModule } from './command.module.js';
 import { countOf } from './progress.js';
 import { isMissing, nameTarget } from './target-database.js';
 
 export { UsageError } from './ask.js';
 
 interface DatabaseCommandOptions {
-  /** Those whose repositories the command uses. */
-  readonly entities?: Function[];
+  /** The modules whose providers the command uses; see {@link CommandModule}. */
+  readonly modules?: readonly Type[];
   /** What the command does to the database; it names the database before it writes. */
   readonly access: 'read' | 'write';
   /** Whether a new database is created without a question, for commands that write. */
@@ -34,28 +36,32 @@ export async function runCommand(command: (config: StoreConfig) => Promise<numbe
 }
 
 /**
- * Runs a command on the database, which a service may use at the same time. It rejects an older schema: only the
- * service and `migrate` change one. A command that writes may create a new database, after a question.
+ * Runs a command in an application context, on the database, which a service may use at the same time. It rejects an
+ * older schema: only the service and `migrate` change one. A command that writes may create a new database, after a
+ * question.
  */
 export function runDatabaseCommand(
-  command: (database: CommandDatabase) => Promise<number>,
-  { entities = [], access, yes = false }: DatabaseCommandOptions,
+  command: (context: INestApplicationContext) => Promise<number>,
+  { modules = [], access, yes = false }: DatabaseCommandOptions,
 ): Promise<void> {
-  return runCommand(async (config) => {
+  return runCommand(async ({ store }) => {
+    const config = loadCommandConfig(process.env);
     if (access === 'write') {
-      if (await nameTarget(config.store, yes)) await migrate(config);
-    } else if (isMissing(config.store)) {
+      if (await nameTarget(store, yes)) await migrate(config);
+    } else if (isMissing(store)) {
       throw new UsageError(
-        `There is no database yet (${describeStore(config.store)}): start the service, or run npm run migrate`,
+        `There is no database yet (${describeStore(store)}): start the service, or run npm run migrate`,
       );
     }
-    const source = commandDataSource(config, entities);
-    await source.initialize();
+    const context = await NestFactory.createApplicationContext(CommandModule.with(config, modules), {
+      logger: false,
+      abortOnError: false,
+    });
     try {
-      await rejectOlder(source, config);
-      return await command(commandDatabase(config, source));
+      await rejectOlder(context.get(DataSource), config);
+      return await command(context);
     } finally {
-      await source.destroy();
+      await context.close();
     }
   });
 }

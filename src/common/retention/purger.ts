@@ -18,16 +18,13 @@ interface Expiry {
 }
 
 /**
- * Deletes expired rows, periodically. A module registers its table, which has the columns `id` and
+ * Deletes expired rows. A module registers its table, which has the columns `id` and
  * `expires_at` (with an index), or another column and a lifetime. Replicas may purge at once: one deletes each row.
  */
 @Injectable()
-export class Purger implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly logger = new Logger(Purger.name);
+export class Purger {
   private readonly tables = new Map<string, Expiry>();
   private readonly tasks = new Map<string, Task>();
-  private timer: NodeJS.Timeout | undefined;
-  private purging = Promise.resolve();
   private stopped = false;
 
   constructor(
@@ -53,33 +50,9 @@ export class Purger implements OnApplicationBootstrap, OnApplicationShutdown {
     return counts;
   }
 
-  onApplicationBootstrap(): void {
-    this.schedule();
-  }
-
-  async onApplicationShutdown(): Promise<void> {
+  /** Ends a purge after its current batch, and all later ones. */
+  stop(): void {
     this.stopped = true;
-    clearTimeout(this.timer);
-    await this.purging;
-  }
-
-  private schedule(): void {
-    this.timer = setTimeout(
-      () => {
-        this.purging = this.purgeAndReschedule();
-      },
-      INTERVAL * (1 + Math.random() / 2),
-    ).unref();
-  }
-
-  /** The next purge tries again. */
-  private async purgeAndReschedule(): Promise<void> {
-    try {
-      await this.purge();
-    } catch (error) {
-      this.logger.warn({ msg: 'Expired data could not be purged; the next purge tries again', err: error });
-    }
-    if (!this.stopped) this.schedule();
   }
 
   private async runTask(task: Task): Promise<number> {
@@ -113,5 +86,46 @@ export class Purger implements OnApplicationBootstrap, OnApplicationShutdown {
       count += deleted;
       if (deleted < BATCH || this.stopped) return count;
     }
+  }
+}
+
+/** Purges periodically, in a process that serves. */
+@Injectable()
+export class PurgeSchedule implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger(Purger.name);
+  private timer: NodeJS.Timeout | undefined;
+  private purging = Promise.resolve();
+  private stopped = false;
+
+  constructor(private readonly purger: Purger) {}
+
+  onApplicationBootstrap(): void {
+    this.schedule();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stopped = true;
+    this.purger.stop();
+    clearTimeout(this.timer);
+    await this.purging;
+  }
+
+  private schedule(): void {
+    this.timer = setTimeout(
+      () => {
+        this.purging = this.purgeAndReschedule();
+      },
+      INTERVAL * (1 + Math.random() / 2),
+    ).unref();
+  }
+
+  /** The next purge tries again. */
+  private async purgeAndReschedule(): Promise<void> {
+    try {
+      await this.purger.purge();
+    } catch (error) {
+      this.logger.warn({ msg: 'Expired data could not be purged; the next purge tries again', err: error });
+    }
+    if (!this.stopped) this.schedule();
   }
 }

@@ -1,0 +1,20 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AccountData } from '../common/retention/account-data.js';
+import { Purger } from '../common/retention/purger.js';
+import { Config } from '../config/config.js';
+import { AuditEntry, auditExpiry, eraseSource } from './audit-entry.entity.js';
+import { AuditLog } from './audit-log.js';
+
+/** What the audit log stores. Commands use it. */
+@Module({
+  imports: [TypeOrmModule.forFeature([AuditEntry])],
+  providers: [AuditLog],
+  exports: [AuditLog],
+})
+export class AuditLogModule {
+  constructor(purger: Purger, accountData: AccountData, { auditRetentionDays }: Config) {
+    purger.register('audit_entries', auditExpiry(auditRetentionDays));
+    accountData.register(eraseSource);
+  }
+}

@@ -1,0 +1,22 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AccountData, rowsOf } from '../../common/retention/account-data.js';
+import { Purger } from '../../common/retention/purger.js';
+import { AccountsModule } from '../accounts/index.js';
+import { LoginCode } from './login-code.entity.js';
+import { LoginCodes } from './login-codes.js';
+import { SocialIdentities } from './social-identities.js';
+import { SocialIdentity } from './social-identity.entity.js';
+
+/** What is stored about social logins. It knows no provider, so commands may use it. */
+@Module({
+  imports: [TypeOrmModule.forFeature([LoginCode, SocialIdentity]), AccountsModule],
+  providers: [LoginCodes, SocialIdentities],
+  exports: [LoginCodes, SocialIdentities],
+})
+export class IdentitiesModule {
+  constructor(purger: Purger, accountData: AccountData) {
+    purger.register('login_codes');
+    accountData.register(rowsOf('login_codes'), rowsOf('social_identities'));
+  }
+}

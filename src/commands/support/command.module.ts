@@ -1,0 +1,27 @@
+import { type DynamicModule, Global, Module, type Type } from '@nestjs/common';
+import { Clock } from '../../common/ports/clock.js';
+import { Metrics, NO_METRICS } from '../../common/ports/metrics.js';
+import { AccountData } from '../../common/retention/account-data.js';
+import { Purger } from '../../common/retention/purger.js';
+import type { Config } from '../../config/config.js';
+import { ConfigModule } from '../../config/config.module.js';
+import type { CommandConfig } from '../../config/load-config.js';
+import { CommandDatabaseModule } from '../../database/command-database.js';
+
+/**
+ * The modules of a command, with what they have from `CommonModule` and `DatabaseModule` in the service. Import only
+ * modules that neither serve, schedule nor send, and that use no setting outside of `CommandConfig`.
+ */
+@Global()
+@Module({
+  providers: [AccountData, Clock, Purger, { provide: Metrics, useValue: NO_METRICS }],
+  exports: [AccountData, Clock, Purger, Metrics],
+})
+export class CommandModule {
+  static with(config: CommandConfig, modules: readonly Type[]): DynamicModule {
+    return {
+      module: CommandModule,
+      imports: [ConfigModule.forRoot(config as Config), CommandDatabaseModule, ...modules],
+    };
+  }
+}
