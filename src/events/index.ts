@@ -1,5 +1,4 @@
 // The public interface of events.
-export { CommittedEvents } from './committed-events.js';
 export { defineEvents } from './define-events.js';
 export { EventLog } from './event-log.js';
 export { EventOutbox } from './event-outbox.js';
