@@ -1,11 +1,21 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { Global, Module } from '@nestjs/common';
 import { describe, expect, it } from '@jest/globals';
 import { createApp } from '../src/app.factory.js';
-import { Passwords } from '../src/auth/accounts/index.js';
+import { PASSWORD_COST } from '../src/auth/accounts/index.js';
+import { Metrics } from '../src/common/ports/metrics.js';
 import { Queries } from '../src/database/queries.js';
 import { PASSWORD, type Reply, startApi, TestApi } from './support/api.js';
 import { Held, RepeatModule } from './support/repeat.module.js';
 import { STORES } from './support/stores.js';
+import { until } from './support/until.js';
+
+/** A hash takes a second or more, so that other requests run during it. */
+@Global()
+@Module({
+  providers: [{ provide: PASSWORD_COST, useValue: { memoryCost: 64 * 1024, timeCost: 24, parallelism: 1 } }],
+  exports: [PASSWORD_COST],
+})
+class SlowPasswordsModule {}
 
 const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, n) => make(n)));
@@ -72,20 +82,18 @@ describe.each(STORES)('races for an Idempotency-Key on %s', (store) => {
   });
 
   it('a registration with a key does not block other writes while it hashes', async () => {
-    const api = await startApi(store, { DATABASE_POOL_SIZE: '1' });
-    const passwords = api.app.get(Passwords);
-    const hash = passwords.hash.bind(passwords);
-    let created: Reply | undefined;
-    // Runs the other request outside of the transaction of the first.
-    const elsewhere = AsyncLocalStorage.snapshot();
-    passwords.hash = async (password) => {
-      created = await elsewhere(() => api.post('/v1/posts', { title: 'T', content: 'C' }));
-      return hash(password);
-    };
+    const settings = { DATABASE_POOL_SIZE: '1', METRICS_PORT: '0' };
+    const api = await startApi(store, settings, [SlowPasswordsModule]);
+    const hashing = async () =>
+      /^password_hashing_running 1$/m.test((await api.app.get(Metrics).report()).text);
 
     const account = { email: 'a@example.com', name: 'A', password: PASSWORD };
-    expect(await api.post('/auth/register/', account, withKey('k'))).toHaveStatus(201);
-    expect(created).toHaveStatus(201);
+    const registration = api.post('/auth/register/', account, withKey('k'));
+    await until('the password is being hashed', hashing);
+    expect(await api.post('/v1/posts', { title: 'T', content: 'C' })).toHaveStatus(201);
+
+    expect(await hashing()).toBe(true);
+    expect(await registration).toHaveStatus(201);
     await api.stop();
   });
 });

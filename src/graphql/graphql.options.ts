@@ -27,6 +27,8 @@ import { PATH } from './route.js';
 /** The options of Apollo Server. */
 @Injectable()
 export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig, 'driver'>> {
+  readonly documents = new DocumentStore();
+
   constructor(
     private readonly config: Config,
     private readonly authenticator: Authenticator,
@@ -36,7 +38,7 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
 
   createGqlOptions(): Omit<ApolloDriverConfig, 'driver'> {
     const { graphql, production } = this.config;
-    const documents = new DocumentStore();
+    const { documents } = this;
     return {
       path: PATH,
       autoSchemaFile: true,

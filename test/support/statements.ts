@@ -6,20 +6,42 @@ import { jest } from '@jest/globals';
 
 const work = new AsyncLocalStorage<true>();
 
+export interface SentStatement {
+  /** The text, with normalized white space. */
+  readonly sql: string;
+  readonly values: readonly unknown[];
+}
+
 /**
  * Returns the texts of all statements that `action` sends to either database, with normalized white space, without
  * those of background work.
  */
 export async function statementsOf(action: () => Promise<unknown>): Promise<string[]> {
   const statements: string[] = [];
-  const note = (sql: string) => {
-    if (work.getStore()) statements.push(sql.replaceAll(/\s+/g, ' ').trim());
-  };
+  const stop = watchStatements(({ sql }) => {
+    if (work.getStore()) statements.push(sql);
+  });
+  try {
+    await work.run(true, action);
+  } finally {
+    stop();
+  }
+  return statements;
+}
 
+/**
+ * Calls `note` for each statement that is sent to either database, until the returned function is called. It watches
+ * the drivers, not the service.
+ */
+export function watchStatements(note: (statement: SentStatement) => void): () => void {
+  const pass = (sql: string, values: readonly unknown[]) =>
+    note({ sql: sql.replaceAll(/\s+/g, ' ').trim(), values });
   const { query } = Client.prototype as unknown as { query: (...sent: any[]) => unknown };
   const spies = [
     jest.spyOn(Client.prototype, 'query').mockImplementation(function (this: unknown, ...sent: any[]) {
-      note(typeof sent[0] === 'string' ? sent[0] : sent[0].text);
+      const [first, values] = sent;
+      if (typeof first === 'string') pass(first, Array.isArray(values) ? values : []);
+      else pass(first.text, first.values ?? []);
       return query.apply(this, sent) as never;
     }),
   ];
@@ -27,7 +49,7 @@ export async function statementsOf(action: () => Promise<unknown>): Promise<stri
   spies.push(
     // Slow reads of SQLite run in threads.
     jest.spyOn(Piscina.prototype, 'run').mockImplementation(function (this: Piscina, ...sent: any[]) {
-      note(sent[0].sql);
+      pass(sent[0].sql, sent[0].parameters ?? []);
       return run.apply(this, sent) as never;
     }) as never,
   );
@@ -41,15 +63,25 @@ export async function statementsOf(action: () => Promise<unknown>): Promise<stri
     const original = statement[method]!;
     spies.push(
       jest.spyOn(statement, method).mockImplementation(function (this: { source: string }, ...sent: any[]) {
-        note(this.source);
+        // Values by name, or in order.
+        pass(
+          this.source,
+          sent.flatMap((each) => (each instanceof Object ? Object.values(each) : [each])),
+        );
         return original.apply(this, sent);
       } as never) as never,
     );
   }
-  try {
-    await work.run(true, action);
-  } finally {
+  return () => {
     for (const spy of spies) spy.mockRestore();
-  }
-  return statements;
+  };
+}
+
+/** Collects the ids of each statement that loads contents of posts. */
+export function watchContents(): { readonly loaded: readonly (readonly number[])[]; stop(): void } {
+  const loaded: number[][] = [];
+  const stop = watchStatements(({ sql, values }) => {
+    if (sql.startsWith('SELECT id, content FROM posts')) loaded.push(JSON.parse(String(values[0])));
+  });
+  return { loaded, stop };
 }
