@@ -1,17 +1,27 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AccountsService } from '../src/auth/accounts/index.js';
 import { TokensService } from '../src/auth/tokens/index.js';
+import { Database } from '../src/database/database.js';
 import { Queries } from '../src/database/queries.js';
 import { Transactions } from '../src/database/transactions.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
+import { until } from './support/until.js';
 
 const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, n) => make(n)));
 
 const count = (replies: readonly Reply[], status: number) =>
   replies.filter((reply) => reply.status === status).length;
+
+/** Waits until the queue of passwords is full. */
+const firstRejectionOf = (replies: readonly Promise<Reply>[]) =>
+  Promise.any(
+    replies.map(async (reply) => {
+      expect(await reply).toHaveStatus(503);
+    }),
+  );
 
 /** Clients at different addresses: each has a share of the queue. */
 const from = (n: number) => ({ 'x-forwarded-for': `203.0.113.${n}` });
@@ -80,6 +90,19 @@ describe.each(STORES)('races of accounts on %s', (store) => {
     }
   });
 
+  /** Waits until a write waits for another transaction. */
+  const untilBlocked = () =>
+    until('a write waits', async () => {
+      const database = api.app.get(Database);
+      if (store === 'SQLite')
+        return database.pools().some(({ name, pending }) => name === 'writer' && pending > 0);
+      const [row] = await database.peek<{ n: number | string }>(
+        `SELECT count(*) AS n FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return Number(row!.n) > 0;
+    });
+
   const client = { address: '127.0.0.1', agent: '' };
 
   /** Registers an account, and returns functions that store a login of it and change its password. */
@@ -112,11 +135,12 @@ describe.each(STORES)('races of accounts on %s', (store) => {
     let start!: () => void;
     const changed = new Promise<void>((resolve) => (start = resolve)).then(change);
 
+    const outside = AsyncLocalStorage.snapshot();
     await api.app.get(Transactions).run(async () => {
       await open();
       start();
-      // The change must wait for this transaction. Without the wait, it would complete within this time.
-      await Promise.race([changed, sleep(1500)]);
+      // The change must wait for this transaction. Without the wait, it would complete.
+      await Promise.race([changed, outside(untilBlocked)]);
     });
 
     expect(await changed).toHaveStatus(200);
@@ -127,28 +151,28 @@ describe.each(STORES)('races of accounts on %s', (store) => {
   it('logins while the account is deactivated: none remains', async () => {
     await api.accounts.register('off@example.com');
 
-    await Promise.all([
-      ...Array.from({ length: 20 }, () =>
-        api.post('/auth/login/', { email: 'off@example.com', password: PASSWORD }),
-      ),
-      sleep(150).then(() => api.accounts.admin().setActive('off@example.com', false)),
-    ]);
+    const requests = times(20, () =>
+      api.post('/auth/login/', { email: 'off@example.com', password: PASSWORD }),
+    );
+    await until('there is a login', async () => (await logins('off@example.com')) > 0);
+    await api.accounts.admin().setActive('off@example.com', false);
+    await requests;
 
     expect(await logins('off@example.com')).toBe(0);
   });
 
   it('150 concurrent registrations do not prevent a login', async () => {
     await api.accounts.register('patient@example.com');
-    const registrations = times(150, (n) =>
+    const registrations = Array.from({ length: 150 }, (_, n) =>
       api.post('/auth/register/', { email: `flood${n}@example.com`, name: 'F', password: PASSWORD }, from(n)),
     );
-    await sleep(20);
+    await firstRejectionOf(registrations);
 
     expect(
       await api.post('/auth/login/', { email: 'patient@example.com', password: PASSWORD }, from(200)),
     ).toHaveStatus(200);
 
-    const replies = await registrations;
+    const replies = await Promise.all(registrations);
     expect(count(replies, 503)).toBeGreaterThan(0);
     expect(count(replies, 201) + count(replies, 503)).toBe(150);
   });
@@ -180,7 +204,10 @@ describe.each(STORES)('the queue of passwords on %s', (store) => {
     const login = (address: number) =>
       api.post('/auth/login/', { email: 'share@example.com', password: PASSWORD }, from(address));
 
-    const [greedy, other] = await Promise.all([times(100, () => login(1)), sleep(20).then(() => login(2))]);
+    const attempts = Array.from({ length: 100 }, () => login(1));
+    await firstRejectionOf(attempts);
+    const other = await login(2);
+    const greedy = await Promise.all(attempts);
 
     expect(count(greedy, 503)).toBeGreaterThanOrEqual(100 - 32 - 3);
     expect(count(greedy, 200) + count(greedy, 503)).toBe(100);

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Queries } from '../src/database/queries.js';
 import { MailQueue, MailSender } from '../src/mail/index.js';
@@ -45,12 +44,11 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
     api.post('/auth/email/change/', { new_email, password }, headers);
   const confirm = (token: string) => api.post('/auth/email/change/confirm/', { token });
   /** Waits until no mail is due. */
-  const settle = async () => {
-    for (let left = 1; left > 0; await sleep(20)) {
+  const settle = () =>
+    until('all mails are sent', async () => {
       await api.app.get(MailSender).sendDue();
-      left = (await api.app.get(Queries).one<{ n: number }>('SELECT count(*) AS n FROM mails'))!.n;
-    }
-  };
+      return (await api.app.get(Queries).one<{ n: number }>('SELECT count(*) AS n FROM mails'))!.n === 0;
+    });
 
   /** Waits until a mail to this address was attempted. */
   const untilAttempted = (email: string) =>

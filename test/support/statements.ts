@@ -78,7 +78,10 @@ export function watchStatements(note: (statement: SentStatement) => void): () =>
 }
 
 /** Collects the ids of each statement that loads contents of posts. */
-export function watchContents(): { readonly loaded: readonly (readonly number[])[]; stop(): void } {
+export function watchContents(): {
+  readonly loaded: readonly (readonly number[])[];
+  readonly stop: () => void;
+} {
   const loaded: number[][] = [];
   const stop = watchStatements(({ sql, values }) => {
     if (sql.startsWith('SELECT id, content FROM posts')) loaded.push(JSON.parse(String(values[0])));
