@@ -53,8 +53,7 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
   const limiter = app.get(RateLimiter);
   const upgrades = app.get(Upgrades);
   const log = app.get(AuditLog);
-  const hasReplicas = database.replicas().length > 0;
-  const exposedHeaders = [...EXPOSED_HEADERS, ...(hasReplicas ? [CONSISTENCY_TOKEN] : [])];
+  const exposedHeaders = [...EXPOSED_HEADERS, ...(database.replication ? [CONSISTENCY_TOKEN] : [])];
   const page = notFoundPage('There is no page at this address.', config.graphql.playground);
 
   // The connection, and what is observed of each request.

@@ -120,7 +120,7 @@ class NotesController {
         throw new AppError('CONFLICT', 'No');
       });
       await nested.catch(() => 'never mind');
-      transactions.about('/notes/unchanged');
+      transactions.addSubject('/notes/unchanged');
     };
     await (way === 'run' ? transactions.run(work) : source.transaction(work));
     if (way === 'both') await notes.update(id, { text: 'changed' });
@@ -147,7 +147,7 @@ class NotesResolver {
   async nameNote(@Args('id', { type: () => ID }) id: string, @Args('text') text: string) {
     const { transactions, notes } = this.service;
     await transactions.run(async () => {
-      transactions.about(`/notes/${id}`);
+      transactions.addSubject(`/notes/${id}`);
       await notes.update(Number(id), { text });
       if (text === 'bad') throw new AppError('CONFLICT', 'No');
     });

@@ -61,7 +61,7 @@ async function start(environment: Record<string, string>): Promise<TestApi> {
   let standby: Standby;
   let api: TestApi;
 
-  const isUsed = () => api.app.get(Database).replicas()[0]!.isUsed;
+  const isUsed = () => api.app.get(Database).replication!.states()[0]!.isUsed;
   /** Stops the replay, so that later writes do not reach the standby. */
   const pause = async () => {
     await until('the standby is used', isUsed);
@@ -225,7 +225,7 @@ async function start(environment: Record<string, string>): Promise<TestApi> {
     expect(
       other.app
         .get(Database)
-        .replicas()
+        .replication!.states()
         .map((each) => each.isUsed),
     ).toEqual([false, false]);
     await other.stop();

@@ -3,8 +3,8 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOptionsWhere, LessThan, Repository } from 'typeorm';
 import { type AuditTrail, currentTrail, runWithoutTrail } from '../common/ports/audit-trail.js';
 import { Clock } from '../common/ports/clock.js';
-import type { Companion } from '../database/companion.js';
 import { Transactions } from '../database/transactions.js';
+import type { TransactionParticipant } from '../database/unit-of-work.js';
 import { AuditEntry } from './audit-entry.entity.js';
 
 /** The maximum length of a path in the log, in characters. */
@@ -21,13 +21,13 @@ export interface AuditQuery {
 
 /** Records who changed what, in the transaction of the change. */
 @Injectable()
-export class AuditLog implements Companion {
+export class AuditLog implements TransactionParticipant {
   constructor(
     @InjectRepository(AuditEntry) private readonly entries: Repository<AuditEntry>,
     private readonly clock: Clock,
     private readonly transactions: Transactions,
   ) {
-    transactions.accompany(this);
+    transactions.addParticipant(this);
   }
 
   isWanted(): boolean {
@@ -35,7 +35,7 @@ export class AuditLog implements Companion {
   }
 
   /** Recorded only when the transaction has committed: a unit of work may roll back and run again. */
-  async write(named: readonly string[]): Promise<void> {
+  async beforeCommit(named: readonly string[]): Promise<void> {
     const trail = currentTrail();
     if (trail?.responsible === undefined) return;
     await this.insert(trail, named);

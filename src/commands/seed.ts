@@ -1,6 +1,6 @@
 import '../require-node.js';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CommandDatabase as CommandDatabaseType } from '../database/command-database.js';
+import type { Database as DatabaseType } from '../database/database.js';
 import type { NewPost } from '../posts/post-batch.js';
 import { parseCommandLine, parseNumber, YES } from './support/command-line.js';
 import { generateName, generatePost } from './support/generate.js';
@@ -28,18 +28,18 @@ const userCount = parseNumber('--users', values.users, 0, MAX_USERS);
 
 // Loaded after the flags are parsed, so that `--help` is fast.
 const { Clock } = await import('../common/ports/clock.js');
-const { CommandDatabase } = await import('../database/command-database.js');
+const { Database } = await import('../database/database.js');
 const { insertPosts } = await import('../posts/post-batch.js');
 const { insertUsers } = await import('../users/user-batch.js');
 const { FIRST_USER_ID } = await import('../users/user.entity.js');
 const { runDatabaseCommand } = await import('./support/run-command.js');
 
-await runDatabaseCommand((context) => seed(context.get(CommandDatabase), context.get(Clock).now()), {
+await runDatabaseCommand((context) => seed(context.get(Database), context.get(Clock).now()), {
   access: 'write',
   yes: values.yes,
 });
 
-async function seed(database: CommandDatabaseType, now: Date): Promise<number> {
+async function seed(database: DatabaseType, now: Date): Promise<number> {
   const authors = userCount === 0 ? [FIRST_USER_ID] : await makeUsers(database, now);
 
   const progress = new Progress('posts', count);
@@ -63,7 +63,7 @@ async function seed(database: CommandDatabaseType, now: Date): Promise<number> {
 }
 
 /** @returns their ids */
-function makeUsers(database: CommandDatabaseType, now: Date): Promise<number[]> {
+function makeUsers(database: DatabaseType, now: Date): Promise<number[]> {
   const users = Array.from({ length: userCount }, (_, n) => ({
     name: generateName(n),
     email: `user${n + 1}@example.com`,

@@ -1,5 +1,5 @@
 import '../require-node.js';
-import type { CommandDatabase as CommandDatabaseType } from '../database/command-database.js';
+import type { Database as DatabaseType } from '../database/database.js';
 import { parseCommandLine } from './support/command-line.js';
 import { countOf } from './support/progress.js';
 
@@ -17,14 +17,14 @@ const { values, positionals } = parseCommandLine(USAGE, {
 
 // Loaded after the flags are parsed, so that `--help` is fast.
 const { findTotalFaults, rebuildTotals } = await import('../posts/post-totals.js');
-const { CommandDatabase } = await import('../database/command-database.js');
+const { Database } = await import('../database/database.js');
 const { countRows } = await import('../database/count-rows.js');
 const { verifyBackup } = await import('../database/sqlite/backup.js');
 const { runCommand, runDatabaseCommand, UsageError } = await import('./support/run-command.js');
 
 await (positionals.length > 0
   ? runCommand(verifyFile)
-  : runDatabaseCommand((context) => verifyRows(context.get(CommandDatabase)), {
+  : runDatabaseCommand((context) => verifyRows(context.get(Database)), {
       access: values.repair ? 'write' : 'read',
     }));
 
@@ -40,7 +40,7 @@ async function verifyFile(): Promise<number> {
   return 0;
 }
 
-async function verifyRows(database: CommandDatabaseType): Promise<number> {
+async function verifyRows(database: DatabaseType): Promise<number> {
   for (const { name, count } of await countRows(database.queries)) {
     console.log(`${name}: ${countOf(count, 'row')}`);
   }

@@ -1,19 +1,22 @@
 import {
   Global,
   Inject,
+  Logger,
   Module,
+  type ModuleMetadata,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, ModulesContainer } from '@nestjs/core';
-import { TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
+import { getRepositoryToken, TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { Config } from '../config/config.js';
+import { commandDataSource } from './data-source.js';
 import { Database } from './database.js';
 import { isOutage } from './failures.js';
-import { type Entities, ownEntities } from './entities.js';
-import { databaseOf, openDataSource } from './open-database.js';
+import { databaseOf, type Entities, openDataSource } from './open-database.js';
 import { Queries } from './queries.js';
+import type { ServiceDataSource } from './service-data-source.js';
 import { registerSubscribers } from './subscribers.js';
 import { Transactions } from './transactions.js';
 
@@ -23,12 +26,13 @@ interface Options {
   readonly modules: ModulesContainer;
 }
 
-/**
- * Opens the database. Repositories, `EntityManager` and `DataSource` are TypeORM's, and safe for
- * everything; `Transactions` adds retries and an ambient transaction, `Queries` fast reads.
- */
-@Global()
-@Module({
+interface Connection extends Pick<TypeOrmModuleOptions, 'retryAttempts' | 'toRetry'> {
+  /** Initializes a data source. */
+  readonly open: (config: Config, entities: Entities) => Promise<ServiceDataSource>;
+  readonly databaseOf: (source: ServiceDataSource) => Promise<Database>;
+}
+
+const connection = ({ open, databaseOf: useFactory, ...retries }: Connection): ModuleMetadata => ({
   imports: [
     DiscoveryModule,
     TypeOrmModule.forRootAsync({
@@ -37,30 +41,34 @@ interface Options {
         config,
         modules,
         autoLoadEntities: true,
-        // The service waits for a database that starts at the same time.
-        retryAttempts: 15,
         retryDelay: 1000,
         verboseRetryLog: true,
-        toRetry: isOutage,
+        ...retries,
       }),
       dataSourceFactory: (options) => {
-        const {
-          config,
-          modules,
-          entities = [],
-        } = options as unknown as Options & { readonly entities?: Entities };
-        return openDataSource(config, ownEntities(entities, modules));
+        const { config, modules, entities } = options as unknown as Options & { readonly entities: Entities };
+        return open(config, ownEntities(entities, modules));
       },
     }),
   ],
   providers: [
-    { provide: Database, inject: [DataSource], useFactory: databaseOf },
+    { provide: Database, inject: [DataSource], useFactory },
     { provide: Queries, inject: [Database], useFactory: ({ queries }: Database) => queries },
     { provide: Transactions, inject: [Database], useFactory: ({ transactions }: Database) => transactions },
   ],
   exports: [Database, Queries, Transactions],
-})
-export class DatabaseModule implements OnApplicationBootstrap, OnApplicationShutdown {
+});
+
+/** The database for a command, which may run next to the service: without migrations, replicas and signals. */
+@Global()
+@Module(
+  connection({
+    open: (config, entities) => commandDataSource(config, entities).initialize(),
+    databaseOf,
+    toRetry: () => false,
+  }),
+)
+export class CommandDatabaseModule implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(
     @Inject(Database) private readonly database: Database,
     private readonly discovery: DiscoveryService,
@@ -73,4 +81,30 @@ export class DatabaseModule implements OnApplicationBootstrap, OnApplicationShut
   async onApplicationShutdown(): Promise<void> {
     await this.database.close();
   }
+}
+
+/**
+ * Opens the database. Repositories, `EntityManager` and `DataSource` are TypeORM's, and safe for
+ * everything; `Transactions` adds retries and an ambient transaction, `Queries` fast reads.
+ */
+@Global()
+@Module(
+  // The service waits for a database that starts at the same time.
+  connection({ open: openDataSource, databaseOf: checkedDatabase, retryAttempts: 15, toRetry: isOutage }),
+)
+export class DatabaseModule extends CommandDatabaseModule {}
+
+/** Logs the faults of the schema. */
+async function checkedDatabase(source: ServiceDataSource): Promise<Database> {
+  const database = await databaseOf(source);
+  for (const { field, message } of await database.schemaFaults()) {
+    new Logger('Database').error(`${field}: ${message}`);
+  }
+  return database;
+}
+
+/** Nest keeps the entities of `forFeature` for each process; an application has those of its own modules. */
+function ownEntities(entities: Entities, modules: ModulesContainer): Entities {
+  const tokens = new Set([...modules.values()].flatMap(({ providers }) => [...providers.keys()]));
+  return entities.filter((entity) => tokens.has(getRepositoryToken(entity)));
 }

@@ -3,6 +3,7 @@ import { changedMigrations, CHECKSUMS_TABLE } from './migration-checksums.js';
 import { countPending } from './pending-migrations.js';
 import type { Listening } from './listening.js';
 import type { Queries } from './queries.js';
+import type { Replication } from './replication.js';
 import type { ServiceDataSource } from './service-data-source.js';
 import type { Transactions } from './transactions.js';
 
@@ -20,13 +21,6 @@ export interface PoolLoad {
   readonly idle: number;
   /** The number of waiting requests for a connection. */
   readonly pending: number;
-}
-
-/** Whether a replica is used for reads, and its lag in seconds. */
-export interface ReplicaState {
-  readonly name: string;
-  readonly isUsed: boolean;
-  readonly lag: number;
 }
 
 const CHANGED =
@@ -52,7 +46,7 @@ export abstract class Database {
 
   /** The number of pending migrations. It queries the database each time. */
   async pendingMigrations(): Promise<number> {
-    return (this.pending = await countPending(() => this.peek('SELECT name FROM migrations')));
+    return (this.pending = await countPending(() => this.monitor('SELECT name FROM migrations')));
   }
 
   /**
@@ -63,7 +57,7 @@ export abstract class Database {
     const pending = await this.pendingMigrations();
     // Pending migrations cause all other faults.
     if (pending > 0) return [{ field: 'migrations', message: `${pending} still to run` }];
-    const remembered = await this.peek<{ name: string; checksum: string }>(
+    const remembered = await this.monitor<{ name: string; checksum: string }>(
       `SELECT name, checksum FROM ${CHECKSUMS_TABLE}`,
     ).catch(noneWithoutTable);
     return [
@@ -77,7 +71,7 @@ export abstract class Database {
 
   /** Such as `comments.rating`. Further columns are no fault: the next build may need them. */
   private async missingColumns(): Promise<string[]> {
-    const rows = await this.peek<{ table: string; column: string }>(this.queries.dialect.columns);
+    const rows = await this.monitor<{ table: string; column: string }>(this.queries.dialect.columns);
     const columns = new Set(rows.map(({ table, column }) => `${table}.${column}`));
     return this.source.entityMetadatas
       .filter(({ tableType, synchronize }) => tableType !== 'view' && synchronize)
@@ -98,7 +92,7 @@ export abstract class Database {
   abstract listen(channel: string, onSignal: () => void): Listening;
 
   /** Reads on a connection that is not shared with requests, for health and metrics. */
-  abstract peek<Row>(sql: string): Promise<Row[]>;
+  abstract monitor<Row>(sql: string): Promise<Row[]>;
 
   /** Tests whether the database can write, without leaving rows. */
   protected abstract probeStorage(): Promise<unknown>;
@@ -106,19 +100,14 @@ export abstract class Database {
   /** The load of the connections. On SQLite, the writer is a pool of one, and the reader threads are another. */
   abstract pools(): readonly PoolLoad[];
 
-  /** The state of the read replicas; empty if none are configured. */
-  replicas(): readonly ReplicaState[] {
-    return [];
+  /** The read replicas; undefined if none are configured. */
+  get replication(): Replication | undefined {
+    return undefined;
   }
 
-  /** A position in the write-ahead log after everything that has been committed. */
-  position(): Promise<bigint> {
-    throw new Error('There are no read replicas');
-  }
-
-  /** Sets a listener for how long each write on SQLite waits for its turn, in seconds. */
+  /** Sets a listener for how long each write on SQLite waits for the others, in seconds. */
   onWait(_listener: (seconds: number) => void): void {
-    // With several connections, no write waits for a turn.
+    // With several connections, no write waits for the others.
   }
 
   abstract close(): Promise<void>;

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
+import type { EntitySchema } from 'typeorm';
 import type { Config } from '../config/config.js';
 import type { Database } from './database.js';
-import type { Entities } from './entities.js';
 import { migrate } from './migrate.js';
 import { PostgresDataSource } from './postgres/data-source.js';
 import { PostgresDatabase } from './postgres/database.js';
@@ -9,6 +9,8 @@ import type { ServiceDataSource } from './service-data-source.js';
 import { SqliteDataSource } from './sqlite/data-source.js';
 import { SqliteDatabase } from './sqlite/database.js';
 import { lockForService } from './sqlite/file-lock.js';
+
+export type Entities = (Function | EntitySchema)[];
 
 /**
  * Opens the configured database for the service, and migrates it first, unless the configuration disables that.
@@ -34,14 +36,9 @@ export async function openDataSource(config: Config, entities: Entities): Promis
   }
 }
 
-/** The database of a data source of {@link openDataSource}. Faults of its schema are logged. */
+/** The database of an initialized data source. */
 export async function databaseOf(source: ServiceDataSource): Promise<Database> {
-  const database =
-    source instanceof SqliteDataSource
-      ? new SqliteDatabase(source)
-      : await PostgresDatabase.of(source as PostgresDataSource);
-  for (const { field, message } of await database.schemaFaults()) {
-    new Logger('Database').error(`${field}: ${message}`);
-  }
-  return database;
+  return source instanceof SqliteDataSource
+    ? new SqliteDatabase(source)
+    : PostgresDatabase.of(source as PostgresDataSource);
 }

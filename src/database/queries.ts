@@ -30,7 +30,7 @@ export abstract class Queries {
    */
   search<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
     if (this.source.unit?.hasWritten) return this.transactions.execute<Row>(sql, parameters);
-    return this.readPatiently<Row>(sql, parameters);
+    return this.readSlowly<Row>(sql, parameters);
   }
 
   /**
@@ -65,5 +65,5 @@ export abstract class Queries {
     return this.read<Row>(sql, parameters);
   }
 
-  protected abstract readPatiently<Row>(sql: string, parameters?: Parameters): Promise<Row[]>;
+  protected abstract readSlowly<Row>(sql: string, parameters?: Parameters): Promise<Row[]>;
 }

@@ -1,10 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { DataSource, EntityManager, type QueryRunner, type ReplicationMode } from 'typeorm';
-import { type CheckedRunner, checkedRunner } from './checked-runner.js';
-import type { Companion } from './companion.js';
-import { currentReadScope } from './read-scope.js';
+import {
+  DataSource,
+  type DataSourceOptions,
+  EntityManager,
+  type EntitySubscriberInterface,
+  EventSubscriber,
+  type QueryRunner,
+  type ReplicationMode,
+  type TransactionCommitEvent,
+  type TransactionRollbackEvent,
+  type TransactionStartEvent,
+} from 'typeorm';
+import { migrations } from './migrations/index.js';
 import { Storage } from './storage.js';
-import { UnitOfWork } from './unit-of-work.js';
+import { type ServiceQueryRunner, type TransactionParticipant, UnitOfWork } from './unit-of-work.js';
 
 type Isolation = NonNullable<Parameters<QueryRunner['startTransaction']>[0]>;
 
@@ -18,97 +27,104 @@ export abstract class ServiceDataSource extends DataSource {
   /** Whether the database accepts writes. */
   readonly storage = new Storage();
 
-  /** The companions of every change. */
-  readonly companions: Companion[] = [];
+  /** Take part in every transaction that changes rows. */
+  readonly participants: TransactionParticipant[] = [];
 
-  /** Whether a change in the current context has companions. */
-  get isAccompanied(): boolean {
-    return this.companions.some((companion) => companion.isWanted());
+  constructor(options: DataSourceOptions) {
+    super({ ...options, migrations, subscribers: [TransactionSubscriber] });
+  }
+
+  /** Whether a change in the current context has participants. */
+  get hasParticipants(): boolean {
+    return this.participants.some((participant) => participant.isWanted());
   }
 
   /** The current unit of work. */
   get unit(): UnitOfWork | undefined {
     const unit = this.units.getStore();
-    return unit?.isUnderWay ? unit : undefined;
-  }
-
-  /** Runs the work, and everything that it calls, as a part of the unit. */
-  within<T>(unit: UnitOfWork, work: () => Promise<T>): Promise<T> {
-    return this.units.run(unit, () => unit.complete(work));
+    return unit?.isActive ? unit : undefined;
   }
 
   /** @param begin begins the transaction, unless it is in progress */
-  newUnit(runner: CheckedRunner, begin?: () => Promise<void>): UnitOfWork {
-    return new UnitOfWork(runner, this.units, begin);
+  newUnit(runner: ServiceQueryRunner, begin?: () => Promise<void>): UnitOfWork {
+    return new UnitOfWork({ runner, current: this.units, begin });
   }
 
-  override createQueryRunner(mode: ReplicationMode = 'master'): QueryRunner {
+  /** A runner that takes part in the current unit of work, if there is one. */
+  override createQueryRunner(mode: ReplicationMode = 'master'): ServiceQueryRunner {
     const { unit } = this;
-    if (mode === 'master') currentReadScope()?.markWritten();
-    if (!unit || (mode === 'slave' && !unit.hasWritten)) return this.createAccompaniedRunner(mode);
-    const runner = unit.lend();
-    return Object.assign(runner, { manager: this.createEntityManager(runner) });
+    const runner = this.createOwnQueryRunner(mode);
+    return unit && (mode === 'master' || unit.hasWritten) ? runner.join(unit) : runner;
   }
 
-  /** A runner outside of any unit of work, without companions. */
-  createOwnQueryRunner(mode: ReplicationMode = 'master'): CheckedRunner {
-    if (mode === 'master') currentReadScope()?.markWritten();
-    const runner = checkedRunner(this.newRunner(mode), { onError: (error) => this.storage.note(error) });
-    return Object.assign(runner, { manager: this.createEntityManager(runner) });
+  /** A runner outside of any unit of work. */
+  createOwnQueryRunner(mode: ReplicationMode = 'master'): ServiceQueryRunner {
+    if (mode === 'master') this.noteWrite();
+    return super.createQueryRunner(mode) as ServiceQueryRunner;
   }
 
-  /**
-   * Runs the companions of a transaction with changes, before its commit.
-   *
-   * @returns a callback for after the commit
-   */
-  async accompany(runner: CheckedRunner, subjects: Iterable<string> = []): Promise<() => void> {
-    const unit = this.newUnit(runner);
-    if (runner.hasChanged()) {
-      const companions = this.companions.filter((companion) => companion.isWanted());
-      await this.within(unit, async () => {
-        for (const companion of companions) await companion.write([...subjects]);
-      });
-    }
-    return () => unit.reportCommit();
-  }
-
-  private createAccompaniedRunner(mode: ReplicationMode): CheckedRunner {
-    const runner = checkedRunner(this.newRunner(mode), {
-      onError: (error) => this.storage.note(error),
-      isAccompanied: () => this.isAccompanied,
-      beforeCommit: (checked) => this.accompany(checked),
-    });
-    return Object.assign(runner, { manager: this.createEntityManager(runner) });
+  /** Something may be written: from now on, the request reads from the primary. */
+  noteWrite(): void {
+    // Without replicas, all reads do.
   }
 
   /** Called by the constructor of `DataSource`, too. */
   override createEntityManager(runner?: QueryRunner): EntityManager {
     return new ServiceEntityManager(this, runner);
   }
-
-  /** A runner of the driver, for one user. */
-  protected newRunner(mode: ReplicationMode): QueryRunner {
-    return super.createQueryRunner(mode);
-  }
 }
 
+/** Its transactions within a unit of work are nested transactions of that unit. */
 class ServiceEntityManager extends EntityManager {
   override transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T>;
   override transaction<T>(isolation: Isolation, work: (manager: EntityManager) => Promise<T>): Promise<T>;
   override transaction<T>(...parameters: [any, any?]): Promise<T> {
-    const source = this.dataSource as ServiceDataSource;
-    const { unit } = source;
-    if (!unit || (this.queryRunner && !unit.lent(this.queryRunner))) {
-      return super.transaction<T>(...(parameters as [Isolation, () => Promise<T>]));
-    }
-    return unit.nest((inner, runner) => {
-      const manager = new ServiceEntityManager(source, runner);
-      return source.within(inner, () => manager.plainTransaction<T>(...parameters));
+    const { unit } = this.dataSource as ServiceDataSource;
+    const runner = this.queryRunner as ServiceQueryRunner | undefined;
+    if (!unit || (runner && !unit.isWithin(runner.unit))) return this.transact<T>(...parameters);
+    const work = parameters.pop() as (manager: EntityManager) => Promise<T>;
+    return unit.nest((nested) => {
+      const { manager } = this.dataSource.createQueryRunner();
+      return (manager as ServiceEntityManager).transact<T>(...parameters, async (own: EntityManager) => {
+        const value = await work(own);
+        await nested.settle();
+        return value;
+      });
     });
   }
 
-  private plainTransaction<T>(...parameters: [any, any?]): Promise<T> {
+  private transact<T>(...parameters: any[]): Promise<T> {
     return super.transaction<T>(...(parameters as [Isolation, () => Promise<T>]));
   }
 }
+
+/** Keeps the state of every transaction, whoever begins and ends it. */
+@EventSubscriber()
+class TransactionSubscriber implements EntitySubscriberInterface {
+  afterTransactionStart({ queryRunner }: TransactionStartEvent): void {
+    stateOf(queryRunner).begin();
+  }
+
+  /** @throws the error of a statement or of a participant, so that the transaction does not commit */
+  async beforeTransactionCommit({ queryRunner, dataSource }: TransactionCommitEvent): Promise<void> {
+    const state = stateOf(queryRunner);
+    state.check();
+    if (state.isNested || !state.hasChanged) return;
+    const source = dataSource as ServiceDataSource;
+    const wanted = source.participants.filter((participant) => participant.isWanted());
+    if (wanted.length === 0) return;
+    await source.newUnit(queryRunner as ServiceQueryRunner).complete(async () => {
+      for (const participant of wanted) await participant.beforeCommit(state.subjects);
+    });
+  }
+
+  afterTransactionCommit({ queryRunner }: TransactionCommitEvent): void {
+    stateOf(queryRunner).commit();
+  }
+
+  afterTransactionRollback({ queryRunner }: TransactionRollbackEvent): void {
+    stateOf(queryRunner).rollback();
+  }
+}
+
+const stateOf = (runner: QueryRunner) => (runner as ServiceQueryRunner).transaction;

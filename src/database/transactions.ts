@@ -1,11 +1,13 @@
 import type { EntityManager } from 'typeorm';
-import type { CheckedRunner } from './checked-runner.js';
-import { type Companion, isWrite } from './companion.js';
 import type { Parameters } from './parameters.js';
-import { currentReadScope } from './read-scope.js';
 import { retryCollisions } from './retry.js';
 import type { ServiceDataSource } from './service-data-source.js';
-import { afterCommit } from './unit-of-work.js';
+import {
+  isWrite,
+  runCommitHook,
+  type ServiceQueryRunner,
+  type TransactionParticipant,
+} from './unit-of-work.js';
 
 /** A statement with the values of its placeholders. */
 export interface Statement {
@@ -27,25 +29,30 @@ const NOTHING: TransactionHooks<unknown> = { atBegin: async () => undefined, atE
 export abstract class Transactions {
   constructor(protected readonly source: ServiceDataSource) {}
 
-  /** Adds a companion, which writes in the transaction of every change. */
-  accompany(companion: Companion): void {
-    this.source.companions.push(companion);
+  /** Adds a participant, which writes in the transaction of every change. */
+  addParticipant(participant: TransactionParticipant): void {
+    this.source.participants.push(participant);
   }
 
-  /** Names a resource that the current unit of work changes, by its path: `/v1/posts/7`. */
-  about(subject: string): void {
-    this.source.unit?.about(subject);
+  /** Whether a change in the current context has participants, and so requires a unit of work. */
+  get hasParticipants(): boolean {
+    return this.source.hasParticipants;
   }
 
-  /** Whether a change in the current context has companions, and so requires a unit of work. */
-  get isAccompanied(): boolean {
-    return this.source.isAccompanied;
+  /** Adds a resource that the current unit of work changes, by its path: `/v1/posts/7`. */
+  addSubject(path: string): void {
+    this.source.unit?.addSubject(path);
+  }
+
+  /** Whether there is a current unit of work. */
+  get isActive(): boolean {
+    return this.source.unit !== undefined;
   }
 
   /**
    * Runs a unit of work: all of it commits, or nothing. It runs again after a conflict with another transaction,
    * so it must only read and write the database. Within another unit of work it is a part of that one, which fails
-   * if this part fails; for a part that may fail alone there is `dataSource.transaction`.
+   * if this part fails; for a part that may fail by itself there is `dataSource.transaction`, a nested transaction.
    */
   run<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     const { unit } = this.source;
@@ -62,12 +69,10 @@ export abstract class Transactions {
   /** Runs one writing statement in a transaction, and returns its `RETURNING` rows. */
   execute<Row>(sql: string, parameters: Parameters = {}): Promise<Row[]> {
     const { unit } = this.source;
-    if (!unit) {
-      if (this.isAccompanied && isWrite(sql)) return this.run(() => this.execute<Row>(sql, parameters));
-      currentReadScope()?.markWritten();
-      return this.executeAlone<Row>(sql, parameters).catch(this.noteFailure);
-    }
-    return unit.execute((runner) => this.executeWithin<Row>(runner, sql, parameters));
+    if (unit) return unit.execute((runner) => runner.execute<Row>(sql, parameters));
+    if (this.hasParticipants && isWrite(sql)) return this.run(() => this.execute<Row>(sql, parameters));
+    this.source.noteWrite();
+    return this.autocommit<Row>(sql, parameters).catch(this.noteFailure);
   }
 
   /**
@@ -80,24 +85,19 @@ export abstract class Transactions {
     statement: Statement,
     following: (rows: readonly Row[]) => Statement | undefined,
   ): Promise<Row[]> {
-    if (this.isUnderWay || this.isAccompanied)
+    if (this.isActive || this.hasParticipants)
       return this.run(() => this.executeInOrder(statement, following));
-    return this.executeBothAlone(statement, following).catch(this.noteFailure);
+    return this.autocommitBoth(statement, following).catch(this.noteFailure);
   }
 
   /**
-   * Calls back after the commit of the current unit of work, or at once without one. An error of the callback is logged,
-   * and changes neither the result of the work nor the other callbacks.
+   * Adds a commit hook: it is called after the commit of the current unit of work, or at once without one. An error of
+   * the hook is logged, and changes neither the result of the work nor the other hooks.
    */
-  onCommit(callback: () => unknown): void {
+  onCommit(hook: () => unknown): void {
     const { unit } = this.source;
-    if (unit) unit.onCommit(callback);
-    else afterCommit(callback);
-  }
-
-  /** Whether there is a current unit of work. */
-  get isUnderWay(): boolean {
-    return this.source.unit !== undefined;
+    if (unit) unit.onCommit(hook);
+    else runCommitHook(hook);
   }
 
   /**
@@ -119,15 +119,10 @@ export abstract class Transactions {
     const begin = () => (begun ??= retryCollisions(() => this.begin(runner, hooks)));
     const unit = this.source.newUnit(runner, begin);
     try {
-      const value = await this.source.within(unit, () => work(() => unit.open()));
+      const value = await unit.complete(() => work(() => unit.open()));
       await begin();
-      const end = this.source.newUnit(runner);
-      await this.source.within(end, () => hooks.atEnd(value));
-      const onCommitted = await this.source.accompany(runner, unit.subjects);
+      await this.source.newUnit(runner).complete(() => hooks.atEnd(value));
       await runner.commitTransaction();
-      unit.reportCommit();
-      end.reportCommit();
-      onCommitted();
       return value;
     } catch (error) {
       // Its connection would stay in use while it begins.
@@ -135,24 +130,24 @@ export abstract class Transactions {
         () => error,
         (cause: unknown) => cause,
       );
-      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+      await rollBack(runner);
       throw failure ?? error;
     } finally {
       await runner.release();
     }
   }
 
-  private async begin(runner: CheckedRunner, { atBegin }: TransactionHooks<never>): Promise<void> {
+  private async begin(runner: ServiceQueryRunner, { atBegin }: TransactionHooks<never>): Promise<void> {
     try {
       await runner.startTransaction();
-      await this.source.within(this.source.newUnit(runner), atBegin);
+      await this.source.newUnit(runner).complete(atBegin);
     } catch (error) {
-      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+      await rollBack(runner);
       throw error;
     }
   }
 
-  protected executeBothAlone<Row>(
+  protected autocommitBoth<Row>(
     statement: Statement,
     following: (rows: readonly Row[]) => Statement | undefined,
   ): Promise<Row[]> {
@@ -174,11 +169,11 @@ export abstract class Transactions {
     throw error;
   };
 
-  protected abstract executeAlone<Row>(sql: string, parameters: Parameters): Promise<Row[]>;
-
-  protected abstract executeWithin<Row>(
-    runner: CheckedRunner,
-    sql: string,
-    parameters: Parameters,
-  ): Promise<Row[]>;
+  /** Runs a statement in a transaction of its own. */
+  protected abstract autocommit<Row>(sql: string, parameters: Parameters): Promise<Row[]>;
 }
+
+/** The error of the work is thrown, not that of its rollback. */
+const rollBack = async (runner: ServiceQueryRunner): Promise<void> => {
+  if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+};

@@ -1,15 +1,140 @@
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
 import type { QueryRunner } from 'typeorm';
-import type { CheckedRunner } from './checked-runner.js';
+import type { Parameters } from './parameters.js';
 
-const logger = new Logger('Transactions');
+/** Adds writes to the transactions of other modules, such as an audit log. */
+export interface TransactionParticipant {
+  /** Whether a change in the current asynchronous context needs such a write. */
+  isWanted(): boolean;
+  /**
+   * Called right before the commit of a transaction that has changed rows; called again if the transaction is retried.
+   *
+   * @param subjects what the unit of work has added, see `Transactions.addSubject`
+   */
+  beforeCommit(subjects: readonly string[]): Promise<void>;
+}
 
-/** Calls back after a commit. An error is only logged: the commit stands, and its caller must not repeat it. */
-export function afterCommit(callback: () => unknown): void {
-  new Promise((resolve) => resolve(callback())).catch((error: unknown) =>
-    logger.error({ msg: 'A callback after a commit failed', err: error }),
+const WRITE =
+  /^\s*(?:(?:INSERT|UPDATE|DELETE|REPLACE|MERGE|TRUNCATE)\b|WITH\b.*?(?<!\bFOR )\b(?:INSERT|UPDATE|DELETE|MERGE)\b)/is;
+
+/** Whether a statement may change rows, by its first word. */
+export const isWrite = (sql: string): boolean => WRITE.test(sql);
+
+/** A query runner of this service, on either database. */
+export interface ServiceQueryRunner extends QueryRunner {
+  readonly transaction: TransactionState;
+  /** The unit of work that this runner takes part in, whose connection its statements use. */
+  readonly unit: UnitOfWork | undefined;
+  /** Makes this runner take part in a unit of work; `release` then leaves the connection open. */
+  join(unit: UnitOfWork): this;
+  /** Runs a statement on the connection of this runner, although other statements wait for it. */
+  send(sql: string, parameters?: unknown[], useStructuredResult?: boolean): Promise<any>;
+  /** Like `send`, for a prepared statement with named placeholders. @returns its rows */
+  execute<Row>(sql: string, parameters: Parameters): Promise<Row[]>;
+}
+
+/** What has happened in the current transaction of a runner, without what was rolled back to a savepoint. */
+export class TransactionState {
+  /** 0 outside of a transaction, 1 in a transaction, more in nested ones. */
+  private depth = 0;
+  /** The depth of the outermost change. */
+  private changeDepth = Infinity;
+  private failure: { readonly error: unknown; readonly depth: number } | undefined;
+  private hooks: (() => unknown)[] = [];
+  private named = new Set<string>();
+
+  get isNested(): boolean {
+    return this.depth > 1;
+  }
+
+  get hasChanged(): boolean {
+    return this.changeDepth < Infinity;
+  }
+
+  get subjects(): readonly string[] {
+    return [...this.named];
+  }
+
+  begin(): void {
+    this.depth++;
+  }
+
+  /** Counts a statement that succeeded. @param rows the number of changed rows */
+  succeed(sql: string, rows: number): void {
+    if (this.depth > 0 && rows > 0 && isWrite(sql)) this.changeDepth = Math.min(this.changeDepth, this.depth);
+  }
+
+  /** Keeps the error of a statement. */
+  fail(error: unknown): void {
+    if (this.depth > 0) this.failure ??= { error, depth: this.depth };
+  }
+
+  /** @throws the error of a statement, unless a savepoint was rolled back after it */
+  check(): void {
+    if (this.failure) throw this.failure.error;
+  }
+
+  /** Keeps commit hooks and subjects until the end of the transaction. */
+  add(hooks: readonly (() => unknown)[], subjects: Iterable<string>): void {
+    this.hooks.push(...hooks);
+    for (const subject of subjects) this.named.add(subject);
+  }
+
+  commit(): void {
+    this.depth--;
+    if (this.depth > 0) {
+      if (this.hasChanged) this.changeDepth = Math.min(this.changeDepth, this.depth);
+      return;
+    }
+    const { hooks } = this;
+    this.reset();
+    for (const hook of hooks) runCommitHook(hook);
+  }
+
+  rollback(): void {
+    this.depth = Math.max(0, this.depth - 1);
+    if (this.failure && this.failure.depth > this.depth) this.failure = undefined;
+    if (this.changeDepth > this.depth) this.changeDepth = Infinity;
+    if (this.depth === 0) this.reset();
+  }
+
+  private reset(): void {
+    this.changeDepth = Infinity;
+    this.failure = undefined;
+    this.hooks = [];
+    this.named = new Set();
+  }
+}
+
+/** Calls a hook after a commit. An error is only logged: the commit stands, and its caller must not repeat it. */
+export function runCommitHook(hook: () => unknown): void {
+  new Promise((resolve) => resolve(hook())).catch((error: unknown) =>
+    new Logger('Transactions').error({ msg: 'A commit hook failed', err: error }),
   );
+}
+
+/** Runs work exclusively, first come, first served. */
+export class Mutex {
+  private last: Promise<unknown> = Promise.resolve();
+
+  run<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.last.then(work);
+    this.last = result.catch(() => undefined);
+    return result;
+  }
+}
+
+/** Where a unit of work runs. */
+interface Place {
+  /** The runner that owns the connection. */
+  readonly runner: ServiceQueryRunner;
+  /** The unit of the current asynchronous context. */
+  readonly current: AsyncLocalStorage<UnitOfWork>;
+  /** Begins the transaction, unless it has begun; undefined if it is in progress. */
+  readonly begin?: (() => Promise<void>) | undefined;
+  /** The unit of which this one is a nested transaction. */
+  readonly outer?: UnitOfWork;
 }
 
 /**
@@ -17,31 +142,26 @@ export function afterCommit(callback: () => unknown): void {
  * fails, it fails with that error, even if the work has caught it.
  */
 export class UnitOfWork {
-  private readonly borrowed = new WeakSet<QueryRunner>();
   private readonly parts = new Set<Promise<unknown>>();
-  private readonly callbacks: (() => unknown)[] = [];
-  private readonly named = new Set<string>();
-  private queue: Promise<unknown> = Promise.resolve();
+  /** Statements and nested transactions share a connection, and savepoints are a stack. */
+  private readonly mutex = new Mutex();
+  private readonly hooks: (() => unknown)[] = [];
+  private readonly subjects = new Set<string>();
   private failure: { readonly error: unknown } | undefined;
   private hasBegun: boolean;
   private isOver = false;
 
-  /**
-   * @param current the unit of the current asynchronous context
-   * @param begin begins the transaction, unless it has begun; undefined if it is in progress
-   * @param outer the unit that this one is a savepoint of
-   */
-  constructor(
-    private readonly runner: CheckedRunner,
-    private readonly current: AsyncLocalStorage<UnitOfWork>,
-    private readonly begin?: () => Promise<void>,
-    private readonly outer?: UnitOfWork,
-  ) {
-    this.hasBegun = begin === undefined;
+  constructor(private readonly place: Place) {
+    this.hasBegun = place.begin === undefined;
+  }
+
+  /** The runner that owns the connection. */
+  get runner(): ServiceQueryRunner {
+    return this.place.runner;
   }
 
   /** Whether calls still take part in it. Work that outlives its unit of work runs outside of it. */
-  get isUnderWay(): boolean {
+  get isActive(): boolean {
     return !this.isOver;
   }
 
@@ -50,36 +170,42 @@ export class UnitOfWork {
     return this.hasBegun && !this.isOver;
   }
 
-  /** The named subjects, in order. */
-  get subjects(): Iterable<string> {
-    return this.named;
-  }
-
-  /** Names a subject; a savepoint that is rolled back removes its names. */
-  about(subject: string): void {
-    this.named.add(subject);
-  }
-
-  /** Runs the work, and ends when the work and all parts that have joined are done. */
-  async complete<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      const value = await work();
-      await this.settle();
-      return value;
-    } finally {
-      await this.settle().catch(() => undefined);
-      this.isOver = true;
-    }
+  /** Adds a subject; a nested transaction that is rolled back removes its subjects. */
+  addSubject(subject: string): void {
+    this.subjects.add(subject);
   }
 
   /** Calls back after the commit, and not after a rollback. */
-  onCommit(callback: () => unknown): void {
-    this.callbacks.push(callback);
+  onCommit(hook: () => unknown): void {
+    this.hooks.push(hook);
   }
 
-  /** The transaction has committed. */
-  reportCommit(): void {
-    for (const callback of this.callbacks) afterCommit(callback);
+  /** Begins the transaction, unless it has begun. */
+  async open(): Promise<void> {
+    await this.place.begin?.();
+    this.hasBegun = true;
+  }
+
+  /** Runs the work in its context, and ends when the work and all parts that have joined are done. */
+  complete<T>(work: () => Promise<T>): Promise<T> {
+    return this.place.current.run(this, async () => {
+      try {
+        const value = await work();
+        await this.settle();
+        const { outer, runner } = this.place;
+        (outer ?? runner.transaction).add(this.hooks, this.subjects);
+        return value;
+      } finally {
+        await this.settle().catch(() => undefined);
+        this.isOver = true;
+      }
+    });
+  }
+
+  /** Keeps commit hooks and subjects of a nested transaction. */
+  add(hooks: readonly (() => unknown)[], subjects: Iterable<string>): void {
+    this.hooks.push(...hooks);
+    for (const subject of subjects) this.subjects.add(subject);
   }
 
   /** Runs a part of the work. If it fails, all of it fails. */
@@ -87,85 +213,45 @@ export class UnitOfWork {
     return this.part(this.open().then(work), (error) => (this.failure ??= { error }));
   }
 
-  /** Runs statements on the connection of the transaction. If they fail, all of it fails. */
-  execute<T>(statements: (runner: CheckedRunner) => Promise<T>): Promise<T> {
-    return this.join(() => this.inTurn(() => this.runner.track(() => statements(this.runner))));
+  /** Runs a statement on the connection of the transaction. */
+  execute<T>(statement: (runner: ServiceQueryRunner) => Promise<T>): Promise<T> {
+    if (this.isOver) {
+      return Promise.reject(new Error('A statement came after the end of the unit of work it belongs to'));
+    }
+    const unit = this.innermost();
+    return unit.part(unit.open().then(() => unit.mutex.run(() => statement(this.runner))));
   }
 
-  /** Runs work that can be rolled back alone, in a savepoint. All other work of the unit waits until it ends. */
-  nest<T>(work: (unit: UnitOfWork, runner: QueryRunner) => Promise<T>): Promise<T> {
-    const unit = new UnitOfWork(this.runner, this.current, undefined, this);
-    const runner = Object.assign(unit.lend(), {
-      commitTransaction: () => unit.settle().then(() => this.runner.commitTransaction()),
-    });
-    return this.part(
-      this.open()
-        .then(() => this.inTurn(() => work(unit, runner)))
-        .then((value) => {
-          this.callbacks.push(...unit.callbacks);
-          for (const subject of unit.named) this.named.add(subject);
-          return value;
-        }),
-    );
+  /** Runs work that can be rolled back by itself, in a savepoint. All other work of the unit waits until it ends. */
+  nest<T>(work: (nested: UnitOfWork) => Promise<T>): Promise<T> {
+    const { runner, current } = this.place;
+    const nested = new UnitOfWork({ runner, current, outer: this });
+    return this.part(this.open().then(() => this.mutex.run(() => nested.complete(() => work(nested)))));
   }
 
   /** Waits for the parts that have joined. @throws the error of a part */
   async settle(): Promise<void> {
     while (this.parts.size > 0) await Promise.allSettled(this.parts);
     if (this.failure) throw this.failure.error;
-    this.runner.check();
+    this.runner.transaction.check();
   }
 
-  /** The connection for a participant: `release` does not return it to the pool, and it fails after the end. */
-  lend(): QueryRunner {
-    const { runner } = this;
-    const lent = Object.assign(Object.create(runner) as QueryRunner, {
-      // `save` and the like must not begin a transaction of their own.
-      isTransactionActive: true,
-      query: (...parameters: Parameters<QueryRunner['query']>) => {
-        if (this.isOver)
-          return Promise.reject(new Error('A statement came after the end of the transaction it belongs to'));
-        const unit = this.innermost();
-        return unit.part(unit.open().then(() => unit.inTurn(() => runner.query(...parameters))));
-      },
-      connect: () => this.open().then(() => runner.connect()),
-      startTransaction: () => this.open().then(() => runner.startTransaction()),
-      commitTransaction: () => runner.commitTransaction(),
-      rollbackTransaction: () => runner.rollbackTransaction(),
-      release: async () => undefined,
-    });
-    this.borrowed.add(lent);
-    return lent;
-  }
-
-  /** Whether a runner belongs to a participant of this unit or of one around it. */
-  lent(runner: QueryRunner): boolean {
-    return this.borrowed.has(runner) || this.outer?.lent(runner) === true;
-  }
-
-  async open(): Promise<void> {
-    await this.begin?.();
-    this.hasBegun = true;
+  /** Whether it is the other unit, or nested in it. */
+  isWithin(other: UnitOfWork | undefined): boolean {
+    return other === this || this.place.outer?.isWithin(other) === true;
   }
 
   /**
-   * The savepoint of this unit in which the current context runs, or this unit. A statement of the outer manager within
-   * a nested transaction belongs to that one: in the outer queue it would wait for the transaction that waits for it.
+   * The nested transaction of this unit in which the current context runs, or this unit. A statement of the outer
+   * manager within a nested transaction belongs to that one: it would otherwise wait for the transaction that waits for it.
    */
   private innermost(): UnitOfWork {
     let innermost: UnitOfWork | undefined;
-    for (let unit = this.current.getStore(); unit; unit = unit.outer) {
-      if (unit.isUnderWay) innermost ??= unit;
+    for (let unit = this.place.current.getStore(); unit; unit = unit.place.outer) {
+      if (unit.isActive) innermost ??= unit;
       if (unit === this) return innermost ?? this;
     }
     return this;
-  }
-
-  /** Statements and nested transactions run one after the other, because they share a connection. */
-  private inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.queue.then(work);
-    this.queue = turn.catch(() => undefined);
-    return turn;
   }
 
   private part<T>(part: Promise<T>, onFailure?: (error: unknown) => void): Promise<T> {

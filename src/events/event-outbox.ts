@@ -22,12 +22,12 @@ export class EventOutbox {
    */
   async record(...events: readonly NewEvent[]): Promise<void> {
     if (events.length === 0) return;
-    if (!this.transactions.isUnderWay) {
+    if (!this.transactions.isActive) {
       throw new Error('Events are recorded with their change: call record() within Transactions.run()');
     }
     const { sql, parameters } = this.appender.insertion(events, this.now());
     await this.transactions.execute(sql, parameters);
-    for (const { subject } of events) this.transactions.about(subject);
+    for (const { subject } of events) this.transactions.addSubject(subject);
     this.transactions.onCommit(() => this.committed.report(() => events));
   }
 
@@ -44,14 +44,14 @@ export class EventOutbox {
     toView: (row: Row) => { readonly id: unknown },
     { ownerId = null }: { readonly ownerId?: number | null } = {},
   ): Promise<Row[]> {
-    // Companions require a transaction, and the subjects of the change.
-    if (!this.transactions.isUnderWay && this.transactions.isAccompanied) {
+    // Participants require a transaction, and the subjects of the change.
+    if (!this.transactions.isActive && this.transactions.hasParticipants) {
       return this.transactions.run(() => this.change(definition, change, statement, toView, { ownerId }));
     }
     const eventOf = (row: Row) => definition.of(change, toView(row), { ownerId });
     const time = this.now();
     const rows = await this.appender.change({ definition, change, statement, ownerId, time, eventOf });
-    for (const { id } of rows) this.transactions.about(definition.subjectOf(id));
+    for (const { id } of rows) this.transactions.addSubject(definition.subjectOf(id));
     if (rows.length > 0) this.transactions.onCommit(() => this.committed.report(() => rows.map(eventOf)));
     return rows;
   }

@@ -50,7 +50,7 @@ function measureLog({ metrics, database, clock, appender }: Services): void {
     'event_log_unnumbered_age_seconds',
     'How long the oldest event has waited for its position, 0 where there is none',
     async () => {
-      const [oldest] = await database.peek<{ time: string }>(appender.oldestUnnumbered);
+      const [oldest] = await database.monitor<{ time: string }>(appender.oldestUnnumbered);
       return ageOf(oldest?.time, clock);
     },
   );
@@ -64,7 +64,7 @@ function measureSubscribers({ metrics, database, clock, subscribers }: Services)
     async () => {
       const lags: [Labels, number][] = [];
       for (const [subscriber, { types }] of subscribers.filters) {
-        const [waiting = {}] = await database.peek<Waiting>(firstUnhandled(subscriber, types));
+        const [waiting = {}] = await database.monitor<Waiting>(firstUnhandled(subscriber, types));
         const ages = Object.values(waiting).map((time) => ageOf(time, clock));
         lags.push([{ subscriber }, Math.max(0, ...ages)]);
       }
@@ -76,7 +76,7 @@ function measureSubscribers({ metrics, database, clock, subscribers }: Services)
     'event_subscriber_failed_attempts',
     'How often in a row the next event of a subscriber has failed',
     async () => {
-      const rows = await database.peek<{ name: string; attempts: number }>(
+      const rows = await database.monitor<{ name: string; attempts: number }>(
         'SELECT name, attempts FROM event_subscribers',
       );
       return rows

@@ -70,7 +70,7 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
       plugins: [
         httpPlugin,
         auditPlugin,
-        ...(this.database.replicas().length > 0 ? [replicaReadsPlugin] : []),
+        ...(this.database.replication ? [replicaReadsPlugin] : []),
         ...(this.metrics.enabled ? [metricsPlugin(this.metrics)] : []),
         ...(this.config.tracing ? [tracingPlugin] : []),
         costPlugin(graphql.limits.cost),

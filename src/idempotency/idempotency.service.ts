@@ -57,7 +57,7 @@ export class IdempotencyService {
     database: Database,
   ) {
     metrics.gauge('idempotency_records_bytes', 'Size of all responses that are kept', () =>
-      this.bytes((sql) => database.peek(sql)),
+      this.bytes((sql) => database.monitor(sql)),
     );
     metrics.gauge(
       'idempotency_records_max_bytes',

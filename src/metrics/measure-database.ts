@@ -35,13 +35,16 @@ export function measureDatabase(database: Database, metrics: Metrics): void {
   metrics.gauge(
     'db_replica_up',
     '1 where reads go to the replica, 0 where it is unavailable, promoted or too far behind',
-    () => database.replicas().map(({ name, isUsed }) => [{ replica: name }, isUsed ? 1 : 0] as const),
+    () =>
+      (database.replication?.states() ?? []).map(
+        ({ name, isUsed }) => [{ replica: name }, isUsed ? 1 : 0] as const,
+      ),
     replica,
   );
   metrics.gauge(
     'db_replica_lag_seconds',
     'How long the primary has been ahead of the replica',
-    () => database.replicas().map(({ name, lag }) => [{ replica: name }, lag] as const),
+    () => (database.replication?.states() ?? []).map(({ name, lag }) => [{ replica: name }, lag] as const),
     replica,
   );
   const waits = metrics.histogram(

@@ -131,12 +131,12 @@ describe('an outage of PostgreSQL', () => {
     const store = await createStore('PostgreSQL');
     const url = `${store.environment['DATABASE_URL']}?target_session_attrs=read-write`;
     const api = await startApiOn({ ...store.environment, DATABASE_URL: url }, [], () => store.remove());
-    const { watch } = api.app.get(DataSource) as PostgresDataSource;
+    const { monitor } = api.app.get(DataSource) as PostgresDataSource;
     // As an open connection to a demoted primary, while new connections accept writes.
-    await watch.query('SET default_transaction_read_only = on');
+    await monitor.query('SET default_transaction_read_only = on');
 
     await until('the connection is replaced', async () => {
-      const { rows } = await watch.query('SHOW transaction_read_only').catch(() => ({ rows: [] }));
+      const { rows } = await monitor.query('SHOW transaction_read_only').catch(() => ({ rows: [] }));
       return rows[0]?.transaction_read_only === 'off';
     });
     expect((await api.posts.create()).id).toBe(1);

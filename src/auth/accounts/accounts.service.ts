@@ -166,7 +166,7 @@ export class AccountsService {
     });
     await this.accounts.insert(account);
     auditAccount(account.id);
-    this.transactions.about(`account ${account.id}`);
+    this.transactions.addSubject(`account ${account.id}`);
     return account;
   }
 }

@@ -4,7 +4,7 @@ import { AuditLogModule } from '../../audit/audit-log.module.js';
 import { AppError } from '../../common/errors/errors.js';
 import { checkInput } from '../../common/validation/input.pipe.js';
 import { Clock } from '../../common/ports/clock.js';
-import { CommandDatabase } from '../../database/command-database.js';
+import { Database } from '../../database/database.js';
 import { EventOutbox, EventRecordsModule } from '../../events/index.js';
 import { insertPosts, type NewPost, updatePosts } from '../../posts/post-batch.js';
 import { CreatePostInput } from '../../posts/post.input.js';
@@ -49,7 +49,7 @@ class Import {
   /** How many files have a member in their front matter that posts do not have. */
   private readonly unknown = new Map<string, number>();
   private readonly rejections = new Map<string, number>();
-  private readonly database: CommandDatabase;
+  private readonly database: Database;
   private readonly clock: Clock;
   private readonly events: EventOutbox;
 
@@ -59,7 +59,7 @@ class Import {
     private readonly update: boolean,
   ) {
     this.done = skip;
-    this.database = context.get(CommandDatabase);
+    this.database = context.get(Database);
     this.clock = context.get(Clock);
     this.events = context.get(EventOutbox, { strict: false });
   }

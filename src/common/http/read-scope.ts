@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Config } from '../../config/config.js';
 import type { Database } from '../../database/database.js';
-import { ReadScope, runInReadScope } from '../../database/read-scope.js';
+import type { Replication, RequestScope } from '../../database/replication.js';
 import { AppError } from '../errors/errors.js';
 import { Cookie } from './cookie.js';
 import { isSafe } from './methods.js';
@@ -11,7 +11,7 @@ export const CONSISTENCY_TOKEN = 'Consistency-Token';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    readScope: ReadScope | null;
+    readScope: RequestScope | null;
   }
 }
 
@@ -29,7 +29,8 @@ const UNKNOWN = 'F'.repeat(16);
  */
 export const readScope = fastifyPlugin<{ config: Config; database: Database }>(
   (fastify, { config, database }, done) => {
-    if (database.replicas().length === 0) {
+    const { replication } = database;
+    if (!replication) {
       done();
       return;
     }
@@ -43,8 +44,11 @@ export const readScope = fastifyPlugin<{ config: Config; database: Database }>(
       route.preHandler = [
         ...[route.preHandler ?? []].flat(),
         (request, _reply, next) => {
-          request.readScope = new ReadScope(!isSafe(request), positionOf(request, cookie));
-          runInReadScope(request.readScope, next);
+          const reads = { mayWrite: !isSafe(request), position: positionOf(request, cookie) };
+          replication.runRequest(reads, (scope) => {
+            request.readScope = scope;
+            next();
+          });
         },
       ];
       route.onSend = [
@@ -54,7 +58,7 @@ export const readScope = fastifyPlugin<{ config: Config; database: Database }>(
             next(null, payload);
             return;
           }
-          void send(database, request, reply, cookie).finally(() => next(null, payload));
+          void send(replication, request, reply, cookie).finally(() => next(null, payload));
         },
       ];
     });
@@ -81,9 +85,9 @@ function positionOf(request: FastifyRequest, cookie: Cookie): bigint | undefined
   return token === undefined ? undefined : BigInt(`0x${token}`);
 }
 
-async function tokenOf(database: Database): Promise<string> {
+async function tokenOf(replication: Replication): Promise<string> {
   try {
-    return (await database.position()).toString(16).toUpperCase().padStart(16, '0');
+    return (await replication.position()).toString(16).toUpperCase().padStart(16, '0');
   } catch {
     return UNKNOWN;
   }
@@ -91,12 +95,12 @@ async function tokenOf(database: Database): Promise<string> {
 
 /** Sets the cookie, too, for browsers that use cookies. */
 async function send(
-  database: Database,
+  replication: Replication,
   request: FastifyRequest,
   reply: FastifyReply,
   cookie: Cookie,
 ): Promise<void> {
-  const token = await tokenOf(database);
+  const token = await tokenOf(replication);
   reply.header(CONSISTENCY_TOKEN, token);
   if (request.headers.cookie !== undefined || reply.hasHeader('set-cookie')) cookie.write(reply, token);
 }

@@ -22,7 +22,7 @@ export function measureQueue(
   { count, age, what, rows }: Queue,
 ): void {
   const read = async (sql: string): Promise<string | number | null> =>
-    (await database.peek<{ value: string | number | null }>(sql))[0]!.value;
+    (await database.monitor<{ value: string | number | null }>(sql))[0]!.value;
   metrics.gauge(count, `${what}, counted up to ${COUNTED}`, async () =>
     Number(
       await read(`SELECT count(*) AS value FROM (SELECT 1 AS one FROM ${rows} LIMIT ${COUNTED}) AS waiting`),
@@ -33,6 +33,6 @@ export function measureQueue(
   );
 }
 
-/** In seconds; 0 without a time. @param time as `Database.peek` returns it */
+/** In seconds; 0 without a time. @param time as `Database.monitor` returns it */
 export const ageOf = (time: string | number | null | undefined, clock: Clock): number =>
   time == null ? 0 : Math.max(0, (clock.now().getTime() - Date.parse(String(time))) / 1000);

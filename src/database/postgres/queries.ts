@@ -1,42 +1,54 @@
+import type { Pool } from 'pg';
 import { POSTGRES } from '../dialect.js';
 import type { Parameters } from '../parameters.js';
 import { Queries } from '../queries.js';
-import type { ServiceDataSource } from '../service-data-source.js';
 import type { Transactions } from '../transactions.js';
-import type { PostgresConnection } from './connection.js';
-import type { Pipeline } from './pipeline.js';
-import type { Replicas } from './replicas.js';
+import type { Replicas } from './cluster/replicas.js';
+import type { PostgresDataSource } from './data-source.js';
+import type { SharedReads } from './shared-reads.js';
+
+/** Where the reads of the primary run. */
+interface Pools {
+  readonly searches: Pool;
+  readonly shared: SharedReads | undefined;
+}
 
 export class PostgresQueries extends Queries {
   readonly dialect = POSTGRES;
+  private readonly replicas: Replicas | undefined;
 
   constructor(
-    private readonly connection: PostgresConnection,
-    private readonly searches: PostgresConnection,
+    private readonly postgres: PostgresDataSource,
     transactions: Transactions,
-    private readonly ownSource: ServiceDataSource,
-    private readonly pipeline?: Pipeline,
-    private readonly replicas?: Replicas,
+    private readonly pools: Pools,
   ) {
-    super(transactions, ownSource);
+    super(transactions, postgres);
+    this.replicas = postgres.cluster?.replicas;
   }
 
   override onReplica<T>(work: () => Promise<T>): Promise<T> {
-    return this.replicas && !this.ownSource.unit ? this.replicas.read(work) : work();
+    return this.replicas && !this.postgres.unit ? this.replicas.read(work) : work();
   }
 
   protected read<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
-    return (this.replicas?.current?.connection ?? this.connection).all<Row>(sql, parameters);
+    const { statements, driver } = this.postgres;
+    const replica = this.replicas?.current;
+    return replica
+      ? replica.statements.all<Row>(sql, parameters, replica.main)
+      : statements.all<Row>(sql, parameters, driver.master);
   }
 
   protected override readShort<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
-    const replica = this.replicas?.current;
-    return replica
-      ? replica.connection.all<Row>(sql, parameters)
-      : this.connection.all<Row>(sql, parameters, this.pipeline);
+    const { shared } = this.pools;
+    return shared && !this.replicas?.current
+      ? this.postgres.statements.all<Row>(sql, parameters, shared)
+      : this.read<Row>(sql, parameters);
   }
 
-  protected readPatiently<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
-    return (this.replicas?.current?.searches ?? this.searches).all<Row>(sql, parameters);
+  protected readSlowly<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+    const replica = this.replicas?.current;
+    return replica
+      ? replica.statements.all<Row>(sql, parameters, replica.slow)
+      : this.postgres.statements.all<Row>(sql, parameters, this.pools.searches);
   }
 }

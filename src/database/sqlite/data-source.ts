@@ -1,28 +1,18 @@
 import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type Database from 'better-sqlite3';
-import type { EntitySchema, MixedList, QueryRunner, ReplicationMode } from 'typeorm';
-import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
+import type { EntitySchema, MixedList } from 'typeorm';
 import type { SqliteStore } from '../../config/config.js';
-import { migrations } from '../migrations/index.js';
 import { ServiceDataSource } from '../service-data-source.js';
-import { CachingConnection } from './caching-connection.js';
+import { CachingConnection, SqliteDriver } from './driver.js';
 import type { FileLock } from './file-lock.js';
-import { SqliteQueryRunner } from './query-runner.js';
 import { ReaderThreads } from './reader-threads.js';
-import { Turns } from './turns.js';
-
-/** SQLite's types for the column types of `columns.ts`. */
-const TYPES: Record<string, string> = { int8: 'integer', timestamptz: 'text' };
 
 /**
  * How long a statement waits while another process writes, in milliseconds. The wait blocks the event loop,
  * so it is short in a service (`retryCollisions` retries); in a command it may be long.
  */
 const BUSY_TIMEOUT = { service: 5, command: 30_000 };
-
-/** The current time as TypeORM stores dates here: in UTC, with milliseconds. */
-const NOW = `strftime('%Y-%m-%d %H:%M:%f', 'now')`;
 
 export const databaseFile = ({ directory }: SqliteStore): string => join(directory, 'database.sqlite');
 
@@ -32,12 +22,9 @@ export const hasDatabase = (store: SqliteStore): boolean =>
 
 /** The embedded database: TypeORM's connection, which writes, and a read-only connection. */
 export class SqliteDataSource extends ServiceDataSource {
-  readonly turns = new Turns();
   /** For slow reads. */
   readonly threads: ReaderThreads;
-  private readonly openReader: () => Database.Database;
-  private opened: Database.Database | undefined;
-
+  declare driver: SqliteDriver;
   private readonly lock: FileLock | undefined;
 
   /**
@@ -55,7 +42,6 @@ export class SqliteDataSource extends ServiceDataSource {
       driver: CachingConnection,
       database: databaseFile(store),
       entities,
-      migrations,
       timeout,
       enableWAL: true,
       // The connections cache statements; a runner that begins a transaction would keep those of the read connection.
@@ -73,13 +59,10 @@ export class SqliteDataSource extends ServiceDataSource {
     });
     this.lock = lock;
     this.threads = new ReaderThreads(databaseFile(store));
-    this.openReader = () => new CachingConnection(databaseFile(store), { readonly: true, timeout });
-    const { driver } = this;
-    const normalizeType = driver.normalizeType.bind(driver);
-    driver.normalizeType = (column) =>
-      normalizeType({ ...column, type: TYPES[String(column.type)] ?? column.type } as typeof column);
-    driver.mappedDataTypes.createDateDefault = NOW;
-    driver.mappedDataTypes.updateDateDefault = NOW;
+    this.driver = new SqliteDriver(
+      this,
+      () => new CachingConnection(databaseFile(store), { readonly: true, timeout }),
+    );
   }
 
   override initialize(): Promise<this> {
@@ -87,27 +70,10 @@ export class SqliteDataSource extends ServiceDataSource {
     return super.initialize();
   }
 
-  /** The connection for reads. */
-  get reader(): Database.Database {
-    return (this.opened ??= this.openReader());
-  }
-
-  /** The connection for writes, for the holder of the turn. */
-  get writer(): Database.Database {
-    return (this.driver as BetterSqlite3Driver).databaseConnection;
-  }
-
   override async destroy(): Promise<void> {
     await this.threads.close();
     await super.destroy();
-    this.opened?.close();
-    this.opened = undefined;
     this.lock?.release();
-  }
-
-  protected override newRunner(mode: ReplicationMode): QueryRunner {
-    const reader = mode === 'slave' ? this.reader : undefined;
-    return new SqliteQueryRunner(this.driver as BetterSqlite3Driver, this.turns, reader);
   }
 }
 

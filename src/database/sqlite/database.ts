@@ -20,8 +20,8 @@ export class SqliteDatabase extends Database {
     return NO_SIGNALS;
   }
 
-  async peek<Row>(sql: string): Promise<Row[]> {
-    return this.source.reader.prepare(sql).all() as Row[];
+  async monitor<Row>(sql: string): Promise<Row[]> {
+    return this.source.driver.reader.prepare(sql).all() as Row[];
   }
 
   protected probeStorage(): Promise<unknown> {
@@ -32,13 +32,16 @@ export class SqliteDatabase extends Database {
   }
 
   override pools(): readonly PoolLoad[] {
-    const { turns, threads } = this.source;
-    const used = turns.isTaken ? 1 : 0;
-    return [{ name: 'writer', max: 1, used, idle: 1 - used, pending: turns.waitingCount }, threads.load];
+    const { driver, threads } = this.source;
+    const used = driver.mutex.isLocked ? 1 : 0;
+    return [
+      { name: 'writer', max: 1, used, idle: 1 - used, pending: driver.mutex.waitingCount },
+      threads.load,
+    ];
   }
 
   override onWait(listener: (seconds: number) => void): void {
-    this.source.turns.onWait = listener;
+    this.source.driver.mutex.onWait = listener;
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate } from 'node:timers/promises';
 import { retryCollisions } from '../retry.js';
 import type { SqliteConnection } from './connection.js';
-import type { Turns, Writer } from './turns.js';
+import type { WriteMutex, Writer } from './write-mutex.js';
 
 /** How long a group runs before it commits, in milliseconds: the event loop waits for the end of a group. */
 const LIMIT = 5;
@@ -28,7 +28,7 @@ const isWrite = (writer: Writer): writer is Write => writer instanceof Write;
 
 /**
  * Commits the writes of concurrent requests in one transaction (group commit): a commit takes longer than a write,
- * because it completes the search index and waits for the disk. A write whose turn comes also runs the writes that
+ * because it completes the search index and waits for the disk. A write that gets the mutex also runs the writes that
  * wait directly behind it. Each has its own savepoint, so that its error affects no other write.
  */
 export class GroupCommit {
@@ -37,7 +37,7 @@ export class GroupCommit {
 
   constructor(
     private readonly connection: SqliteConnection,
-    private readonly turns: Turns,
+    private readonly mutex: WriteMutex,
   ) {}
 
   /**
@@ -45,7 +45,7 @@ export class GroupCommit {
    *
    * @param work synchronous, only with effects on the database; it runs again if its group could not commit
    * @returns after the commit
-   * @throws the error of the work or of the commit; `WRITE_TIMEOUT` if its turn does not come within the deadline
+   * @throws the error of the work or of the commit; `WRITE_TIMEOUT` if it does not get the mutex within the deadline
    */
   run<T>(work: () => T): Promise<T> {
     return new Promise<unknown>((resolve, reject) => {
@@ -56,7 +56,7 @@ export class GroupCommit {
 
   private async commit(write: Write): Promise<void> {
     try {
-      await this.turns.take(write);
+      await this.mutex.acquire(write);
       if (!write.isIncluded) await this.lead(write);
     } catch (error) {
       write.reject(error);
@@ -70,7 +70,7 @@ export class GroupCommit {
       await this.begin(first);
       await this.commitGroup(first);
     } finally {
-      this.turns.give(first);
+      this.mutex.release(first);
     }
   }
 
@@ -96,7 +96,7 @@ export class GroupCommit {
     try {
       for (const write of group) {
         reports.push(this.runInSavepoint(write));
-        const next = performance.now() < end ? this.turns.include(isWrite) : undefined;
+        const next = performance.now() < end ? this.mutex.share(isWrite) : undefined;
         if (!next) break;
         next.isIncluded = true;
         group.push(next);
@@ -138,11 +138,11 @@ export class GroupCommit {
     this.rollBack();
     for (const write of group) {
       await setImmediate();
-      await this.runAlone(write);
+      await this.runByItself(write);
     }
   }
 
-  private async runAlone(write: Write): Promise<void> {
+  private async runByItself(write: Write): Promise<void> {
     try {
       await this.begin(write);
       const value = write.run();

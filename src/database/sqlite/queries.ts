@@ -15,14 +15,14 @@ export class SqliteQueries extends Queries {
     transactions: Transactions,
   ) {
     super(transactions, sqlite);
-    this.reader = new SqliteConnection(() => sqlite.reader);
+    this.reader = new SqliteConnection(() => sqlite.driver.reader);
   }
 
   protected async read<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
     return this.reader.all<Row>(sql, parameters);
   }
 
-  protected readPatiently<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+  protected readSlowly<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
     return this.sqlite.threads.all<Row>(hideValues(sql), parameters);
   }
 }

@@ -1,5 +1,4 @@
-import type { CheckedRunner } from '../checked-runner.js';
-import { type Parameters, replacePlaceholders } from '../parameters.js';
+import type { Parameters } from '../parameters.js';
 import { type Statement, Transactions } from '../transactions.js';
 import { SqliteConnection } from './connection.js';
 import type { SqliteDataSource } from './data-source.js';
@@ -10,18 +9,19 @@ export class SqliteTransactions extends Transactions {
   private readonly connection: SqliteConnection;
   private readonly group: GroupCommit;
 
-  constructor(sqlite: SqliteDataSource) {
-    super(sqlite);
-    this.connection = new SqliteConnection(() => sqlite.writer);
-    this.group = new GroupCommit(this.connection, sqlite.turns);
+  constructor(source: SqliteDataSource) {
+    super(source);
+    const { driver } = source;
+    this.connection = new SqliteConnection(() => driver.databaseConnection);
+    this.group = new GroupCommit(this.connection, driver.mutex);
   }
 
-  protected executeAlone<Row>(sql: string, parameters: Parameters): Promise<Row[]> {
+  protected autocommit<Row>(sql: string, parameters: Parameters): Promise<Row[]> {
     return this.group.run(() => this.connection.all<Row>(sql, parameters));
   }
 
-  /** TypeORM's transactions wait at each step, which is six times as slow. */
-  protected override executeBothAlone<Row>(
+  /** Synchronous work joins the group; TypeORM's transactions wait at each step, which is six times as slow. */
+  protected override autocommitBoth<Row>(
     { sql, parameters }: Statement,
     following: (rows: readonly Row[]) => Statement | undefined,
   ): Promise<Row[]> {
@@ -31,19 +31,5 @@ export class SqliteTransactions extends Transactions {
       if (next) this.connection.all(next.sql, next.parameters);
       return rows;
     });
-  }
-
-  protected async executeWithin<Row>(
-    runner: CheckedRunner,
-    sql: string,
-    parameters: Parameters,
-  ): Promise<Row[]> {
-    const values: unknown[] = [];
-    const text = replacePlaceholders(sql, (name) => {
-      values.push(parameters[name]);
-      return '?';
-    });
-    const { records } = await runner.query(text, values, true);
-    return (records as Row[] | undefined) ?? [];
   }
 }

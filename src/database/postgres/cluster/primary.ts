@@ -1,6 +1,6 @@
-import type { Client, Pool } from 'pg';
-import type { PostgresStore } from '../../config/config.js';
-import { PostgresClient } from './postgres-client.js';
+import { callbackify } from 'node:util';
+import { Client, type Pool, type QueryResult } from 'pg';
+import { PostgresClient } from '../client.js';
 
 /** How long a server may take to connect and to respond, in milliseconds; two servers fit into a connection timeout. */
 const TIMEOUTS = { connection: 600, response: 300 };
@@ -12,7 +12,7 @@ const INTERVAL = 1000;
 const PAUSE = 200;
 
 /** `on` during recovery, too. libpq uses it before PostgreSQL 14, and every pooler supports it. */
-const QUESTION = 'SHOW transaction_read_only';
+const QUERY = 'SHOW transaction_read_only';
 
 /** One of the servers of `DATABASE_URL`. */
 export interface PostgresServer {
@@ -28,7 +28,7 @@ class NoPrimaryError extends Error {
 /** Finds the server that accepts writes (`target_session_attrs=read-write`). */
 export class Primary {
   private readonly servers: readonly PostgresServer[];
-  private readonly connections = new Map<Client, PostgresServer>();
+  private readonly connections = new Map<PostgresClient, PostgresServer>();
   private current: PostgresServer;
   private confirmedAt = -Infinity;
   private finding: Promise<PostgresServer> | undefined;
@@ -37,14 +37,10 @@ export class Primary {
   /** Called when another server has become the primary. */
   onMove: (server: PostgresServer) => void = () => undefined;
 
-  private constructor(urls: readonly string[]) {
+  /** @param urls at least one; they differ in host and port only */
+  constructor(urls: readonly string[]) {
     this.servers = urls.map((url) => ({ url, name: nameOf(url) }));
     this.current = this.servers[0]!;
-  }
-
-  /** @returns `undefined` for a single server without `target_session_attrs` */
-  static of({ servers }: PostgresStore): Primary | undefined {
-    return servers.length > 0 ? new Primary(servers) : undefined;
   }
 
   /** Concurrent calls share the search. @throws NoPrimaryError with the reason of each server */
@@ -54,28 +50,28 @@ export class Primary {
   }
 
   /** Makes the next connection check the primary again. */
-  doubt(): void {
+  invalidate(): void {
     this.confirmedAt = -Infinity;
   }
 
   /** Closes the connection when another server becomes the primary. */
-  add(connection: Client, server: PostgresServer): void {
+  add(connection: PostgresClient, server: PostgresServer): void {
     this.connections.set(connection, server);
     connection.once('end', () => {
       this.connections.delete(connection);
-      this.doubt();
+      this.invalidate();
     });
   }
 
   /**
    * Checks each second whether the server still accepts writes.
    *
-   * @param pool connections to it that are not shared with requests
+   * @param monitor a connection to it that is not shared with requests
    */
-  watch(pool: Pool): void {
-    let looking: Promise<void> | undefined;
+  watch(monitor: Pool): void {
+    let checking: Promise<void> | undefined;
     this.timer = setInterval(() => {
-      looking ??= this.look(pool).finally(() => (looking = undefined));
+      checking ??= this.check(monitor).finally(() => (checking = undefined));
     }, INTERVAL).unref();
   }
 
@@ -83,11 +79,11 @@ export class Primary {
     clearInterval(this.timer);
   }
 
-  private async look(pool: Pool): Promise<void> {
+  private async check(monitor: Pool): Promise<void> {
     const { current } = this;
     let isReadOnly = false;
     try {
-      const { rows } = await pool.query<ReadOnly>(QUESTION);
+      const { rows } = await monitor.query<ReadOnly>(QUERY);
       if (isWritable(rows)) {
         this.confirmedAt = performance.now();
         return;
@@ -96,7 +92,7 @@ export class Primary {
     } catch {
       // The server may only be busy, but a search is needed in any case.
     }
-    this.doubt();
+    this.invalidate();
     const found = await this.find().catch(() => undefined);
     // Its name leads to another server now, but open connections do not.
     if (isReadOnly && found === current) this.replace(() => true);
@@ -137,8 +133,7 @@ export class Primary {
   /** Cuts the connections to the former primary. */
   private replace(isFormer: (server: PostgresServer) => boolean): void {
     for (const [connection, server] of this.connections) {
-      // `end` would wait for a server that may not respond any more.
-      if (isFormer(server)) connection.connection.stream.destroy();
+      if (isFormer(server)) connection.cut();
     }
     this.onMove(this.current);
   }
@@ -159,7 +154,7 @@ async function whyNot({ url }: PostgresServer): Promise<string | undefined> {
   });
   try {
     await client.connect();
-    const { rows } = await client.query<ReadOnly>(QUESTION);
+    const { rows }: QueryResult<ReadOnly> = await client.query(QUERY);
     return isWritable(rows) ? undefined : 'read-only';
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
@@ -173,4 +168,41 @@ async function whyNot({ url }: PostgresServer): Promise<string | undefined> {
 function nameOf(url: string): string {
   const { host, searchParams } = new URL(url);
   return host || searchParams.get('host')!;
+}
+
+type Callback = (error: Error | null) => void;
+
+/**
+ * A connection to the current primary, chosen when it is opened. The addresses of the servers differ in
+ * host and port only.
+ */
+export function primaryClient(primary: Primary): typeof PostgresClient {
+  return class PrimaryClient extends PostgresClient {
+    private isEnded = false;
+
+    override connect(): Promise<Client>;
+    override connect(callback: Callback): void;
+    override connect(callback?: Callback): Promise<Client> | void {
+      if (!callback) return this.connectToPrimary();
+      callbackify(() => this.connectToPrimary())(callback);
+    }
+
+    override end(): Promise<void>;
+    override end(callback: (error: Error) => void): void;
+    override end(callback?: (error: Error) => void): Promise<void> | void {
+      this.isEnded = true;
+      return callback ? super.end(callback) : super.end();
+    }
+
+    private async connectToPrimary(): Promise<Client> {
+      const server = await primary.find();
+      // The pool may close the connection during the search.
+      if (this.isEnded || this.isCut) throw new Error('Connection terminated');
+      const { host, port } = new Client(server.url);
+      this.host = host;
+      this.port = port;
+      primary.add(this, server);
+      return super.connect();
+    }
+  };
 }

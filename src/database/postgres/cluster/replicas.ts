@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import type { PostgresStore } from '../../config/config.js';
-import { isConnectionLost, isReplicaFailure } from '../failures.js';
-import { currentReadScope, type ReadScope } from '../read-scope.js';
-import { Replica } from './replica.js';
-import { parsePosition } from './wal-position.js';
+import type { PostgresStore } from '../../../config/config.js';
+import { isConnectionLost, isReplicaFailure } from '../../failures.js';
+import type { Replication, ReplicaState, RequestReads } from '../../replication.js';
+import { ReadScope } from './read-scope.js';
+import { parsePosition, Replica } from './replica.js';
 
 /** The interval between two checks of all servers, in milliseconds. */
 const INTERVAL = 1000;
@@ -24,22 +24,23 @@ interface Choice {
 }
 
 /** Reads on standbys of the primary, whose data may be a little old. */
-export class Replicas {
+export class Replicas implements Replication {
   readonly all: readonly Replica[];
   private readonly choices = new WeakMap<ReadScope, Promise<Choice | undefined>>();
+  private readonly scopes = new AsyncLocalStorage<ReadScope>();
   private readonly reading = new AsyncLocalStorage<Replica>();
   private readonly timer: NodeJS.Timeout;
-  private turn = 0;
-  private asking: Promise<bigint> | undefined;
-  private askingNext: Promise<bigint> | undefined;
+  private choicesMade = 0;
+  private query: Promise<bigint> | undefined;
+  private nextQuery: Promise<bigint> | undefined;
 
-  /** @param primary a pool that is not shared with requests */
+  /** @param primary a connection that is not shared with requests */
   constructor(
     store: PostgresStore,
     private readonly primary: Pool,
   ) {
     this.all = store.replicaUrls.map((url) => new Replica(url, store));
-    this.timer = setInterval(() => void this.look(), INTERVAL).unref();
+    this.timer = setInterval(() => void this.refresh(), INTERVAL).unref();
   }
 
   /** The replica of the current reads; undefined: the primary. */
@@ -47,8 +48,22 @@ export class Replicas {
     return this.reading.getStore();
   }
 
+  states(): readonly ReplicaState[] {
+    return this.all.map(({ name, isUsable: isUsed, lag }) => ({ name, isUsed, lag }));
+  }
+
+  runRequest(reads: RequestReads, work: (scope: ReadScope) => void): void {
+    const scope = new ReadScope(reads);
+    this.scopes.run(scope, work, scope);
+  }
+
+  /** Something may have been written: from now on, the request reads from the primary. */
+  noteWrite(): void {
+    this.scopes.getStore()?.markWritten();
+  }
+
   /** Checks every server, so that the available ones are used. */
-  async look(): Promise<void> {
+  async refresh(): Promise<void> {
     // The flush position, not the insert position: a standby gets only flushed data.
     const sampled = this.positionOf('pg_current_wal_flush_lsn()').then(
       (position) => ({ position, at: performance.now() }),
@@ -58,7 +73,7 @@ export class Replicas {
     await Promise.all(
       this.all.map((replica) => {
         if (sample) replica.compare(sample);
-        return replica.look();
+        return replica.refresh();
       }),
     );
   }
@@ -68,17 +83,17 @@ export class Replicas {
    * after them, so that many writes cost few round trips.
    */
   position(): Promise<bigint> {
-    if (!this.asking) {
-      this.asking = this.positionOf('pg_current_wal_insert_lsn()').finally(() => (this.asking = undefined));
-      return this.asking;
+    if (!this.query) {
+      this.query = this.positionOf('pg_current_wal_insert_lsn()').finally(() => (this.query = undefined));
+      return this.query;
     }
-    this.askingNext ??= this.asking
+    this.nextQuery ??= this.query
       .catch(() => undefined)
       .then(() => {
-        this.askingNext = undefined;
+        this.nextQuery = undefined;
         return this.position();
       });
-    return this.askingNext;
+    return this.nextQuery;
   }
 
   /**
@@ -88,7 +103,7 @@ export class Replicas {
    * @param work nothing but reads; it may run twice
    */
   async read<T>(work: () => Promise<T>): Promise<T> {
-    const scope = currentReadScope();
+    const scope = this.scopes.getStore();
     if (!scope?.mayUseReplica || this.current) return work();
     const choice = await this.choiceOf(scope);
     if (!choice?.replica.isUsable || !scope.mayUseReplica) return work();
@@ -102,7 +117,7 @@ export class Replicas {
       // Or the read may have used a connection that was opened meanwhile, to a server that has restarted.
     } catch (error) {
       if (!isReplicaFailure(error) || performance.now() - start > MAX_REPEATED) throw error;
-      if (isConnectionLost(error)) replica.lose();
+      if (isConnectionLost(error)) replica.markLost();
     }
     // Later reads of the request must not be older.
     this.choices.set(scope, Promise.resolve(undefined));
@@ -111,7 +126,7 @@ export class Replicas {
 
   /** The log of a new primary may end before the position that the former one had reached. */
   forgetPositions(): void {
-    for (const replica of this.all) replica.lose();
+    for (const replica of this.all) replica.markLost();
   }
 
   async close(): Promise<void> {
@@ -127,16 +142,16 @@ export class Replicas {
   }
 
   private async choose(position: bigint = 0n): Promise<Choice | undefined> {
-    const first = this.turn++ % this.all.length;
-    const inTurn = [...this.all.slice(first), ...this.all.slice(0, first)];
+    const first = this.choicesMade++ % this.all.length;
+    const roundRobin = [...this.all.slice(first), ...this.all.slice(0, first)];
     const end = performance.now() + REPLICA_TIMEOUT;
     for (;;) {
-      const usable = inTurn.filter(({ isUsable }) => isUsable);
+      const usable = roundRobin.filter(({ isUsable }) => isUsable);
       const replica = usable.find(({ replayed }) => replayed >= position);
       if (replica) return { replica, generation: replica.generation };
       const left = end - performance.now();
       if (usable.length === 0 || left <= 0) return undefined;
-      await Promise.race([sleep(left), ...usable.map((each) => each.look())]);
+      await Promise.race([sleep(left), ...usable.map((each) => each.refresh())]);
       if (usable.every(({ replayed }) => replayed < position)) await sleep(POLL);
     }
   }

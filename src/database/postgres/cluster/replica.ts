@@ -1,9 +1,8 @@
 import { Logger } from '@nestjs/common';
 import type { Pool } from 'pg';
-import type { PostgresStore } from '../../config/config.js';
-import { PostgresConnection } from './connection.js';
-import { replicaPools } from './data-source.js';
-import { parsePosition } from './wal-position.js';
+import type { PostgresStore } from '../../../config/config.js';
+import { replicaPools } from '../pools.js';
+import { Statements } from '../statements.js';
 
 /** The primary's position at a time, in milliseconds. */
 export interface Sample {
@@ -24,11 +23,10 @@ export class Replica {
   readonly name: string;
   readonly main: Pool;
   readonly slow: Pool;
-  readonly connection: PostgresConnection;
-  readonly searches: PostgresConnection;
+  readonly statements = new Statements(true);
   private readonly logger = new Logger('Database');
-  private readonly watch: Pool;
-  private looking: Promise<void> | undefined;
+  private readonly monitor: Pool;
+  private refreshing: Promise<void> | undefined;
   /** Samples that it has not replayed yet, as far as is known; the oldest first. */
   private behind: Sample[] = [];
   /** Whether it has replayed a sample since it became available: before that, its lag is unknown. */
@@ -47,15 +45,13 @@ export class Replica {
   constructor(url: string, store: PostgresStore) {
     const { host, searchParams } = new URL(url);
     this.name = host || searchParams.get('host')!;
-    const { main, slow, watch } = replicaPools(store, url);
+    const { main, slow, monitor } = replicaPools(store, url);
     this.main = main;
     this.slow = slow;
-    this.watch = watch;
-    for (const pool of [main, slow, watch]) {
-      pool.on('connect', () => this.startGeneration()).on('error', () => this.lose());
+    this.monitor = monitor;
+    for (const pool of [main, slow, monitor]) {
+      pool.on('connect', () => this.startGeneration()).on('error', () => this.markLost());
     }
-    this.connection = new PostgresConnection(main, true);
-    this.searches = new PostgresConnection(slow, true);
   }
 
   get isUsable(): boolean {
@@ -75,24 +71,24 @@ export class Replica {
   }
 
   /** Reads the server's position. Concurrent calls share the result. */
-  look(): Promise<void> {
-    return (this.looking ??= this.ask()
-      .catch(() => this.lose())
+  refresh(): Promise<void> {
+    return (this.refreshing ??= this.readPosition()
+      .catch(() => this.markLost())
       .finally(() => {
-        this.looking = undefined;
+        this.refreshing = undefined;
         this.report();
       }));
   }
 
   /** It is not used until it is available again and has caught up. */
-  lose(): void {
+  markLost(): void {
     this.startGeneration();
     this.hasCaughtUp = false;
     this.behind = [];
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.main.end(), this.slow.end(), this.watch.end()]);
+    await Promise.all([this.main.end(), this.slow.end(), this.monitor.end()]);
   }
 
   private startGeneration(): void {
@@ -100,22 +96,22 @@ export class Replica {
     this.replayed = 0n;
   }
 
-  private async ask(): Promise<void> {
-    const client = await this.watch.connect();
+  private async readPosition(): Promise<void> {
+    const client = await this.monitor.connect();
     const { generation } = this;
     try {
       const { rows } = await client.query<{ isStandby: boolean; position: string | null }>(POSITION);
       client.release();
       const { isStandby, position } = rows[0]!;
-      if (!isStandby || position === null) this.lose();
-      else if (generation === this.generation) this.note(parsePosition(position));
+      if (!isStandby || position === null) this.markLost();
+      else if (generation === this.generation) this.advance(parsePosition(position));
     } catch (error) {
       client.release(true);
       throw error;
     }
   }
 
-  private note(position: bigint): void {
+  private advance(position: bigint): void {
     this.replayed = position;
     while (this.behind[0] !== undefined && this.behind[0].position <= position) {
       this.behind.shift();
@@ -130,4 +126,10 @@ export class Replica {
     if (!isUsable && wasUsable)
       this.logger.warn(`The replica ${this.name} is not used: it is unavailable or too far behind`);
   }
+}
+
+/** A position in the write-ahead log from its text, such as `16/B374D848`. */
+export function parsePosition(text: string): bigint {
+  const [high, low] = text.split('/');
+  return (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`);
 }

@@ -1,0 +1,123 @@
+import { type CustomTypesConfig, Pool, type PoolConfig, types } from 'pg';
+import type { PostgresStore } from '../../config/config.js';
+import { PostgresClient } from './client.js';
+
+/**
+ * Milliseconds. Their sum stays below the five seconds within which an outage is reported: the wait
+ * for a connection, and that for the response. The server cancels a statement before the client gives up on
+ * the server, which happens a little later.
+ */
+const CONNECTION_TIMEOUT = 2000;
+const STATEMENT_TIMEOUT = 2300;
+const CLIENT_MARGIN = 300;
+
+/** A search for short or common text reads all posts, which may take longer; few of these run at once. */
+const SEARCHES = { timeout: 8000, connections: 4 };
+
+/** Short reads share connections, and are canceled after these times, because others wait behind them. */
+const SHORT = { connections: 4, timeout: 400, lockTimeout: 50 };
+
+const { INT8, TIMESTAMPTZ } = types.builtins;
+
+/** Types of rows: ids and counters as numbers, timestamps as RFC 3339 text in UTC. */
+const readableTypes: CustomTypesConfig = {
+  getTypeParser: (type, format) => {
+    if (type === INT8) return Number;
+    if (type === TIMESTAMPTZ) return toRfc3339;
+    return types.getTypeParser(type, format);
+  },
+};
+
+/** Converts `2026-11-21 09:51:40.12+00`, PostgreSQL's format in UTC, without the slower `Date`. */
+function toRfc3339(text: string): string {
+  if (!text.endsWith('+00')) return new Date(text).toISOString();
+  const milliseconds = text.slice(20, -3).padEnd(3, '0').slice(0, 3);
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${milliseconds}Z`;
+}
+
+/** Where connections go, and what they may do. */
+export interface Access {
+  readonly store: PostgresStore;
+  /** The class of the connections. */
+  readonly Client: typeof PostgresClient;
+}
+
+/** The options of TypeORM's pool. That of a command is small and has no statement timeout: migrations take long. */
+export function mainPool(access: Access, { forCommand }: { forCommand: boolean }) {
+  const { store, Client } = access;
+  return {
+    poolSize: forCommand ? 2 : store.poolSize - sharedBy(store),
+    connectTimeoutMS: CONNECTION_TIMEOUT,
+    // `pg` emits an error when an idle connection is lost; without a listener, it would end the process.
+    poolErrorHandler: () => undefined,
+    extra: { ...sessionOf(store), ...(forCommand ? { Client } : limitedTo(access, STATEMENT_TIMEOUT)) },
+  };
+}
+
+/** Connections for searches only, so that slow searches delay only each other. */
+export const searchPool = (access: Access): Pool => newPool(access, SEARCHES.connections, SEARCHES.timeout);
+
+/** The pool of shared connections, if there is one. */
+export function sharedPool(access: Access): Pool | undefined {
+  const connections = sharedBy(access.store);
+  if (connections === 0) return undefined;
+  return newPool(access, connections, STATEMENT_TIMEOUT, {
+    // The client waits as long as on other connections: a commit has no timeout of its own.
+    statement_timeout: SHORT.timeout,
+    lock_timeout: SHORT.lockTimeout,
+    pipeline: true,
+  });
+}
+
+/** How many connections are shared. Behind a pooler, the connections have no statement timeout. */
+const sharedBy = ({ poolSize, pooled }: PostgresStore): number =>
+  pooled ? 0 : Math.min(SHORT.connections, Math.floor(poolSize / 2));
+
+/** A connection that is not shared with requests, for health checks and metrics. */
+export const monitorPool = (access: Access): Pool => newPool(access, 1, STATEMENT_TIMEOUT);
+
+/** Direct connections to a replica: behind a pooler, a restart of the server would go unnoticed. */
+export function replicaPools(store: PostgresStore, url: string): Record<'main' | 'slow' | 'monitor', Pool> {
+  const access = { store: { ...store, url, pooled: false }, Client: PostgresClient };
+  return {
+    main: newPool(access, store.poolSize, STATEMENT_TIMEOUT),
+    slow: searchPool(access),
+    monitor: monitorPool(access),
+  };
+}
+
+/** A connection that waits for signals: it sends nothing, so only TCP keep-alive detects a lost server. */
+export const listenerConnection =
+  ({ store, Client }: Access) =>
+  (timeout: number): PostgresClient =>
+    new Client({
+      connectionString: store.url,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+      connectionTimeoutMillis: timeout,
+    });
+
+function newPool(access: Access, max: number, timeout: number, options?: PoolConfig): Pool {
+  const pool = new Pool({
+    connectionString: access.store.url,
+    max,
+    connectionTimeoutMillis: CONNECTION_TIMEOUT,
+    ...sessionOf(access.store),
+    ...limitedTo(access, timeout),
+    ...options,
+  });
+  return pool.on('error', () => undefined);
+}
+
+const sessionOf = ({ pooled }: PostgresStore) => ({
+  types: readableTypes,
+  keepAlive: true,
+  // Times are read as text in any format of the server. A pooler rejects settings of a session.
+  ...(!pooled && { options: '-c DateStyle=ISO -c TimeZone=UTC' }),
+});
+
+const limitedTo = ({ store, Client }: Access, timeout: number) => ({
+  ...(!store.pooled && { statement_timeout: timeout }),
+  silenceTimeout: timeout + CLIENT_MARGIN,
+  Client,
+});

@@ -1,5 +1,0 @@
-/** A position in the write-ahead log from its text, such as `16/B374D848`. */
-export function parsePosition(text: string): bigint {
-  const [high, low] = text.split('/');
-  return (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`);
-}

@@ -1,0 +1,119 @@
+import type { QueryResult, QueryRunner } from 'typeorm';
+import type { ServiceDataSource } from './service-data-source.js';
+import { traced } from './statement-span.js';
+import { isWrite, Mutex, TransactionState, type UnitOfWork } from './unit-of-work.js';
+
+type Constructor = new (...parameters: any[]) => QueryRunner;
+
+/**
+ * The query runner of a driver, with what both databases have in common:
+ *
+ * - After a failed statement, a transaction cannot commit (see `TransactionSubscriber`). PostgreSQL would turn `COMMIT`
+ *   into a rollback without an error; SQLite would commit the rest.
+ * - `release` rolls back an open transaction, because the next user of the connection would write into it.
+ * - A single write gets a transaction if there are participants.
+ * - It may take part in a unit of work.
+ */
+export const serviceQueryRunner = <Base extends Constructor>(Base: Base, system: 'sqlite' | 'postgresql') =>
+  class extends Base {
+    declare isTransactionActive: boolean;
+    readonly transaction = new TransactionState();
+    unit: UnitOfWork | undefined;
+    /** Single statements with a transaction of their own. */
+    private readonly single = new Mutex();
+
+    join(unit: UnitOfWork): this {
+      this.unit = unit;
+      // `save` and the like must not begin a transaction of their own.
+      this.isTransactionActive = true;
+      return this;
+    }
+
+    override query(sql: string, parameters?: any[], useStructuredResult?: boolean): Promise<any> {
+      const { unit } = this;
+      if (unit) return unit.execute((owner) => owner.send(sql, parameters, useStructuredResult));
+      const { hasParticipants } = this.dataSource as ServiceDataSource;
+      return hasParticipants && !this.isInTransaction() && isWrite(sql)
+        ? this.single.run(() => this.sendInTransaction(sql, parameters, useStructuredResult))
+        : this.send(sql, parameters, useStructuredResult);
+    }
+
+    async send(sql: string, parameters?: unknown[], useStructuredResult?: boolean): Promise<any> {
+      const result = await this.track(sql, () => this.run(sql, parameters), changesOf);
+      return useStructuredResult ? result : result.raw;
+    }
+
+    /** Runs a statement, and counts its changes and errors. */
+    protected async track<T>(sql: string, run: () => Promise<T>, changes: (result: T) => number): Promise<T> {
+      try {
+        const result = await traced(system, sql, run);
+        this.transaction.succeed(sql, changes(result));
+        return result;
+      } catch (error) {
+        (this.dataSource as ServiceDataSource).storage.note(error);
+        this.transaction.fail(error);
+        throw error;
+      }
+    }
+
+    protected run(sql: string, parameters?: unknown[]): Promise<QueryResult> {
+      return super.query(sql, parameters, true);
+    }
+
+    /** Whether the connection is in a transaction, however it was begun. */
+    protected isInTransaction(): boolean {
+      return this.isTransactionActive;
+    }
+
+    private async sendInTransaction(sql: string, ...parameters: [any[]?, boolean?]): Promise<any> {
+      await this.startTransaction();
+      try {
+        const result = await this.send(sql, ...parameters);
+        await this.commitTransaction();
+        return result;
+      } catch (error) {
+        if (this.isTransactionActive) await this.rollbackTransaction().catch(() => undefined);
+        throw error;
+      }
+    }
+
+    override async startTransaction(
+      isolation?: Parameters<QueryRunner['startTransaction']>[0],
+    ): Promise<void> {
+      if (this.unit) return this.unit.open().then(() => this.unit!.runner.startTransaction(isolation));
+      const wasActive = this.isTransactionActive;
+      try {
+        await super.startTransaction(isolation);
+      } catch (error) {
+        // TypeORM counts a transaction that failed to begin as active, and would end it.
+        this.isTransactionActive = wasActive;
+        throw error;
+      }
+    }
+
+    override commitTransaction(): Promise<void> {
+      return this.unit ? this.unit.runner.commitTransaction() : super.commitTransaction();
+    }
+
+    override rollbackTransaction(): Promise<void> {
+      return this.unit ? this.unit.runner.rollbackTransaction() : super.rollbackTransaction();
+    }
+
+    override async release(): Promise<void> {
+      if (!this.unit && !this.isReleased && this.isInTransaction()) {
+        await super.query('ROLLBACK').catch(() => undefined);
+      }
+      await super.release();
+    }
+
+    /** The connection of the unit of work, if the runner takes part in one. */
+    override async connect(): Promise<any> {
+      if (!this.unit) return super.connect();
+      await this.unit.open();
+      return this.unit.runner.connect();
+    }
+  };
+
+/** The number of rows; 1 for several statements in one text, whose results TypeORM does not pass on. */
+const changesOf = ({ affected, raw }: QueryResult): number =>
+  affected ?? (Array.isArray(raw) ? raw.length : 1);
