@@ -353,7 +353,7 @@ describe.each(STORES)('metrics on %s', (store) => {
     await transactions.execute('DELETE FROM webhooks WHERE id = :id', { id });
   });
 
-  it('report waiting for a connection or a write turn', async () => {
+  it('report waiting for a connection or for other writes', async () => {
     const pool = store === 'SQLite' ? 'writer' : 'main';
     const sample = async (name: string, state = '') =>
       (await scrape(api)).get(`db_client_connections${name}{pool_name="${pool}"${state}}`);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type DatabaseError } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { toAppError } from '../src/common/errors/to-app-error.js';
 import type { PostgresStore } from '../src/config/config.js';
 import { Queries } from '../src/database/queries.js';
 import { startApi, type TestApi } from './support/api.js';
@@ -32,6 +33,15 @@ describe('short reads on shared connections of PostgreSQL', () => {
       `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
     );
     return rows.map(({ pid }) => pid);
+  };
+
+  /** The reads that have been canceled on a shared connection, and wait for the lock on another one. */
+  const repeated = async (): Promise<number> => {
+    const { rows } = await observer.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database()
+       AND wait_event_type = 'Lock' AND query_start < now() - interval '200 milliseconds'`,
+    );
+    return rows[0]!.count;
   };
 
   it('are not delayed by creations that wait for a lock, which are not canceled and leave no gap', async () => {
@@ -71,7 +81,7 @@ describe('short reads on shared connections of PostgreSQL', () => {
     await api.posts.create();
     await other.query('BEGIN; LOCK TABLE posts IN ACCESS EXCLUSIVE MODE');
     const reads = times(20, () => api.get('/v1/posts/1'));
-    await until('the reads wait', async () => (await waiting()).length > 4);
+    await until('the reads wait', async () => (await repeated()) > 2);
     await other.query('COMMIT');
 
     for (const reply of await reads) expect(reply).toHaveStatus(200);
@@ -99,6 +109,30 @@ describe('short reads on shared connections of PostgreSQL', () => {
     );
 
     expect(results).toEqual([0, 1, 2, 3, 4, 5].map((n) => ({ n })));
+  });
+
+  it('leave connections to everything else while they wait for a lock', async () => {
+    await api.posts.create();
+    await other.query('BEGIN; LOCK TABLE posts IN ACCESS EXCLUSIVE MODE');
+    const reads = times(60, () => api.get('/v1/posts/1'));
+    await until('the reads wait', async () => (await repeated()) > 2);
+
+    expect(await api.post('/v1/users', { name: 'Ada' })).toHaveStatus(201);
+    await other.query('COMMIT');
+    for (const reply of await reads) expect(reply).toHaveStatus(200);
+  });
+
+  it('that take long run again two at a time, and fail otherwise', async () => {
+    const queries = api.app.get(Queries);
+    const outcomes = await times(4, () =>
+      queries.one<{ n: number }>('SELECT 1 AS n FROM pg_sleep(1.5)').then(
+        (row) => row!.n,
+        (error: unknown) => toAppError(error).code,
+      ),
+    );
+
+    expect(outcomes.filter((outcome) => outcome === 1)).toHaveLength(2);
+    expect(outcomes.filter((outcome) => outcome === 'SERVICE_UNAVAILABLE')).toHaveLength(2);
   });
 
   it('and writes are lost with their connection, but no acknowledged write is lost', async () => {

@@ -6,8 +6,16 @@ import type { Transactions } from './transactions.js';
 /**
  * Reads by SQL, for paths where the repository is too slow: each statement is prepared once, and its
  * rows are plain objects with integers as numbers and timestamps as RFC 3339 text. Statements are cached by
- * their text, so the text must never contain values. Within a unit of work that has written, it
- * reads what was written.
+ * their text, so the text must never contain values. Within a unit of work that has written, all methods read what
+ * was written.
+ *
+ * | Method      | For                                                    | On PostgreSQL                   | On SQLite             |
+ * | ----------- | ------------------------------------------------------ | ------------------------------- | --------------------- |
+ * | `one`       | the only row of a short read                           | a shared connection             | the event loop        |
+ * | `short`     | about a millisecond: rows by keys, the first pages     | a shared connection             | the event loop        |
+ * | `all`       | some milliseconds: lists in the order of an index      | a connection of its own         | the event loop        |
+ * | `search`    | what may read a whole table                            | one of few, for eight seconds   | a thread of its own   |
+ * | `onReplica` | work of the above, or repositories, that may be stale  | a replica, if there is one      | no difference         |
  */
 export abstract class Queries {
   abstract readonly dialect: Dialect;
@@ -35,7 +43,7 @@ export abstract class Queries {
 
   /**
    * Like `all`, for reads that take about a millisecond, such as some rows by their keys. On PostgreSQL they share
-   * connections; one that takes longer than 400 ms runs again on its own connection.
+   * connections; one that takes longer than 400 ms runs again on its own connection, or fails if too many others do.
    */
   short<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
     if (this.source.unit?.hasWritten) return this.transactions.execute<Row>(sql, parameters);

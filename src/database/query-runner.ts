@@ -39,14 +39,15 @@ export const serviceQueryRunner = <Base extends Constructor>(Base: Base, system:
     }
 
     async send(sql: string, parameters?: unknown[], useStructuredResult?: boolean): Promise<any> {
-      const result = await this.track(sql, () => this.run(sql, parameters), changesOf);
+      const run = () => traced(system, sql, () => this.run(sql, parameters));
+      const result = await this.track(sql, run, changesOf);
       return useStructuredResult ? result : result.raw;
     }
 
     /** Runs a statement, and counts its changes and errors. */
     protected async track<T>(sql: string, run: () => Promise<T>, changes: (result: T) => number): Promise<T> {
       try {
-        const result = await traced(system, sql, run);
+        const result = await run();
         this.transaction.succeed(sql, changes(result));
         return result;
       } catch (error) {

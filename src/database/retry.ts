@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isCollision } from './failures.js';
 
-/** How long a write is retried, including the time that it waits for its turn, in milliseconds. */
+/** How long a write is retried, including the time that it waits for other writers, in milliseconds. */
 export const DEADLINE = 4000;
 
 /** Retries, until the deadline, when the database reports a conflict with a concurrent transaction. */

@@ -3,7 +3,7 @@ import type { Database } from '../database/database.js';
 
 /**
  * The load of the database connections, with names of OpenTelemetry's database conventions. On SQLite the writing
- * connection is a pool of one: its waiting requests wait for their turn.
+ * connection is a pool of one: its waiting requests wait for the write mutex.
  */
 export function measureDatabase(database: Database, metrics: Metrics): void {
   const pool = ['pool_name'];
@@ -27,7 +27,7 @@ export function measureDatabase(database: Database, metrics: Metrics): void {
   );
   metrics.gauge(
     'db_client_connections_pending_requests',
-    'Work that waits for a connection, on SQLite writes that wait for their turn',
+    'Work that waits for a connection, on SQLite writes that wait for the others',
     () => database.pools().map(({ name, pending }) => [{ pool_name: name }, pending] as const),
     pool,
   );
@@ -49,7 +49,7 @@ export function measureDatabase(database: Database, metrics: Metrics): void {
   );
   const waits = metrics.histogram(
     'db_client_connections_wait_time_seconds',
-    'Time that writes on SQLite wait for their turn',
+    'Time that writes on SQLite wait for the others',
     pool,
   );
   database.onWait((seconds) => waits.observe(seconds, { pool_name: 'writer' }));

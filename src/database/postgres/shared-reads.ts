@@ -11,6 +11,12 @@ interface SharedConnection {
   progressedAt: number;
 }
 
+/** A connection of the pool, which the read does not share. */
+const UNSHARED = 'unshared';
+
+/** Starts a read that has waited for a connection. */
+type Waiting = (connection: SharedConnection | typeof UNSHARED) => void;
+
 /** How many statements a connection has in flight at most. */
 const DEPTH = 8;
 
@@ -23,7 +29,7 @@ const MAX_REPEATED = 700;
 /** How many statements that were too slow are repeated at a time: a slow server must not get twice the work. */
 const REPEATS = 2;
 
-/** How long a read waits for its share of the pool, in milliseconds: as long as for a connection. */
+/** How long a read waits for a connection, in milliseconds: as long as in the pool. */
 const WAIT = 2000;
 
 /** PostgreSQL's codes for a timeout of a statement and of a lock. */
@@ -47,8 +53,12 @@ const HARMLESS = /^(57014|55P03|22...|23...)$/;
 export class SharedReads {
   private readonly connections = new Set<SharedConnection>();
   /** Reads that cannot share a connection leave half of the pool to everything else. */
-  private readonly unshared: Semaphore;
+  private readonly maxUnshared: number;
+  private unshared = 0;
   private repeats = 0;
+  /** Reads that wait for any connection, and those that wait for one that they do not share; the oldest first. */
+  private readonly waiting: Waiting[] = [];
+  private readonly waitingUnshared: Waiting[] = [];
 
   /**
    * @param shared its connections have the option `pipeline` and short timeouts
@@ -58,56 +68,64 @@ export class SharedReads {
     private readonly shared: Pool,
     private readonly pool: Pool,
   ) {
-    this.unshared = new Semaphore(Math.max(1, Math.floor(pool.options.max / 2)));
+    this.maxUnshared = Math.max(1, Math.floor(pool.options.max / 2));
   }
 
+  /** @throws Error `READ_TIMEOUT` if no connection is free for two seconds */
   async query(statement: QueryConfig): Promise<QueryResult> {
-    const connection = this.choose();
-    if (!connection) return this.runUnshared(statement);
+    const connection = this.reserve() ?? this.reserveUnshared() ?? (await wait(this.waiting));
+    if (connection === UNSHARED) return this.runUnshared(statement);
     const start = performance.now();
     try {
       return await this.send(connection, statement);
     } catch (error) {
       const code = codeOf(error);
-      if (code === LOCKED || NOT_PREPARED.test(code)) return this.runUnshared(statement);
-      if (code !== CANCELED || performance.now() - start > MAX_REPEATED) throw error;
-      return this.repeat(statement, error);
+      if (code === LOCKED || NOT_PREPARED.test(code)) return this.runAgain(statement);
+      if (code !== CANCELED || performance.now() - start > MAX_REPEATED || this.repeats >= REPEATS)
+        throw error;
+      this.repeats++;
+      return await this.runAgain(statement).finally(() => this.repeats--);
     }
   }
 
-  /** @throws the error of the first attempt, if too many others are repeated */
-  private async repeat(statement: QueryConfig, error: unknown): Promise<QueryResult> {
-    if (this.repeats >= REPEATS) throw error;
-    this.repeats++;
-    try {
-      return await this.runUnshared(statement);
-    } finally {
-      this.repeats--;
-    }
-  }
-
-  private runUnshared(statement: QueryConfig): Promise<QueryResult> {
-    return this.unshared.run(() => this.pool.query(statement));
+  private async runAgain(statement: QueryConfig): Promise<QueryResult> {
+    if (!this.reserveUnshared()) await wait(this.waitingUnshared);
+    return this.runUnshared(statement);
   }
 
   /** @returns `undefined` if no shared connection is free, or all of them have enough statements */
-  private choose(): SharedConnection | undefined {
+  private reserve(): SharedConnection | undefined {
     if (this.shared.ending) return undefined;
     const now = performance.now();
-    if (hasRoom(this.shared)) {
-      const connection = { client: this.shared.connect(), inFlight: 0, isFaulty: false, progressedAt: now };
-      this.connections.add(connection);
-      return connection;
-    }
     let chosen: SharedConnection | undefined;
-    for (const each of this.connections)
-      if (now - each.progressedAt < STALL && each.inFlight < (chosen?.inFlight ?? DEPTH)) chosen = each;
+    if (hasRoom(this.shared)) {
+      chosen = { client: this.shared.connect(), inFlight: 0, isFaulty: false, progressedAt: now };
+      this.connections.add(chosen);
+    } else {
+      for (const each of this.connections)
+        if (now - each.progressedAt < STALL && each.inFlight < (chosen?.inFlight ?? DEPTH)) chosen = each;
+    }
+    if (chosen) chosen.inFlight++;
     return chosen;
+  }
+
+  private reserveUnshared(): typeof UNSHARED | undefined {
+    if (this.unshared >= this.maxUnshared) return undefined;
+    this.unshared++;
+    return UNSHARED;
+  }
+
+  private async runUnshared(statement: QueryConfig): Promise<QueryResult> {
+    try {
+      return await this.pool.query(statement);
+    } finally {
+      this.unshared--;
+      this.wake();
+    }
   }
 
   private async send(connection: SharedConnection, statement: QueryConfig): Promise<QueryResult> {
     let client: PoolClient | undefined;
-    connection.inFlight++;
     try {
       client = await connection.client;
       return await client.query(statement);
@@ -119,6 +137,16 @@ export class SharedReads {
       connection.progressedAt = performance.now();
       if (connection.isFaulty || connection.inFlight === 0) this.connections.delete(connection);
       if (connection.inFlight === 0) client?.release(connection.isFaulty);
+      this.wake();
+    }
+  }
+
+  private wake(): void {
+    while (this.waitingUnshared.length > 0 && this.reserveUnshared()) this.waitingUnshared.shift()!(UNSHARED);
+    while (this.waiting.length > 0) {
+      const connection = this.reserve() ?? this.reserveUnshared();
+      if (!connection) return;
+      this.waiting.shift()!(connection);
     }
   }
 }
@@ -129,38 +157,19 @@ const hasRoom = ({ options, totalCount, idleCount, waitingCount }: Pool): boolea
 
 const codeOf = (error: unknown): string => (error instanceof DatabaseError && error.code) || '';
 
-/** Lets some calls run at a time; the others wait, first come, first served. */
-class Semaphore {
-  private readonly queue: (() => void)[] = [];
-
-  constructor(private free: number) {}
-
-  /** @throws Error `READ_TIMEOUT` if the call has waited too long */
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.free > 0) this.free--;
-    else await this.wait();
-    try {
-      return await work();
-    } finally {
-      const next = this.queue.shift();
-      if (next) next();
-      else this.free++;
-    }
-  }
-
-  private wait(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const start = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      const timer = setTimeout(() => {
-        this.queue.splice(this.queue.indexOf(start), 1);
-        reject(
-          Object.assign(new Error('Too many reads are waiting for a connection'), { code: 'READ_TIMEOUT' }),
-        );
-      }, WAIT);
-      this.queue.push(start);
-    });
-  }
+/** Waits for a connection, first come, first served. */
+function wait(queue: Waiting[]): Promise<SharedConnection | typeof UNSHARED> {
+  return new Promise((resolve, reject) => {
+    const start = (connection: SharedConnection | typeof UNSHARED) => {
+      clearTimeout(timer);
+      resolve(connection);
+    };
+    const timer = setTimeout(() => {
+      queue.splice(queue.indexOf(start), 1);
+      reject(
+        Object.assign(new Error('Too many reads are waiting for a connection'), { code: 'READ_TIMEOUT' }),
+      );
+    }, WAIT);
+    queue.push(start);
+  });
 }

@@ -13,7 +13,7 @@ import { copyDatabase, createPrivate, flush, type OnProgress, verifyDatabase } f
 const MAGIC = Buffer.from('SQLite format 3\0');
 
 /** The further files of a database. */
-const COMPANIONS = ['-wal', '-shm', '-journal'];
+const SUFFIXES = ['-wal', '-shm', '-journal'];
 
 /**
  * Replaces the embedded database by a verified backup. If it is killed at any moment, either the old
@@ -61,7 +61,7 @@ function replace(store: SqliteStore, draft: string): string | undefined {
   if (existsSync(file)) {
     completeFile(store);
     kept = `${file}.before-restore-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
-    for (const suffix of COMPANIONS) {
+    for (const suffix of SUFFIXES) {
       // Only a damaged database still has one; SQLite would use it for the new database.
       if (existsSync(file + suffix)) renameSync(file + suffix, kept + suffix);
     }
