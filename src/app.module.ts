@@ -30,7 +30,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
 @Module({
   imports: [
     CommonModule,
-    DatabaseModule,
+    DatabaseModule.forRoot(),
     HealthModule,
     MetricsModule,
     EventsModule,

@@ -1,13 +1,12 @@
 import {
+  type DynamicModule,
   Global,
   Inject,
   Logger,
   Module,
-  type ModuleMetadata,
-  type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import { DiscoveryModule, DiscoveryService, ModulesContainer } from '@nestjs/core';
+import { ModulesContainer } from '@nestjs/core';
 import { getRepositoryToken, TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { Config } from '../config/config.js';
@@ -17,7 +16,7 @@ import { isOutage } from './failures.js';
 import { databaseOf, type Entities, openDataSource } from './open-database.js';
 import { Queries } from './queries.js';
 import type { ServiceDataSource } from './service-data-source.js';
-import { registerSubscribers } from './subscribers.js';
+import { SubscribersModule } from './subscribers.module.js';
 import { Transactions } from './transactions.js';
 
 /** What the options of TypeORM pass to the factory of the data source, which has no injection. */
@@ -32,9 +31,43 @@ interface Connection extends Pick<TypeOrmModuleOptions, 'retryAttempts' | 'toRet
   readonly databaseOf: (source: ServiceDataSource) => Promise<Database>;
 }
 
-const connection = ({ open, databaseOf: useFactory, ...retries }: Connection): ModuleMetadata => ({
+/**
+ * Opens the database. Repositories, `EntityManager` and `DataSource` are TypeORM's, and safe for
+ * everything; `Transactions` adds retries and an ambient transaction, `Queries` fast reads.
+ */
+@Global()
+@Module({})
+export class DatabaseModule implements OnApplicationShutdown {
+  constructor(@Inject(Database) private readonly database: Database) {}
+
+  /** For the service, which waits for a database that starts at the same time. */
+  static forRoot(): DynamicModule {
+    const { imports = [], ...rest } = connect({
+      open: openDataSource,
+      databaseOf: checkedDatabase,
+      retryAttempts: 15,
+      toRetry: isOutage,
+    });
+    return { ...rest, imports: [...imports, SubscribersModule] };
+  }
+
+  /** For a command, which may run next to the service: without migrations, replicas and signals. */
+  static forCommand(): DynamicModule {
+    return connect({
+      open: (config, entities) => commandDataSource(config, entities).initialize(),
+      databaseOf,
+      toRetry: () => false,
+    });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.database.close();
+  }
+}
+
+const connect = ({ open, databaseOf: useFactory, ...retries }: Connection): DynamicModule => ({
+  module: DatabaseModule,
   imports: [
-    DiscoveryModule,
     TypeOrmModule.forRootAsync({
       inject: [Config, ModulesContainer],
       useFactory: (config: Config, modules: ModulesContainer): TypeOrmModuleOptions & Options => ({
@@ -58,41 +91,6 @@ const connection = ({ open, databaseOf: useFactory, ...retries }: Connection): M
   ],
   exports: [Database, Queries, Transactions],
 });
-
-/** The database for a command, which may run next to the service: without migrations, replicas and signals. */
-@Global()
-@Module(
-  connection({
-    open: (config, entities) => commandDataSource(config, entities).initialize(),
-    databaseOf,
-    toRetry: () => false,
-  }),
-)
-export class CommandDatabaseModule implements OnApplicationBootstrap, OnApplicationShutdown {
-  constructor(
-    @Inject(Database) private readonly database: Database,
-    private readonly discovery: DiscoveryService,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    registerSubscribers(this.database.source, this.discovery);
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await this.database.close();
-  }
-}
-
-/**
- * Opens the database. Repositories, `EntityManager` and `DataSource` are TypeORM's, and safe for
- * everything; `Transactions` adds retries and an ambient transaction, `Queries` fast reads.
- */
-@Global()
-@Module(
-  // The service waits for a database that starts at the same time.
-  connection({ open: openDataSource, databaseOf: checkedDatabase, retryAttempts: 15, toRetry: isOutage }),
-)
-export class DatabaseModule extends CommandDatabaseModule {}
 
 /** Logs the faults of the schema. */
 async function checkedDatabase(source: ServiceDataSource): Promise<Database> {

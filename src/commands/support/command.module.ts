@@ -6,7 +6,7 @@ import { Purger } from '../../common/retention/purger.js';
 import type { Config } from '../../config/config.js';
 import { ConfigModule } from '../../config/config.module.js';
 import type { CommandConfig } from '../../config/load-config.js';
-import { CommandDatabaseModule } from '../../database/database.module.js';
+import { DatabaseModule } from '../../database/database.module.js';
 
 /**
  * The modules of a command, with what they have from `CommonModule` and `DatabaseModule` in the service. Import only
@@ -21,7 +21,7 @@ export class CommandModule {
   static with(config: CommandConfig, modules: readonly Type[]): DynamicModule {
     return {
       module: CommandModule,
-      imports: [ConfigModule.forRoot(config as Config), CommandDatabaseModule, ...modules],
+      imports: [ConfigModule.forRoot(config as Config), DatabaseModule.forCommand(), ...modules],
     };
   }
 }
