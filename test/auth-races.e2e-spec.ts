@@ -96,7 +96,7 @@ describe.each(STORES)('races of accounts on %s', (store) => {
       const database = api.app.get(Database);
       if (store === 'SQLite')
         return database.pools().some(({ name, pending }) => name === 'writer' && pending > 0);
-      const [row] = await database.peek<{ n: number | string }>(
+      const [row] = await database.monitor<{ n: number | string }>(
         `SELECT count(*) AS n FROM pg_stat_activity
          WHERE datname = current_database() AND wait_event_type = 'Lock'`,
       );

@@ -11,13 +11,14 @@ docs/operations.md.`;
 const { positionals } = parseCommandLine(USAGE, { allowPositionals: true });
 
 // Loaded after the flags are parsed, so that `--help` is fast.
+const { isEmbedded } = await import('../database/data-source.js');
 const { backUpDatabase } = await import('../database/sqlite/backup.js');
 const { runCommand, UsageError } = await import('./support/run-command.js');
 
 await runCommand(async ({ store }) => {
   const [file, ...more] = positionals;
   if (file === undefined || more.length > 0) throw new UsageError(USAGE);
-  if (store.kind !== 'sqlite') {
+  if (!isEmbedded(store)) {
     throw new UsageError('DATABASE_URL is set: back PostgreSQL up with pg_dump, see docs/operations.md');
   }
   let progress: Progress | undefined;

@@ -15,6 +15,7 @@ const { values, positionals } = parseCommandLine(USAGE, { options: YES, allowPos
 
 // Loaded after the flags are parsed, so that `--help` is fast.
 const { finishRestore } = await import('../database/after-restore.js');
+const { isEmbedded } = await import('../database/data-source.js');
 const { restoreDatabase } = await import('../database/sqlite/restore.js');
 const { operator } = await import('./support/operator.js');
 const { runCommand, UsageError } = await import('./support/run-command.js');
@@ -22,9 +23,9 @@ const { nameTarget } = await import('./support/target-database.js');
 
 await runCommand(async (config) => {
   const { store } = config;
-  if (positionals.length !== (store.kind === 'sqlite' ? 1 : 0)) throw new UsageError(USAGE);
+  if (positionals.length !== (isEmbedded(store) ? 1 : 0)) throw new UsageError(USAGE);
   await nameTarget(store, values.yes);
-  if (store.kind === 'postgres') {
+  if (!isEmbedded(store)) {
     await finishRestore(config, operator());
     console.log('The restored database is ready for the service');
     return 0;

@@ -1,7 +1,6 @@
 import { isMissingTable } from './failures.js';
 import { changedMigrations, CHECKSUMS_TABLE } from './migration-checksums.js';
 import { countPending } from './pending-migrations.js';
-import type { Listening } from './listening.js';
 import type { Queries } from './queries.js';
 import type { Replication } from './replication.js';
 import type { ServiceDataSource } from './service-data-source.js';
@@ -10,6 +9,13 @@ import type { Transactions } from './transactions.js';
 export interface SchemaFault {
   readonly field: string;
   readonly message: string;
+}
+
+/** Signals between processes through the database. */
+export interface Listening {
+  /** Whether signals arrive, as far as is known: without them, the listener has to poll. */
+  readonly works: boolean;
+  close(): Promise<void>;
 }
 
 /** The load of a connection pool. */

@@ -1,3 +1,8 @@
+/** The database cannot be used; the message says what an operator must do. */
+export class DatabaseError extends Error {
+  override readonly name = 'DatabaseError';
+}
+
 /** Errors that mean an outage: socket errors of Node, classes and codes of PostgreSQL (appendix A), and own codes. */
 const UNAVAILABLE =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|08...|53...|57P0.|57014|NO_PRIMARY|WRITE_TIMEOUT|READ_TIMEOUT)$/;
@@ -37,97 +42,75 @@ const MISSING_COLUMN = '42703';
 /** Of the outages, those that mean that the server is unavailable, not busy. */
 const AWAY = /^(E[A-Z_]+|08...|57P0.)$/;
 
-/** The properties of an error. A driver's errors may not be instances of this realm's `Error`. */
-function describe(error: unknown): { code: string; message: string } {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+interface Failure {
+  readonly code: string;
+  readonly message: string;
+}
+
+/**
+ * Whether a test passes for an error, for the driver's error in it, or for one of several errors in it. A driver's errors
+ * may not be instances of this realm's `Error`.
+ */
+function matches(error: unknown, test: (failure: Failure) => boolean): boolean {
+  const { code, message, driverError, errors } = (error ?? {}) as Record<string, unknown>;
   const text = typeof message === 'string' ? message : '';
-  return { code: typeof code === 'string' && !WRONG_VALUES.test(text) ? code : '', message: text };
+  return (
+    test({ code: typeof code === 'string' && !WRONG_VALUES.test(text) ? code : '', message: text }) ||
+    (driverError !== undefined && matches(driverError, test)) ||
+    (Array.isArray(errors) && errors.some((each) => matches(each, test)))
+  );
 }
 
 /** Whether an immediate retry may succeed. */
-export function isCollision(error: unknown): boolean {
-  const { driverError } = (error ?? {}) as { driverError?: unknown };
-  return COLLISION.test(describe(error).code) || (driverError !== undefined && isCollision(driverError));
-}
+export const isCollision = (error: unknown): boolean => matches(error, ({ code }) => COLLISION.test(code));
 
 /** Whether a write failed because of the disk; reads may still work. */
-export function isStorageFault(error: unknown): boolean {
-  const { driverError } = (error ?? {}) as { driverError?: unknown };
-  return STORAGE.test(describe(error).code) || (driverError !== undefined && isStorageFault(driverError));
-}
+export const isStorageFault = (error: unknown): boolean => matches(error, ({ code }) => STORAGE.test(code));
 
 /**
  * Whether a foreign key was violated: by the deletion of a referenced row, or by a reference to
  * a missing one.
  */
-export function isForeignKeyViolation(error: unknown): boolean {
-  const { driverError } = (error ?? {}) as { driverError?: unknown };
-  const { code, message } = describe(error);
-  return (
-    FOREIGN_KEY.test(code) ||
-    (code === 'SQLITE_CONSTRAINT_TRIGGER' && RESTRICTED.test(message)) ||
-    (driverError !== undefined && isForeignKeyViolation(driverError))
+export const isForeignKeyViolation = (error: unknown): boolean =>
+  matches(
+    error,
+    ({ code, message }) =>
+      FOREIGN_KEY.test(code) || (code === 'SQLITE_CONSTRAINT_TRIGGER' && RESTRICTED.test(message)),
   );
-}
 
 /** Whether a unique constraint was violated. */
-export function isDuplicate(error: unknown): boolean {
-  const { driverError } = (error ?? {}) as { driverError?: unknown };
-  return DUPLICATE.test(describe(error).code) || (driverError !== undefined && isDuplicate(driverError));
-}
+export const isDuplicate = (error: unknown): boolean => matches(error, ({ code }) => DUPLICATE.test(code));
 
 /** Whether the server will never run the statement for this role. */
-export function isNotPermitted(error: unknown): boolean {
-  const { driverError } = (error ?? {}) as { driverError?: unknown };
-  return (
-    NOT_PERMITTED.test(describe(error).code) || (driverError !== undefined && isNotPermitted(driverError))
-  );
-}
+export const isNotPermitted = (error: unknown): boolean =>
+  matches(error, ({ code }) => NOT_PERMITTED.test(code));
 
 /** Whether a statement names a table that does not exist: the migrations have not run, or the statement is wrong. */
-export function isMissingTable(error: unknown): boolean {
-  const { code, message } = describe(error);
-  return code === MISSING_TABLE || /^(SqliteError: )?no such table/.test(message);
-}
+export const isMissingTable = (error: unknown): boolean =>
+  matches(
+    error,
+    ({ code, message }) => code === MISSING_TABLE || /^(SqliteError: )?no such table/.test(message),
+  );
 
 /**
  * Whether an error means that the database cannot serve for now, and not that a query was
  * wrong: it is unavailable or overloaded, or retries failed. The client may retry.
  */
-export function isOutage(error: unknown): boolean {
-  const { code, message } = describe(error);
-  const { errors = [], driverError } = (error ?? {}) as { errors?: unknown[]; driverError?: unknown };
-  return (
-    UNAVAILABLE.test(code) ||
-    CONNECTION_LOST.test(message) ||
-    RECOVERING.test(message) ||
-    STORAGE.test(code) ||
-    isCollision(error) ||
-    (driverError !== undefined && isOutage(driverError)) ||
-    (Array.isArray(errors) && errors.some(isOutage))
+export const isOutage = (error: unknown): boolean =>
+  matches(
+    error,
+    ({ code, message }) =>
+      UNAVAILABLE.test(code) ||
+      STORAGE.test(code) ||
+      COLLISION.test(code) ||
+      CONNECTION_LOST.test(message) ||
+      RECOVERING.test(message),
   );
-}
 
-/** Whether a read that failed here may succeed on another server. */
-export function isReplicaFailure(error: unknown): boolean {
-  const { driverError } = (error ?? {}) as { driverError?: unknown };
-  return (
-    isOutage(error) ||
-    // The migration has not arrived there.
-    isMissingTable(error) ||
-    describe(error).code === MISSING_COLUMN ||
-    (driverError !== undefined && isReplicaFailure(driverError))
-  );
-}
+/** Whether a read that failed here may succeed on another server, where the migration has arrived already. */
+export const isReplicaFailure = (error: unknown): boolean =>
+  isOutage(error) || isMissingTable(error) || matches(error, ({ code }) => code === MISSING_COLUMN);
 
 /** Whether the server is unavailable over this connection. */
-export function isConnectionLost(error: unknown): boolean {
-  const { errors = [], driverError } = (error ?? {}) as { errors?: unknown[]; driverError?: unknown };
-  const { code, message } = describe(error);
-  return (
-    AWAY.test(code) ||
-    CONNECTION_LOST.test(message) ||
-    (driverError !== undefined && isConnectionLost(driverError)) ||
-    (Array.isArray(errors) && errors.some(isConnectionLost))
-  );
-}
+export const isConnectionLost = (error: unknown): boolean =>
+  matches(error, ({ code, message }) => AWAY.test(code) || CONNECTION_LOST.test(message));

@@ -1,5 +1,5 @@
-/** Runs a statement in a span. @param text without values */
-type TraceStatement = <T>(system: 'sqlite' | 'postgresql', text: string, run: () => T) => T;
+/** Runs a statement in a span. @param system its name in OpenTelemetry's conventions @param text without values */
+type TraceStatement = <T>(system: string, text: string, run: () => T) => T;
 
 let traceStatement: TraceStatement | undefined;
 
@@ -9,5 +9,5 @@ export function traceStatementsBy(next: TraceStatement | undefined): void {
 }
 
 /** Runs a statement, in a span if statements are traced. */
-export const traced = <T>(system: 'sqlite' | 'postgresql', text: string, run: () => T): T =>
+export const traced = <T>(system: string, text: string, run: () => T): T =>
   traceStatement === undefined ? run() : traceStatement(system, text, run);

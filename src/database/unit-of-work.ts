@@ -34,22 +34,24 @@ export interface ServiceQueryRunner extends QueryRunner {
   execute<Row>(sql: string, parameters: Parameters): Promise<Row[]>;
 }
 
+/** A transaction, or a savepoint in it. */
+interface Level {
+  hasChanged: boolean;
+  failure?: { readonly error: unknown };
+}
+
 /** What has happened in the current transaction of a runner, without what was rolled back to a savepoint. */
 export class TransactionState {
-  /** 0 outside of a transaction, 1 in a transaction, more in nested ones. */
-  private depth = 0;
-  /** The depth of the outermost change. */
-  private changeDepth = Infinity;
-  private failure: { readonly error: unknown; readonly depth: number } | undefined;
+  private readonly levels: Level[] = [];
   private hooks: (() => unknown)[] = [];
   private named = new Set<string>();
 
   get isNested(): boolean {
-    return this.depth > 1;
+    return this.levels.length > 1;
   }
 
   get hasChanged(): boolean {
-    return this.changeDepth < Infinity;
+    return this.levels.some((level) => level.hasChanged);
   }
 
   get subjects(): readonly string[] {
@@ -57,22 +59,24 @@ export class TransactionState {
   }
 
   begin(): void {
-    this.depth++;
+    this.levels.push({ hasChanged: false });
   }
 
   /** Counts a statement that succeeded. @param rows the number of changed rows */
   succeed(sql: string, rows: number): void {
-    if (this.depth > 0 && rows > 0 && isWrite(sql)) this.changeDepth = Math.min(this.changeDepth, this.depth);
+    const level = this.levels.at(-1);
+    if (level && rows > 0 && !level.hasChanged) level.hasChanged = isWrite(sql);
   }
 
   /** Keeps the error of a statement. */
   fail(error: unknown): void {
-    if (this.depth > 0) this.failure ??= { error, depth: this.depth };
+    const level = this.levels.at(-1);
+    if (level) level.failure ??= { error };
   }
 
   /** @throws the error of a statement, unless a savepoint was rolled back after it */
   check(): void {
-    if (this.failure) throw this.failure.error;
+    for (const { failure } of this.levels) if (failure) throw failure.error;
   }
 
   /** Keeps commit hooks and subjects until the end of the transaction. */
@@ -82,28 +86,24 @@ export class TransactionState {
   }
 
   commit(): void {
-    this.depth--;
-    if (this.depth > 0) {
-      if (this.hasChanged) this.changeDepth = Math.min(this.changeDepth, this.depth);
-      return;
-    }
     const { hooks } = this;
-    this.reset();
-    for (const hook of hooks) runCommitHook(hook);
+    const level = this.end();
+    const outer = this.levels.at(-1);
+    if (outer) outer.hasChanged ||= level?.hasChanged === true;
+    else for (const hook of hooks) runCommitHook(hook);
   }
 
   rollback(): void {
-    this.depth = Math.max(0, this.depth - 1);
-    if (this.failure && this.failure.depth > this.depth) this.failure = undefined;
-    if (this.changeDepth > this.depth) this.changeDepth = Infinity;
-    if (this.depth === 0) this.reset();
+    this.end();
   }
 
-  private reset(): void {
-    this.changeDepth = Infinity;
-    this.failure = undefined;
-    this.hooks = [];
-    this.named = new Set();
+  private end(): Level | undefined {
+    const level = this.levels.pop();
+    if (this.levels.length === 0) {
+      this.hooks = [];
+      this.named = new Set();
+    }
+    return level;
   }
 }
 

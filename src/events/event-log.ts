@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
-import type { Listening } from '../database/listening.js';
+import type { Listening } from '../database/database.js';
 import { CommittedEvents } from './committed-events.js';
 import { EVERY_EVENT } from './event-filter.js';
 import { CHANNEL, EventAppender } from './event-appender.js';

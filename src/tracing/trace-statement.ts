@@ -15,7 +15,7 @@ interface Description {
 const known = new Map<string, Description>();
 
 /** A client span of OpenTelemetry's database conventions: `INSERT posts`, with the text and no values. */
-export function statementSpan<T>(system: 'sqlite' | 'postgresql', sql: string, run: () => T): T {
+export function statementSpan<T>(system: string, sql: string, run: () => T): T {
   const { name, text } = describe(sql);
   return inSpan(name, run, {
     kind: SpanKind.CLIENT,

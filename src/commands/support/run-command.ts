@@ -5,12 +5,13 @@ import { DataSource } from 'typeorm';
 import { explainStartFailure } from '../../common/server/start-failure.js';
 import { loadCommandConfig } from '../../config/load-config.js';
 import { describeStore, loadStoreConfig, type StoreConfig } from '../../config/load-store.js';
+import { isMissing } from '../../database/data-source.js';
 import { migrate } from '../../database/migrate.js';
 import { countPending } from '../../database/pending-migrations.js';
 import { UsageError } from './ask.js';
 import { CommandModule } from './command.module.js';
 import { countOf } from './progress.js';
-import { isMissing, nameTarget } from './target-database.js';
+import { nameTarget } from './target-database.js';
 
 export { UsageError } from './ask.js';
 

@@ -1,11 +1,8 @@
 import { describeStore, type StoreConfig } from '../../config/load-store.js';
-import { hasDatabase } from '../../database/sqlite/data-source.js';
+import { isMissing } from '../../database/data-source.js';
 import { confirm } from './ask.js';
 
 type Store = StoreConfig['store'];
-
-/** Whether a command would create the database. That of PostgreSQL exists, even if it is empty. */
-export const isMissing = (store: Store): boolean => store.kind === 'sqlite' && !hasDatabase(store);
 
 /**
  * Names the database that a command is about to change, and asks before it creates one.

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../config/config-error.js';
-import { DatabaseError } from '../../database/database.error.js';
+import { DatabaseError } from '../../database/failures.js';
 import { AppError } from '../errors/errors.js';
 
 interface SystemError extends Error {

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { EntitySchema, MixedList } from 'typeorm';
 import type { PostgresStore } from '../../config/config.js';
-import { DatabaseError } from '../database.error.js';
+import { DatabaseError } from '../failures.js';
 import { ServiceDataSource } from '../service-data-source.js';
 import { PostgresClient } from './client.js';
 import type { Cluster } from './cluster/cluster.js';

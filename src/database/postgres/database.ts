@@ -1,6 +1,5 @@
 import type { Pool } from 'pg';
-import { Database, type PoolLoad } from '../database.js';
-import type { Listening } from '../listening.js';
+import { Database, type Listening, type PoolLoad } from '../database.js';
 import type { Replication } from '../replication.js';
 import type { PostgresDataSource } from './data-source.js';
 import { PostgresListener } from './listener.js';

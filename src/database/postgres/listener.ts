@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
-import type { Listening } from '../listening.js';
+import type { Listening } from '../database.js';
 
 /** Between two attempts to connect, in milliseconds. */
 const RETRY = 1000;

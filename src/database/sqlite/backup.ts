@@ -1,7 +1,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { SqliteStore } from '../../config/config.js';
-import { DatabaseError } from '../database.error.js';
+import { DatabaseError } from '../failures.js';
 import { appendChecksum, compareChecksum } from './checksum.js';
 import { databaseFile } from './data-source.js';
 import { copyDatabase, createPrivate, flush, type OnProgress, verifyDatabase } from './snapshot.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { DatabaseError } from '../database.error.js';
+import { DatabaseError } from '../failures.js';
 import { flush, unreadable } from './snapshot.js';
 
 /** The first bytes of a database (https://sqlite.org/fileformat2.html, section 1.2). */

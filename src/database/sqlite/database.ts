@@ -1,5 +1,4 @@
-import { Database, type PoolLoad } from '../database.js';
-import { type Listening, NO_SIGNALS } from '../listening.js';
+import { Database, type Listening, type PoolLoad } from '../database.js';
 import type { SqliteDataSource } from './data-source.js';
 import { SqliteQueries } from './queries.js';
 import { SqliteTransactions } from './transactions.js';
@@ -17,7 +16,7 @@ export class SqliteDatabase extends Database {
 
   /** A file has one service, which signals its changes in memory. */
   listen(): Listening {
-    return NO_SIGNALS;
+    return { works: false, close: async () => undefined };
   }
 
   async monitor<Row>(sql: string): Promise<Row[]> {

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { SqliteStore } from '../../config/config.js';
 import { makeDataFolder } from '../../config/data-folder.js';
-import { DatabaseError } from '../database.error.js';
+import { DatabaseError } from '../failures.js';
 
 /**
  * A lock between processes that ends with its holder: an SQLite file in an exclusive

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { SqliteStore } from '../../config/config.js';
 import { afterRestore } from '../after-restore.js';
-import { DatabaseError } from '../database.error.js';
+import { DatabaseError } from '../failures.js';
 import { compareChecksum } from './checksum.js';
 import { databaseFile } from './data-source.js';
 import { FileLock } from './file-lock.js';

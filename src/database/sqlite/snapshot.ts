@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { DatabaseError } from '../database.error.js';
+import { DatabaseError } from '../failures.js';
 
 /** Pages to copy between two reports of the progress. */
 const PAGES = 2000;
