@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOptionsWhere, LessThan, Repository } from 'typeorm';
 import { type AuditTrail, currentTrail, runWithoutTrail } from '../common/ports/audit-trail.js';
+import { CursorPage } from '../common/pagination/page.js';
 import { Clock } from '../common/ports/clock.js';
 import { Transactions } from '../database/transactions.js';
 import type { TransactionParticipant } from '../database/unit-of-work.js';
@@ -46,6 +47,11 @@ export class AuditLog implements TransactionParticipant {
   async record(trail: AuditTrail): Promise<void> {
     await runWithoutTrail(() => this.insert(trail, []));
     trail.markRecorded();
+  }
+
+  /** One page of entries, newest first. */
+  async list(query: AuditQuery): Promise<CursorPage<AuditEntry>> {
+    return CursorPage.of(await this.find({ ...query, limit: query.limit + 1 }), query.limit);
   }
 
   /** Entries, newest first. */

@@ -1,18 +1,21 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { StaffOnly } from '../auth/access/index.js';
-import type { QueryParameters } from '../common/http/query.js';
+import { firstValue, type QueryParameters } from '../common/http/query.js';
 import { ReturnsCursorPage, Throws } from '../common/openapi/returns.js';
 import { CursorQuery, LimitQuery, QueryParameter } from '../common/openapi/queries.js';
 import type { CursorPage } from '../common/pagination/page.js';
-import { AuditEntryView } from './audit-entry.view.js';
-import { AuditService } from './audit.service.js';
+import { cursorRequest } from '../common/pagination/page-request.js';
+import { NO_ROW, toId } from '../common/validation/id.js';
+import { isStorable } from '../common/validation/text.js';
+import { AuditEntryView, toAuditEntryView } from './audit-entry.view.js';
+import { AuditLog, type AuditQuery } from './audit-log.js';
 
 @ApiTags('Audit')
 @Controller({ path: 'audit', version: '1' })
 @StaffOnly()
 export class AuditController {
-  constructor(private readonly audit: AuditService) {}
+  constructor(private readonly log: AuditLog) {}
 
   @Get()
   @ApiOperation({ summary: 'Lists changes and who made them, newest first' })
@@ -28,7 +31,17 @@ export class AuditController {
   })
   @ReturnsCursorPage(AuditEntryView)
   @Throws('INVALID_CURSOR')
-  list(@Query() query: QueryParameters): Promise<CursorPage<AuditEntryView>> {
-    return this.audit.list(query);
+  async list(@Query() query: QueryParameters): Promise<CursorPage<AuditEntryView>> {
+    return (await this.log.list(auditQuery(query))).map(toAuditEntryView);
   }
+}
+
+/** @throws AppError `INVALID_CURSOR` */
+function auditQuery(query: QueryParameters): AuditQuery {
+  const { afterId: beforeId, limit } = cursorRequest(query);
+  const account = firstValue(query, 'account_id');
+  const subject = firstValue(query, 'subject');
+  if (subject && !isStorable(subject)) return { accountId: NO_ROW, beforeId, limit };
+  const accountId = account ? (toId(account) ?? NO_ROW) : undefined;
+  return { accountId, subject: subject || undefined, beforeId, limit };
 }

@@ -2,12 +2,11 @@ import { Module } from '@nestjs/common';
 import { AuditLogModule } from './audit-log.module.js';
 import { AuditedInserts } from './audited-inserts.js';
 import { AuditController } from './audit.controller.js';
-import { AuditService } from './audit.service.js';
 
 /** The audit log. No module calls it: it observes requests and their units of work. */
 @Module({
   imports: [AuditLogModule],
   controllers: [AuditController],
-  providers: [AuditedInserts, AuditService],
+  providers: [AuditedInserts],
 })
 export class AuditModule {}

@@ -6,7 +6,7 @@ import { jest } from '@jest/globals';
 
 const work = new AsyncLocalStorage<true>();
 
-export interface SentStatement {
+interface SentStatement {
   /** The text, with normalized white space. */
   readonly sql: string;
   readonly values: readonly unknown[];
@@ -33,7 +33,7 @@ export async function statementsOf(action: () => Promise<unknown>): Promise<stri
  * Calls `note` for each statement that is sent to either database, until the returned function is called. It watches
  * the drivers, not the service.
  */
-export function watchStatements(note: (statement: SentStatement) => void): () => void {
+function watchStatements(note: (statement: SentStatement) => void): () => void {
   const pass = (sql: string, values: readonly unknown[]) =>
     note({ sql: sql.replaceAll(/\s+/g, ' ').trim(), values });
   const { query } = Client.prototype as unknown as { query: (...sent: any[]) => unknown };

@@ -12,11 +12,13 @@ import {
 } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Client, type ClientInfo } from '../../common/http/client.js';
 import { SmallBodies } from '../../common/http/json-body.js';
 import { NoStore } from '../../common/http/route-config.js';
 import { Returns, Throws } from '../../common/openapi/returns.js';
 import { CurrentPrincipal, Public, SessionOnly } from '../access/index.js';
 import { EMAIL_NOT_VERIFIED, LoginInput, TOO_MANY_FAILURES } from '../accounts/index.js';
+import { SessionCookie } from './session-cookie.js';
 import { SessionView } from './session.view.js';
 import { type Session, SessionsService } from './sessions.service.js';
 
@@ -25,7 +27,10 @@ import { type Session, SessionsService } from './sessions.service.js';
 @SmallBodies()
 @NoStore()
 export class SessionsController {
-  constructor(private readonly sessions: SessionsService) {}
+  constructor(
+    private readonly sessions: SessionsService,
+    private readonly cookie: SessionCookie,
+  ) {}
 
   @Post()
   @ApiOperation({ summary: 'Logs in, and sets a session cookie' })
@@ -37,12 +42,15 @@ export class SessionsController {
   })
   @Public()
   @HttpCode(HttpStatus.OK)
-  logIn(
+  async logIn(
     @Body() input: LoginInput,
+    @Client() client: ClientInfo,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SessionView> {
-    return this.sessions.logIn(input, request, reply);
+    const { view, credential } = await this.sessions.logIn(input, client, this.cookie.read(request));
+    this.cookie.write(reply, credential);
+    return view;
   }
 
   @Get()
@@ -57,10 +65,11 @@ export class SessionsController {
   @ApiOperation({ summary: 'Ends the session of the cookie' })
   @SessionOnly()
   @HttpCode(HttpStatus.NO_CONTENT)
-  logOut(
+  async logOut(
     @CurrentPrincipal() caller: Session,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
-    return this.sessions.logOut(caller, reply);
+    await this.sessions.logOut(caller);
+    this.cookie.clear(reply);
   }
 }

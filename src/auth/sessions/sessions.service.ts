@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { clientOf } from '../../common/http/client.js';
+import type { ClientInfo } from '../../common/http/client.js';
 import type { Principal } from '../access/index.js';
 import { badCredentials, Credentials, type LoginInput, toAccountView } from '../accounts/index.js';
 import { Logins } from '../logins/index.js';
 import { Csrf } from './csrf.js';
-import { SessionCookie } from './session-cookie.js';
 import type { SessionView } from './session.view.js';
 import { Sessions } from './sessions.js';
 
@@ -19,7 +17,6 @@ export class SessionsService {
     private readonly credentials: Credentials,
     private readonly sessions: Sessions,
     private readonly logins: Logins,
-    private readonly cookie: SessionCookie,
     private readonly csrf: Csrf,
   ) {}
 
@@ -27,28 +24,27 @@ export class SessionsService {
    * Opens a session under a new id, and ends the browser's former one, which prevents session fixation
    * (OWASP).
    *
+   * @param former the credential of the browser's former session
+   * @returns the credential of the new one as well
    * @throws AppError as {@link Credentials.check}
    */
   async logIn(
     { email, password }: LoginInput,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<SessionView> {
-    const client = clientOf(request);
+    client: ClientInfo,
+    former = '',
+  ): Promise<{ view: SessionView; credential: string }> {
     const account = await this.credentials.check(email, password, client);
     const session = await this.sessions.open(account, client);
     if (!session) throw badCredentials();
-    await this.sessions.end(this.cookie.read(request) ?? '');
-    this.cookie.write(reply, session.credential);
-    return this.view({ account, sid: session.sid });
+    await this.sessions.end(former);
+    return { view: this.view({ account, sid: session.sid }), credential: session.credential };
   }
 
   view({ account, sid }: Session): SessionView {
     return { account: toAccountView(account), csrf_token: this.csrf.tokenOf(sid) };
   }
 
-  async logOut({ account, sid }: Session, reply: FastifyReply): Promise<void> {
+  async logOut({ account, sid }: Session): Promise<void> {
     await this.logins.endOne(account.id, sid);
-    this.cookie.clear(reply);
   }
 }

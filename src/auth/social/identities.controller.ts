@@ -16,6 +16,7 @@ import { NoStore } from '../../common/http/route-config.js';
 import { Returns, ReturnsList, Throws } from '../../common/openapi/returns.js';
 import { CurrentAccount, CurrentPrincipal, type Principal } from '../access/index.js';
 import { type Account, EMAIL_NOT_VERIFIED } from '../accounts/index.js';
+import { FlowCookie } from './flow-cookie.js';
 import { AuthorizationView, IdentityView, toIdentityView } from './identity.view.js';
 import { LAST_WAY, NO_SUCH_IDENTITY, SocialIdentities } from './social-identities.js';
 import { SocialLinks } from './social-links.js';
@@ -29,6 +30,7 @@ export class IdentitiesController {
   constructor(
     private readonly identities: SocialIdentities,
     private readonly links: SocialLinks,
+    private readonly cookie: FlowCookie,
   ) {}
 
   @Get('identities')
@@ -60,6 +62,8 @@ export class IdentitiesController {
     @Param('provider') provider: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AuthorizationView> {
-    return { authorization_url: await this.links.start(provider, caller, reply) };
+    const { url, cookie } = await this.links.start(provider, caller);
+    this.cookie.write(reply, cookie);
+    return { authorization_url: url };
   }
 }

@@ -1,15 +1,12 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Clock } from '../../common/ports/clock.js';
 import { deriveKeys, type Keys } from '../../config/derive-keys.js';
 import { AppError } from '../../common/errors/errors.js';
-import { Cookie } from '../../common/http/cookie.js';
-import { firstValue, type QueryParameters } from '../../common/http/query.js';
 import { Config } from '../../config/config.js';
 
 /** How long a login at the provider may take, in seconds. */
-const LIFETIME = 600;
+export const LIFETIME = 600;
 
 /** A random number, the end of the flow, and the login (`sid`) that the identity is linked to, if it is a link. */
 const COOKIE = /^[\w-]{22}\.(\d{1,12})(?:\.([\w-]{1,64}))?$/;
@@ -32,38 +29,34 @@ export interface LoginFlow {
  */
 @Injectable()
 export class LoginFlows {
-  private readonly cookie: Cookie;
   private readonly keys: Keys;
 
   constructor(
     config: Config,
     private readonly clock: Clock,
   ) {
-    this.cookie = new Cookie('social-login', LIFETIME, config);
     this.keys = deriveKeys(config, 'social-login');
   }
 
-  /** @param linkTo see {@link LoginFlow} */
-  start(provider: string, reply: FastifyReply, linkTo?: string): LoginFlow {
+  /** @param linkTo see {@link LoginFlow} @returns the value of the cookie as well */
+  start(provider: string, linkTo?: string): { flow: LoginFlow; cookie: string } {
     const expires = Math.floor(this.clock.now().getTime() / 1000) + LIFETIME;
     const parts = [randomBytes(16).toString('base64url'), expires, ...(linkTo === undefined ? [] : [linkTo])];
-    const value = parts.join('.');
-    this.cookie.write(reply, value);
-    return flowOf(this.keys.current, provider, value);
+    const cookie = parts.join('.');
+    return { flow: flowOf(this.keys.current, provider, cookie), cookie };
   }
 
   /**
-   * The flow of a callback; its cookie cannot be used again.
+   * The flow of a callback, whose cookie must not be used again.
    *
+   * @param answer the state that the provider has sent back
    * @throws AppError `MALFORMED_REQUEST` when this browser has not started the flow within the time limit
    */
-  finish(provider: string, request: FastifyRequest, reply: FastifyReply): LoginFlow {
-    const value = this.cookie.read(request) ?? '';
-    this.cookie.clear(reply);
-    const expires = Number(COOKIE.exec(value)?.[1] ?? 0);
-    const state = Buffer.from(firstValue(request.query as QueryParameters, 'state') ?? '');
+  finish(provider: string, cookie: string, answer: string): LoginFlow {
+    const expires = Number(COOKIE.exec(cookie)?.[1] ?? 0);
+    const state = Buffer.from(answer);
     const flow = this.keys.accepted
-      .map((key) => flowOf(key, provider, value))
+      .map((key) => flowOf(key, provider, cookie))
       .find(({ state: right }) => {
         const expected = Buffer.from(right);
         return state.length === expected.length && timingSafeEqual(state, expected);

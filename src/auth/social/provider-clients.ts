@@ -9,7 +9,6 @@ import {
   ResponseBodyError,
 } from 'openid-client';
 import { AppError } from '../../common/errors/errors.js';
-import { firstValue, type QueryParameters } from '../../common/http/query.js';
 import { Config } from '../../config/config.js';
 import type { SocialClient, SocialProviderName } from '../../config/social-providers.js';
 import type { LoginFlow } from './login-flows.js';
@@ -56,12 +55,10 @@ export class ProviderClients {
   /**
    * The address of the provider's login page.
    *
-   * @param start called once the provider is known to be available
    * @throws AppError as {@link connect}
    */
-  async authorizationUrl(name: string, start: () => LoginFlow): Promise<string> {
+  async authorizationUrl(name: string, { state, nonce, codeVerifier }: LoginFlow): Promise<string> {
     const { provider, configuration } = await this.connect(name);
-    const { state, nonce, codeVerifier } = start();
     const url = buildAuthorizationUrl(configuration, {
       redirect_uri: this.redirectUri(name),
       scope: provider.scope,
@@ -76,19 +73,17 @@ export class ProviderClients {
   /**
    * The profile of the user that the provider has sent back.
    *
-   * @param query of the callback
+   * @param parameters of the callback
    * @throws AppError `UNAUTHENTICATED` when the provider rejects the login or its response is invalid, and as
    * {@link connect}
    */
   async profile(
     name: string,
-    query: QueryParameters,
+    parameters: URLSearchParams,
     { state, nonce, codeVerifier }: LoginFlow,
   ): Promise<SocialProfile> {
     const url = new URL(this.redirectUri(name));
-    for (const parameter of Object.keys(query)) {
-      url.searchParams.set(parameter, firstValue(query, parameter)!);
-    }
+    for (const [key, value] of parameters) url.searchParams.set(key, value);
     const ask = async () => {
       const { provider, client, configuration } = await this.connect(name);
       const tokens = await authorizationCodeGrant(configuration, url, {

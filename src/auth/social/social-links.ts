@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
 import { auditAccount } from '../../common/ports/audit-trail.js';
 import { AppError } from '../../common/errors/errors.js';
 import type { Principal } from '../access/index.js';
@@ -10,6 +9,12 @@ import type { SocialProfile } from './providers/social-provider.js';
 import { isSubject } from './social-accounts.js';
 import { emailNotVerified, SocialIdentities } from './social-identities.js';
 import type { SocialIdentity } from './social-identity.entity.js';
+
+/** A login that a browser continues at a provider. */
+export interface StartedFlow {
+  readonly url: string;
+  readonly cookie: string;
+}
 
 /** Links identities to the accounts of logged-in users. */
 @Injectable()
@@ -22,15 +27,16 @@ export class SocialLinks {
   ) {}
 
   /**
-   * @returns the address of the provider's login page
+   * @returns the address of the provider's login page, and the cookie of the flow
    * @throws AppError `FORBIDDEN` while the e-mail is not verified, and as {@link ProviderClients.authorizationUrl}
    */
-  async start(provider: string, { account, sid }: Principal, reply: FastifyReply): Promise<string> {
+  async start(provider: string, { account, sid }: Principal): Promise<StartedFlow> {
     this.clients.requireConfigured(provider);
     if (!account.isEmailVerified) throw emailNotVerified();
     if (sid === undefined)
       throw new AppError('UNAUTHENTICATED', 'Log in with a session or a token to do this');
-    return this.clients.authorizationUrl(provider, () => this.flows.start(provider, reply, sid));
+    const { flow, cookie } = this.flows.start(provider, sid);
+    return { url: await this.clients.authorizationUrl(provider, flow), cookie };
   }
 
   /**

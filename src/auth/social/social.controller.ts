@@ -6,6 +6,7 @@ import {
   HttpStatus,
   Param,
   Post,
+  Query,
   Redirect,
   Req,
   Res,
@@ -23,12 +24,14 @@ import {
 import { SmallBodies } from '../../common/http/json-body.js';
 import { Audited, NoStore } from '../../common/http/route-config.js';
 import { Client, type ClientInfo } from '../../common/http/client.js';
+import { firstValue, type QueryParameters } from '../../common/http/query.js';
 import { Public } from '../access/index.js';
 import { EMAIL_NOT_VERIFIED } from '../accounts/index.js';
 import { TokenPair } from '../tokens/index.js';
+import { FlowCookie } from './flow-cookie.js';
 import { IdentityView } from './identity.view.js';
 import { ExchangeInput } from './social.input.js';
-import { ProviderView, type Redirection, SocialService } from './social.service.js';
+import { type Finished, ProviderView, SocialService } from './social.service.js';
 import { UNVERIFIED_OWNER } from './social-accounts.js';
 import { LINKED_ELSEWHERE } from './social-identities.js';
 
@@ -43,7 +46,10 @@ const PROVIDER_ERRORS = {
 @NoStore()
 @Public()
 export class SocialController {
-  constructor(private readonly social: SocialService) {}
+  constructor(
+    private readonly social: SocialService,
+    private readonly cookie: FlowCookie,
+  ) {}
 
   @Get()
   @ApiOperation({ summary: 'Lists the providers of social login that are configured' })
@@ -66,11 +72,13 @@ export class SocialController {
   @ReturnsRedirect('Redirect to the provider.')
   @Throws(PROVIDER_ERRORS)
   @Redirect()
-  start(
+  async start(
     @Param('provider') provider: string,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Redirection> {
-    return this.social.start(provider, reply);
+  ): Promise<{ url: string; statusCode: number }> {
+    const { url, cookie } = await this.social.start(provider);
+    this.cookie.write(reply, cookie);
+    return { url, statusCode: HttpStatus.FOUND };
   }
 
   @Get(':provider/callback')
@@ -88,11 +96,21 @@ export class SocialController {
     VALIDATION_ERROR: 'The provider did not return an e-mail address for your account',
   })
   @Audited()
-  finish(
+  async finish(
     @Param('provider') provider: string,
+    @Query() query: QueryParameters,
+    @Client() client: ClientInfo,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<TokenPair | { data: IdentityView } | undefined> {
-    return this.social.finish(provider, request, reply);
+  ): Promise<Finished | undefined> {
+    this.social.requireConfigured(provider);
+    const cookie = this.cookie.read(request) ?? '';
+    this.cookie.clear(reply);
+    const parameters = new URLSearchParams();
+    for (const key of Object.keys(query)) parameters.set(key, firstValue(query, key)!);
+    const finished = await this.social.finish(provider, { cookie, parameters, client });
+    if (!('redirectTo' in finished)) return finished;
+    reply.status(HttpStatus.FOUND).header('location', finished.redirectTo);
+    return undefined;
   }
 }

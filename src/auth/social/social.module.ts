@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/index.js';
 import { TokensModule } from '../tokens/index.js';
 import { LoginsModule } from '../logins/index.js';
+import { FlowCookie } from './flow-cookie.js';
 import { IdentitiesController } from './identities.controller.js';
 import { IdentitiesModule } from './identities.module.js';
 import { LoginFlows } from './login-flows.js';
@@ -15,7 +16,7 @@ import { SocialService } from './social.service.js';
 @Module({
   imports: [AccountsModule, IdentitiesModule, LoginsModule, TokensModule],
   controllers: [IdentitiesController, SocialController],
-  providers: [LoginFlows, ProviderClients, SocialAccounts, SocialLinks, SocialService],
+  providers: [FlowCookie, LoginFlows, ProviderClients, SocialAccounts, SocialLinks, SocialService],
   exports: [IdentitiesModule],
 })
 export class SocialModule {}

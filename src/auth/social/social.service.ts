@@ -1,8 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ClientInfo, clientOf } from '../../common/http/client.js';
-import type { QueryParameters } from '../../common/http/query.js';
+import type { ClientInfo } from '../../common/http/client.js';
 import { Config } from '../../config/config.js';
 import { tokenNotValid } from '../access/index.js';
 import { AccountsService } from '../accounts/index.js';
@@ -12,13 +10,17 @@ import { LoginFlows } from './login-flows.js';
 import { ProviderClients } from './provider-clients.js';
 import { type IdentityView, toIdentityView } from './identity.view.js';
 import { SocialAccounts } from './social-accounts.js';
-import { SocialLinks } from './social-links.js';
+import { SocialLinks, type StartedFlow } from './social-links.js';
 
-/** The next address of the browser. */
-export interface Redirection {
-  readonly url: string;
-  readonly statusCode: 302;
+/** What a browser brings back from a provider. */
+export interface Callback {
+  readonly cookie: string;
+  readonly parameters: URLSearchParams;
+  readonly client: ClientInfo;
 }
+
+/** What a finished login returns: tokens, the identity that was linked, or the address of the front end. */
+export type Finished = TokenPair | { readonly data: IdentityView } | { readonly redirectTo: string };
 
 /** A provider in the list. */
 @ApiSchema({ name: 'Provider' })
@@ -50,35 +52,32 @@ export class SocialService {
   }
 
   /** @throws AppError as {@link ProviderClients.authorizationUrl} */
-  async start(provider: string, reply: FastifyReply): Promise<Redirection> {
-    return {
-      url: await this.clients.authorizationUrl(provider, () => this.flows.start(provider, reply)),
-      statusCode: 302,
-    };
+  async start(provider: string): Promise<StartedFlow> {
+    const { flow, cookie } = this.flows.start(provider);
+    return { url: await this.clients.authorizationUrl(provider, flow), cookie };
+  }
+
+  /** @throws AppError `NOT_FOUND`, `SERVICE_UNAVAILABLE` */
+  requireConfigured(provider: string): void {
+    this.clients.requireConfigured(provider);
   }
 
   /**
-   * @returns tokens, or the identity that was linked; nothing where the response redirects to a front end
    * @throws AppError as {@link LoginFlows.finish}, {@link ProviderClients.profile}, {@link SocialAccounts.find},
    * {@link SocialLinks.finish}
    */
-  async finish(
-    provider: string,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<TokenPair | { data: IdentityView } | undefined> {
-    this.clients.requireConfigured(provider);
-    const flow = this.flows.finish(provider, request, reply);
-    const profile = await this.clients.profile(provider, request.query as QueryParameters, flow);
+  async finish(provider: string, { cookie, parameters, client }: Callback): Promise<Finished> {
+    const flow = this.flows.finish(provider, cookie, parameters.get('state') ?? '');
+    const profile = await this.clients.profile(provider, parameters, flow);
     const { redirect } = this.config.social;
     if (flow.linkTo !== undefined) {
       const identity = await this.links.finish(provider, flow.linkTo, profile);
       if (redirect === undefined) return { data: toIdentityView(identity) };
-      return sendTo(redirect, 'linked', provider, reply);
+      return { redirectTo: withParameter(redirect, 'linked', provider) };
     }
     const account = await this.socialAccounts.find(provider, profile);
-    if (redirect === undefined) return this.tokens.open(account, clientOf(request));
-    return sendTo(redirect, 'code', await this.codes.issue(account), reply);
+    if (redirect === undefined) return this.tokens.open(account, client);
+    return { redirectTo: withParameter(redirect, 'code', await this.codes.issue(account)) };
   }
 
   /** @throws AppError `TOKEN_NOT_VALID` unless the code is valid and unused */
@@ -90,10 +89,9 @@ export class SocialService {
   }
 }
 
-/** Redirects the browser to the front end, with one more parameter. */
-function sendTo(address: string, parameter: string, value: string, reply: FastifyReply): undefined {
+/** The address of the front end, with one more parameter. */
+function withParameter(address: string, parameter: string, value: string): string {
   const url = new URL(address);
   url.searchParams.set(parameter, value);
-  reply.status(302).header('location', url.href);
-  return undefined;
+  return url.href;
 }
