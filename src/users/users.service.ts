@@ -30,11 +30,18 @@ export const IS_AUTHOR = 'The author of all new posts cannot be deleted';
 
 @Injectable()
 export class UsersService {
+  private readonly updateStatement: string;
+
   constructor(
     private readonly queries: Queries,
     private readonly events: EventOutbox,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.updateStatement = `
+      UPDATE users SET name = coalesce(:name, name), email = coalesce(:email, email),
+        updated_at = ${queries.dialect.forward('updated_at', ':now')}, version = version + 1
+      WHERE id = :id AND ${AS_EXPECTED} RETURNING ${USER_ROW}`;
+  }
 
   /** Users in the order of their ids. */
   async findAll({ limit, offset }: { limit: number; offset: number }): Promise<UserRow[]> {
@@ -97,9 +104,6 @@ export class UsersService {
   async update(id: number, { name, email }: UpdateUserInput, expected?: ExpectedVersion): Promise<UserRow> {
     if (id === NO_ROW) return userNotFound();
     const version = await expected?.versionOf(() => this.findOne(id));
-    const sql = `UPDATE users SET name = coalesce(:name, name), email = coalesce(:email, email),
-         updated_at = ${this.queries.dialect.forward('updated_at', ':now')}, version = version + 1
-       WHERE id = :id AND ${AS_EXPECTED} RETURNING ${USER_ROW}`;
     const parameters = {
       id,
       version: version ?? null,
@@ -107,7 +111,12 @@ export class UsersService {
       email: email ?? null,
       now: this.now(),
     };
-    const [user] = await this.events.change(USER_EVENTS, 'updated', { sql, parameters }, toUserView);
+    const [user] = await this.events.change(
+      USER_EVENTS,
+      'updated',
+      { sql: this.updateStatement, parameters },
+      toUserView,
+    );
     return user ?? this.notWritten(id, expected);
   }
 

@@ -16,9 +16,9 @@ import { NoStore } from '../../common/http/route-config.js';
 import { Returns, ReturnsList, Throws } from '../../common/openapi/returns.js';
 import { CurrentAccount, CurrentPrincipal, type Principal } from '../access/index.js';
 import { type Account, EMAIL_NOT_VERIFIED } from '../accounts/index.js';
-import { FlowCookie } from './flow-cookie.js';
 import { AuthorizationView, IdentityView, toIdentityView } from './identity.view.js';
 import { LAST_WAY, NO_SUCH_IDENTITY, SocialIdentities } from './social-identities.js';
+import { FlowCookie } from './login-flows.js';
 import { SocialLinks } from './social-links.js';
 
 /** The caller's identities at providers. */

@@ -3,10 +3,11 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../common/ports/clock.js';
 import { deriveKeys, type Keys } from '../../config/derive-keys.js';
 import { AppError } from '../../common/errors/errors.js';
+import { Cookie } from '../../common/http/cookie.js';
 import { Config } from '../../config/config.js';
 
 /** How long a login at the provider may take, in seconds. */
-export const LIFETIME = 600;
+const LIFETIME = 600;
 
 /** A random number, the end of the flow, and the login (`sid`) that the identity is linked to, if it is a link. */
 const COOKIE = /^[\w-]{22}\.(\d{1,12})(?:\.([\w-]{1,64}))?$/;
@@ -20,6 +21,14 @@ export interface LoginFlow {
   readonly codeVerifier: string;
   /** The login whose account gets the identity; undefined for a social login. */
   readonly linkTo: string | undefined;
+}
+
+/** The cookie that binds a flow to its browser. */
+@Injectable()
+export class FlowCookie extends Cookie {
+  constructor(config: Config) {
+    super('social-login', LIFETIME, config);
+  }
 }
 
 /**

@@ -4,8 +4,8 @@ export const countOf = (count: number, noun: string): string =>
 
 /** One line on standard error that is overwritten; without a terminal, a line every two seconds at most. */
 export class Progress {
-  private readonly started = Date.now();
-  private printed = Date.now();
+  private readonly started = performance.now();
+  private printed = performance.now();
 
   /** @param total how much there is to do, where that is known; in the same unit as `show` counts */
   constructor(
@@ -15,19 +15,19 @@ export class Progress {
 
   show(done: number, counted = done): void {
     const terminal = process.stderr.isTTY;
-    if (Date.now() - this.printed < (terminal ? 100 : 2000)) return;
-    this.printed = Date.now();
+    if (performance.now() - this.printed < (terminal ? 100 : 2000)) return;
+    this.printed = performance.now();
     process.stderr.write(terminal ? `\r\x1b[2K${this.line(done, counted)}` : `${this.line(done, counted)}\n`);
   }
 
   /** Clears the line. @returns seconds since the start */
   end(): number {
     if (process.stderr.isTTY) process.stderr.write('\r\x1b[2K');
-    return (Date.now() - this.started) / 1000;
+    return (performance.now() - this.started) / 1000;
   }
 
   private line(done: number, counted: number): string {
-    const seconds = (Date.now() - this.started) / 1000;
+    const seconds = (performance.now() - this.started) / 1000;
     const rate = `${Math.round(counted / Math.max(seconds, 0.001)).toLocaleString('en')}/s`;
     const count = `${counted.toLocaleString('en')} ${this.what}, ${rate}`;
     if (!this.total || done === 0) return count;
