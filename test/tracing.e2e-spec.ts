@@ -106,7 +106,7 @@ describe.each(STORES)('traces on %s', (store) => {
         'AccessGuard',
         'AccessGuard',
         'AccessGuard',
-        ['PostAuthorResolver.author', 'SELECT users'],
+        ['PostsResolver.author', 'SELECT users'],
         ['UserPostsResolver.posts', 'SELECT posts'],
         ['UsersResolver.users', 'SELECT users'],
       ],
