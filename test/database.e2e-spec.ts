@@ -279,23 +279,21 @@ describe('the embedded database', () => {
   it('gives turns in the order of arrival', async () => {
     const api = await startApi('SQLite');
     const database = api.app.get(Database);
-    const { transactions } = database;
-    const order: string[] = [];
+    const { transactions, queries } = database;
+    await transactions.execute('CREATE TABLE turns (id integer PRIMARY KEY AUTOINCREMENT, name text)');
     const { promise: release, resolve: releaseFirst } = Promise.withResolvers<void>();
     const unit = (name: string, work = Promise.resolve()) =>
       transactions.run(async (manager) => {
-        await manager.query('UPDATE posts SET version = version');
+        await manager.query('INSERT INTO turns (name) VALUES (?)', [name]);
         await work;
-        order.push(name);
       });
     // Each write takes some milliseconds, so they are several groups.
     const write = (name: string) =>
-      transactions
-        .execute(
-          `UPDATE posts SET version = version WHERE id < (
-             WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT max(i) FROM n)`,
-        )
-        .then(() => order.push(name));
+      transactions.execute(
+        `INSERT INTO turns (name) SELECT :name FROM (
+           WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT max(i) FROM n)`,
+        { name },
+      );
     const writer = () => database.pools().find(({ name }) => name === 'writer')!;
     const numbers = Array.from({ length: 10 }, (_, n) => String(n));
 
@@ -306,7 +304,8 @@ describe('the embedded database', () => {
     work.push(write('last'));
     releaseFirst();
     await Promise.all(work);
-    expect(order).toEqual(['first', ...numbers, 'second', 'last']);
+    const order = await queries.all<{ name: string }>('SELECT name FROM turns ORDER BY id');
+    expect(order.map(({ name }) => name)).toEqual(['first', ...numbers, 'second', 'last']);
     await api.stop();
   });
 

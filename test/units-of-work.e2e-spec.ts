@@ -1,15 +1,23 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource, type EntityManager } from 'typeorm';
 import { Queries } from '../src/database/queries.js';
-import { Transactions } from '../src/database/transactions.js';
+import { type Statement, Transactions } from '../src/database/transactions.js';
 import { Order } from '../src/orders/order.entity.js';
 import { startApi, type TestApi } from './support/api.js';
 import { statementsOf } from './support/statements.js';
 import { STORES } from './support/stores.js';
 
 class Stop extends Error {}
+
+function stop(): never {
+  throw new Stop();
+}
+
+/** Text that must not be taken for SQL. */
+const END = "'end' \\ :now";
 
 /** Runs work like another request: outside of the unit of work of the caller. */
 const elsewhere = AsyncLocalStorage.snapshot() as <T>(work: () => T) => T;
@@ -24,11 +32,13 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
   });
   afterAll(() => api.stop());
 
+  const insertion = (payload: string): Statement => ({
+    sql: `INSERT INTO orders (status, payload, created_at) VALUES ('created', :payload, :now) RETURNING id`,
+    parameters: { payload, now: new Date().toISOString() },
+  });
   const insert = async (payload: string): Promise<number> => {
-    const [row] = await transactions.execute<{ id: number }>(
-      `INSERT INTO orders (status, payload, created_at) VALUES ('created', :payload, :now) RETURNING id`,
-      { payload, now: new Date().toISOString() },
-    );
+    const { sql, parameters } = insertion(payload);
+    const [row] = await transactions.execute<{ id: number }>(sql, parameters);
     return row!.id;
   };
   const payloads = async (): Promise<string[]> => {
@@ -38,10 +48,14 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     return rows.map(({ payload }) => payload);
   };
   const clear = () => transactions.execute('DELETE FROM orders');
-  const hooks = (log: string[] = []) => ({
-    atBegin: async () => void log.push(`begin ${await insert('begin')}`.replace(/\d+/, 'n')),
-    atEnd: async (value: unknown) =>
-      void log.push(`end ${String(value)} ${await insert('end')}`.replace(/\d+$/, 'n')),
+  const steps = (log: string[] = []) => ({
+    lock: randomUUID(),
+    first: insertion('begin'),
+    check: (rows?: readonly unknown[]) => void log.push(`begin ${rows?.length}`),
+    last: async (value: unknown): Promise<Statement[]> => {
+      log.push(`end ${String(value)}`);
+      return [insertion(END)];
+    },
   });
   /** Checks that writes still work, and that no earlier write remains uncommitted. */
   const expectAlive = async () => {
@@ -51,7 +65,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     await clear();
   };
 
-  it('has its hooks and all its writes in one transaction', async () => {
+  it('has its steps and all its writes in one transaction', async () => {
     const log: string[] = [];
     let value: string | undefined;
 
@@ -64,15 +78,16 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
           await transactions.run(() => insert('e'));
         });
         return 'value';
-      }, hooks(log));
+      }, steps(log));
     });
 
     expect(value).toBe('value');
-    expect(log).toEqual(['begin n', 'end value n']);
-    expect((await payloads()).toSorted()).toEqual(['a', 'b', 'begin', 'd', 'e', 'end']);
+    expect(log).toEqual(['begin 1', 'end value']);
+    expect((await payloads()).toSorted()).toEqual([END, 'a', 'b', 'begin', 'd', 'e']);
     expect((await payloads())[0]).toBe('begin');
-    expect(statements.filter((sql) => /^(BEGIN|START)/.test(sql))).toHaveLength(1);
-    expect(statements.filter((sql) => sql === 'COMMIT')).toHaveLength(1);
+    // On SQLite, the transaction belongs to a group of units, in which each has a savepoint.
+    expect(statements.filter((sql) => /^(SAVEPOINT member$|START TRANSACTION)/.test(sql))).toHaveLength(1);
+    expect(statements.filter((sql) => /^RELEASE member$|COMMIT$/.test(sql))).toHaveLength(1);
     await clear();
     await expectAlive();
   });
@@ -83,16 +98,16 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
       await elsewhere(() => insert('other'));
       await insert('own');
       return 1;
-    }, hooks());
+    }, steps());
 
     expect(value).toBe(1);
-    expect(await payloads()).toEqual(['other', 'begin', 'own', 'end']);
+    expect(await payloads()).toEqual(['other', 'begin', 'own', END]);
     await clear();
   });
 
-  it('runs its hooks in a transaction if it writes nothing', async () => {
-    expect(await transactions.deferred(async () => 'nothing', hooks())).toBe('nothing');
-    expect(await payloads()).toEqual(['begin', 'end']);
+  it('runs its steps in a transaction if it writes nothing', async () => {
+    expect(await transactions.deferred(async () => 'nothing', steps())).toBe('nothing');
+    expect(await payloads()).toEqual(['begin', END]);
     await clear();
   });
 
@@ -101,41 +116,19 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
       expect(
         transactions.deferred(async () => {
           throw new Stop('early');
-        }, hooks()),
+        }, steps()),
       ).rejects.toThrow('early'),
     );
 
     expect(statements).toEqual([]);
   });
 
-  it.each<[string, Partial<ReturnType<typeof hooks>>, () => Promise<unknown>]>([
+  it.each<[string, Partial<ReturnType<typeof steps>>, () => Promise<unknown>]>([
     ['after a write', {}, () => insert('a').then(() => Promise.reject(new Stop()))],
-    [
-      'in atBegin',
-      {
-        atBegin: async () => {
-          await insert('begin');
-          throw new Stop();
-        },
-      },
-      () => insert('a'),
-    ],
-    [
-      'in atBegin, although the work ignores it',
-      { atBegin: () => Promise.reject(new Stop()) },
-      () => insert('a').catch(() => 'never mind'),
-    ],
-    ['in atBegin, without a write', { atBegin: () => Promise.reject(new Stop()) }, async () => 'nothing'],
-    [
-      'in atEnd',
-      {
-        atEnd: async () => {
-          await insert('end');
-          throw new Stop();
-        },
-      },
-      () => insert('a'),
-    ],
+    ['of the check', { check: stop }, () => insert('a')],
+    ['of the check that the work ignores', { check: stop }, () => insert('a').catch(() => 'never mind')],
+    ['of the check, without a write', { check: stop }, async () => 'nothing'],
+    ['in the last step', { last: async () => stop() }, () => insert('a')],
     [
       'in one of two concurrent writes',
       {},
@@ -150,11 +143,27 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
       },
     ],
   ])('stores nothing and blocks nothing after a failure %s', async (_, some, work) => {
-    await expect(transactions.deferred(work, { ...hooks(), ...some })).rejects.toBeInstanceOf(Stop);
+    await expect(transactions.deferred(work, { ...steps(), ...some })).rejects.toBeInstanceOf(Stop);
 
     expect(await payloads()).toEqual([]);
     await expectAlive();
   });
+
+  it.each(['first', 'last'] as const)(
+    'stores nothing and blocks nothing after a rejected %s statement',
+    async (step) => {
+      const rejected = { sql: 'INSERT INTO no_such_table VALUES (:n)', parameters: { n: 1 } };
+      const some = { first: { first: rejected }, last: { last: async () => [insertion('end'), rejected] } }[
+        step
+      ];
+
+      const work = transactions.deferred(() => insert('a'), { ...steps(), ...some });
+
+      await expect(work).rejects.toThrow(/no_such_table/);
+      expect(await payloads()).toEqual([]);
+      await expectAlive();
+    },
+  );
 
   it('stores nothing and blocks nothing after a rejected statement', async () => {
     const work = async () => {
@@ -162,7 +171,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
       await transactions.execute('INSERT INTO no_such_table VALUES (1)');
     };
 
-    await expect(transactions.deferred(work, hooks())).rejects.toThrow(/no_such_table/);
+    await expect(transactions.deferred(work, steps())).rejects.toThrow(/no_such_table/);
     expect(await payloads()).toEqual([]);
     await expectAlive();
   });
@@ -185,7 +194,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     };
 
     await expect(transactions.run(work)).rejects.toThrow(/no_such_table|after/);
-    await expect(transactions.deferred(work, hooks())).rejects.toThrow(/no_such_table|after/);
+    await expect(transactions.deferred(work, steps())).rejects.toThrow(/no_such_table|after/);
     expect(await payloads()).toEqual([]);
     await expectAlive();
   });
@@ -213,13 +222,13 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
       const before = await read();
       await insert('a');
       return [before, await read()];
-    }, hooks());
+    }, steps());
 
     expect(inside).toEqual([
       [[], [], 0],
       [['begin', 'a'], ['begin', 'a'], 2],
     ]);
-    expect(await read()).toEqual([['begin', 'a', 'end'], ['begin', 'a', 'end'], 3]);
+    expect(await read()).toEqual([['begin', 'a', END], ['begin', 'a', END], 3]);
     await clear();
     expect(await transactions.run(async () => [await read(), await insert('b').then(read)])).toEqual([
       [[], [], 0],
@@ -245,7 +254,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     await transactions.deferred(async () => {
       await insert('a');
       late = slow();
-    }, hooks());
+    }, steps());
     await transactions
       .run(async () => {
         await insert('b');
@@ -255,7 +264,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
       .catch(() => undefined);
     await late;
 
-    expect(await payloads()).toEqual(['begin', 'a', 'end', 'late']);
+    expect(await payloads()).toEqual(['begin', 'a', END, 'late']);
     await clear();
   });
 
@@ -328,22 +337,22 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
         return tries;
       },
       {
-        ...hooks(),
-        atBegin: async () => {
+        ...steps(),
+        check: () => {
           if (++begun === 1) throw collision;
         },
       },
     );
 
-    // A collision in atBegin does not repeat the work.
+    // A collision at the beginning does not repeat the work.
     expect([value, tries, begun]).toEqual([3, 3, 4]);
-    expect(await payloads()).toEqual(['a', 'end']);
+    expect(await payloads()).toEqual(['begin', 'a', END]);
     await clear();
     await expect(
       transactions.deferred(async () => {
         await insert('a');
         throw collision;
-      }, hooks()),
+      }, steps()),
     ).rejects.toBe(collision);
     await expectAlive();
   });
@@ -356,15 +365,115 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
           await sleep(1);
           if (n % 5 === 0) throw new Stop();
           await insert(`b${n}`);
-        }, hooks()),
+        }, steps()),
       ),
     );
 
     expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(10);
-    const rest = (await payloads()).filter((payload) => payload !== 'begin' && payload !== 'end');
+    const rest = (await payloads()).filter((payload) => payload !== 'begin' && payload !== END);
     expect(rest).toEqual(expect.arrayContaining(['a1', 'b1', 'a49', 'b49']));
     expect(rest).toHaveLength(80);
     await clear();
+  });
+});
+
+/** PostgreSQL runs each write on a separate connection. */
+describe('what is committed together on SQLite', () => {
+  const insertion = (id: number, onConflict = '') =>
+    `INSERT ${onConflict} INTO orders (id, status, payload, created_at) VALUES (${id}, 'created', '{}', '')`;
+
+  it.each([
+    ['writes', (transactions: Transactions, sql: string) => transactions.execute(sql)],
+    [
+      'units of work',
+      (transactions: Transactions, sql: string) => transactions.run((manager) => manager.query(sql)),
+    ],
+  ])('%s are stored when an error of another one has rolled their transaction back', async (_, write) => {
+    const api = await startApi('SQLite');
+    const [transactions, queries] = [api.app.get(Transactions), api.app.get(Queries)];
+    const insert = (id: number, onConflict?: string) => write(transactions, insertion(id, onConflict));
+    await insert(1);
+
+    const writes = [insert(2), insert(3), insert(1, 'OR ROLLBACK'), insert(4)];
+    const outcomes = (await Promise.allSettled(writes)).map(({ status }) => status);
+
+    expect(outcomes).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+    expect(await queries.all('SELECT id FROM orders ORDER BY id')).toEqual(
+      [1, 2, 3, 4].map((id) => ({ id })),
+    );
+    await api.stop();
+  });
+
+  it('units of work have their own results when the commit fails because of one of them', async () => {
+    const api = await startApi('SQLite');
+    const [transactions, queries] = [api.app.get(Transactions), api.app.get(Queries)];
+    await transactions.execute(
+      'CREATE TABLE marks (post_id integer REFERENCES posts (id) DEFERRABLE INITIALLY DEFERRED)',
+    );
+    await api.posts.create();
+    const committed: number[] = [];
+    const mark = (postId: number) =>
+      transactions.run(async (manager) => {
+        transactions.onCommit(() => committed.push(postId));
+        await manager.query('INSERT INTO marks VALUES (?)', [postId]);
+      });
+
+    // The references are checked only by the commit.
+    const outcomes = await Promise.allSettled([mark(1), mark(99), mark(1)]);
+
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(outcomes[1]).toMatchObject({ reason: { code: 'SQLITE_CONSTRAINT_FOREIGNKEY' } });
+    expect(await queries.all('SELECT post_id FROM marks')).toEqual([{ post_id: 1 }, { post_id: 1 }]);
+    expect(committed).toEqual([1, 1]);
+    await api.stop();
+  });
+
+  it('is every unit of work that has already arrived', async () => {
+    const api = await startApi('SQLite');
+    const transactions = api.app.get(Transactions);
+    const order: string[] = [];
+    const unit = async (name: string, id: number) => {
+      await transactions.run(async (manager) => {
+        await manager.query(insertion(id));
+        order.push(`${name} runs`);
+      });
+      order.push(`${name} has committed`);
+    };
+
+    await Promise.all([unit('the first', 1), unit('the second', 2)]);
+
+    expect(order.slice(0, 3)).toEqual(['the first runs', 'the second runs', 'the first has committed']);
+    await api.stop();
+  });
+
+  it('fails after the commit of what made it fail, which can then be read', async () => {
+    const api = await startApi('SQLite');
+    const [transactions, queries] = [api.app.get(Transactions), api.app.get(Queries)];
+    const insert = () => transactions.run((manager) => manager.query(insertion(1)));
+
+    const [, found] = await Promise.all([
+      insert(),
+      insert().catch(() => queries.all('SELECT id FROM orders WHERE id = 1')),
+    ]);
+
+    expect(found).toEqual([{ id: 1 }]);
+    await api.stop();
+  });
+
+  it('does not wait for a transaction of a manager', async () => {
+    const api = await startApi('SQLite');
+    const [transactions, source] = [api.app.get(Transactions), api.app.get(DataSource)];
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+
+    const write = transactions.run((manager) => manager.query(insertion(1)));
+    const other = source.transaction(async (manager) => {
+      await manager.query(insertion(2));
+      await released;
+    });
+    await write;
+    release();
+    await other;
+    await api.stop();
   });
 });
 

@@ -57,6 +57,11 @@ export abstract class ServiceDataSource extends DataSource {
     return unit && (mode === 'master' || unit.hasWritten) ? runner.join(unit) : runner;
   }
 
+  /** A runner for a unit of work. */
+  createUnitRunner(): ServiceQueryRunner {
+    return this.createOwnQueryRunner();
+  }
+
   /** A runner outside of any unit of work. */
   createOwnQueryRunner(mode: ReplicationMode = 'master'): ServiceQueryRunner {
     if (mode === 'master') this.noteWrite();

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { Parameters } from './parameters.js';
+import { isCollision } from './failures.js';
 import { retryCollisions } from './retry.js';
 import type { ServiceDataSource } from './service-data-source.js';
 import {
@@ -16,14 +17,20 @@ export interface Statement {
 }
 
 /** Additional steps of a deferred unit of work, in the same transaction. */
-interface TransactionHooks<T> {
-  /** Before the first write. */
-  readonly atBegin: () => Promise<void>;
-  /** After the last write, before the commit. */
-  readonly atEnd: (value: T) => Promise<void>;
+export interface DeferredSteps<T> {
+  /** A name that the transaction locks when it begins, unless another one has it; it does not wait. */
+  readonly lock: string;
+  /** Runs before the first write, and sees everything that was committed before the lock was taken. */
+  readonly first: Statement;
+  /**
+   * Throws to roll the transaction back.
+   *
+   * @param rows those of `first`; `undefined` if another transaction has the lock
+   */
+  readonly check: (rows: readonly unknown[] | undefined) => void;
+  /** Returns the statements that run right before the commit. */
+  readonly last: (value: T) => Promise<readonly Statement[]>;
 }
-
-const NOTHING: TransactionHooks<unknown> = { atBegin: async () => undefined, atEnd: async () => undefined };
 
 /** Transactions with retries after conflicts, in which repositories, managers and `Queries` take part. */
 export abstract class Transactions {
@@ -62,7 +69,7 @@ export abstract class Transactions {
       this.attempt(async (begin) => {
         await begin();
         return work(manager());
-      }, NOTHING),
+      }),
     );
   }
 
@@ -85,8 +92,9 @@ export abstract class Transactions {
     statement: Statement,
     following: (rows: readonly Row[]) => Statement | undefined,
   ): Promise<Row[]> {
-    if (this.isActive || this.hasParticipants)
-      return this.run(() => this.executeInOrder(statement, following));
+    const { unit } = this.source;
+    if (unit) return unit.join(() => this.executeInOrder(statement, following));
+    if (this.hasParticipants) return this.run(() => this.executeInOrder(statement, following));
     return this.autocommitBoth(statement, following).catch(this.noteFailure);
   }
 
@@ -105,24 +113,23 @@ export abstract class Transactions {
    * blocks no other writes; everything after it, up to the end of the work, belongs to it. Work without
    * a write ends with a transaction for the additional steps. It may run more than once.
    */
-  deferred<T>(work: () => Promise<T>, hooks: TransactionHooks<T>): Promise<T> {
-    return retryCollisions(() => this.attempt(work, hooks));
+  deferred<T>(work: () => Promise<T>, steps: DeferredSteps<T>): Promise<T> {
+    return retryCollisions(() => this.attempt(work, steps));
   }
 
   private async attempt<T>(
     work: (begin: () => Promise<void>) => Promise<T>,
-    hooks: TransactionHooks<T>,
+    steps?: DeferredSteps<T>,
   ): Promise<T> {
-    const runner = this.source.createOwnQueryRunner();
+    const runner = this.source.createUnitRunner();
     let begun: Promise<void> | undefined;
     // A conflict at the beginning is retried without repeating the work before it.
-    const begin = () => (begun ??= retryCollisions(() => this.begin(runner, hooks)));
+    const begin = () => (begun ??= retryCollisions(() => this.tryBegin(runner, steps)));
     const unit = this.source.newUnit(runner, begin);
     try {
       const value = await unit.complete(() => work(() => unit.open()));
       await begin();
-      await this.source.newUnit(runner).complete(() => hooks.atEnd(value));
-      await runner.commitTransaction();
+      await this.commit(runner, (await steps?.last(value)) ?? []);
       return value;
     } catch (error) {
       // Its connection would stay in use while it begins.
@@ -130,22 +137,29 @@ export abstract class Transactions {
         () => error,
         (cause: unknown) => cause,
       );
-      await rollBack(runner);
-      throw failure ?? error;
+      throw (await rollBack(runner)) ?? failure ?? error;
     } finally {
       await runner.release();
     }
   }
 
-  private async begin(runner: ServiceQueryRunner, { atBegin }: TransactionHooks<never>): Promise<void> {
+  private async tryBegin(runner: ServiceQueryRunner, steps?: DeferredSteps<never>): Promise<void> {
     try {
-      await runner.startTransaction();
-      await this.source.newUnit(runner).complete(atBegin);
+      if (steps) steps.check(await this.beginWith(runner, steps));
+      else await runner.startTransaction();
     } catch (error) {
-      await rollBack(runner);
-      throw error;
+      throw (await rollBack(runner)) ?? error;
     }
   }
+
+  /** Begins a transaction with a lock and a first statement. @returns its rows; `undefined` without the lock */
+  protected abstract beginWith(
+    runner: ServiceQueryRunner,
+    steps: Pick<DeferredSteps<never>, 'lock' | 'first'>,
+  ): Promise<unknown[] | undefined>;
+
+  /** Runs the last statements, and commits. */
+  protected abstract commit(runner: ServiceQueryRunner, last: readonly Statement[]): Promise<void>;
 
   protected autocommitBoth<Row>(
     statement: Statement,
@@ -173,7 +187,16 @@ export abstract class Transactions {
   protected abstract autocommit<Row>(sql: string, parameters: Parameters): Promise<Row[]>;
 }
 
-/** The error of the work is thrown, not that of its rollback. */
-const rollBack = async (runner: ServiceQueryRunner): Promise<void> => {
-  if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
-};
+/**
+ * Rolls back a transaction.
+ *
+ * @returns the collision that the rollback reports: the work has failed because of what another transaction has not
+ * committed in the end. Other errors of the rollback do not matter.
+ */
+async function rollBack(runner: ServiceQueryRunner): Promise<unknown> {
+  if (!runner.isTransactionActive) return undefined;
+  return runner.rollbackTransaction().then(
+    () => undefined,
+    (error: unknown) => (isCollision(error) ? error : undefined),
+  );
+}

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac, hash, type KeyObject } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { deriveKeys, type Keys } from '../config/derive-keys.js';
@@ -22,7 +22,7 @@ export class IdempotencyScope {
     const { method, routeOptions, params } = request;
     const caller = request.user?.id ?? null;
     const scope = JSON.stringify([caller, method, routeOptions.url, params, key]);
-    return createHash('sha256').update(scope).digest('base64url');
+    return hash('sha256', scope, 'base64url');
   }
 
   /**
@@ -34,7 +34,7 @@ export class IdempotencyScope {
   fingerprintsOf({ body = {} }: FastifyRequest): Fingerprints {
     const text = canonicalJson(body);
     const [current, ...previous] = this.keys.accepted;
-    const by = (key: Buffer) => createHmac('sha256', key).update(text).digest('base64url');
+    const by = (key: KeyObject) => createHmac('sha256', key).update(text).digest('base64url');
     return [by(current), ...previous.map(by)];
   }
 }

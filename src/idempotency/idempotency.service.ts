@@ -7,7 +7,7 @@ import { Metrics } from '../common/ports/metrics.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { Queries } from '../database/queries.js';
-import { Transactions } from '../database/transactions.js';
+import { type Statement, Transactions } from '../database/transactions.js';
 import { compress, expand, type StoredText } from './compressed-text.js';
 import type { Fingerprints } from './idempotency-scope.js';
 import type { StoredResponse } from './stored-response.js';
@@ -105,8 +105,16 @@ export class IdempotencyService {
     try {
       await this.assertNotFull();
       const response = await this.transactions.deferred(handle, {
-        atBegin: () => this.claim(id),
-        atEnd: (made) => this.save(id, fingerprints[0], made),
+        // Excludes other requests with the record until the end of the transaction.
+        lock: id,
+        first: {
+          sql: 'SELECT id FROM idempotency_records WHERE id = :id AND expires_at > :now',
+          parameters: { id, now: this.clock.now().toISOString() },
+        },
+        check: (records) => {
+          if (records?.length !== 0) throw TAKEN;
+        },
+        last: (made) => this.insertion(id, fingerprints[0], made),
       });
       return { response, isReplayed: false };
     } catch (error) {
@@ -143,55 +151,38 @@ export class IdempotencyService {
     return row!.bytes;
   }
 
-  /**
-   * Excludes other requests with the record until the end of the transaction, if none has it.
-   *
-   * The second statement sees what was committed before the lock was taken: a statement that also takes the lock
-   * would not.
-   */
-  private async claim(id: string): Promise<void> {
-    const { dialect } = this.queries;
-    const [lock] = await this.transactions.execute<{ taken: boolean | number }>(
-      `SELECT ${dialect.tryLock(':id')} AS taken`,
-      { id },
-    );
-    if (!lock!.taken) throw TAKEN;
-    const records = await this.transactions.execute(
-      'SELECT id FROM idempotency_records WHERE id = :id AND expires_at > :now',
-      { id, now: this.clock.now().toISOString() },
-    );
-    if (records.length > 0) throw TAKEN;
-  }
-
-  private async save(
+  private async insertion(
     id: string,
     fingerprint: string,
     { status, headers, body }: StoredResponse,
-  ): Promise<void> {
+  ): Promise<Statement[]> {
     const { text, encoding } = body === null ? NO_BODY : await compress(body);
     const head = JSON.stringify(headers);
     const size = OVERHEAD + Buffer.byteLength(head) + Buffer.byteLength(text ?? '');
     const expiresAt = new Date(this.clock.now().getTime() + LIFETIME).toISOString();
-    // An expired record may still be there.
-    await this.transactions.execute(
-      `INSERT INTO idempotency_records (id, fingerprint, status, headers, body, encoding, size, expires_at)
-       VALUES (:id, :fingerprint, :status, :head, :text, :encoding, :size, :expiresAt)
-       ON CONFLICT (id) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
-         headers = excluded.headers, body = excluded.body, encoding = excluded.encoding, size = excluded.size,
-         expires_at = excluded.expires_at`,
-      { id, fingerprint, status, head, text, encoding, size, expiresAt },
-    );
     this.usage += size;
+    const parameters = { id, fingerprint, status, head, text, encoding, size, expiresAt };
     // The caller, or the account that a registration has created.
     const accountId = currentTrail()?.responsible;
-    if (accountId == null) return;
-    await this.transactions.execute(
-      `INSERT INTO idempotency_accounts (record_id, account_id) VALUES (:id, :accountId)
-       ON CONFLICT (record_id) DO UPDATE SET account_id = excluded.account_id`,
-      { id, accountId },
-    );
+    if (accountId == null) return [{ sql: INSERT, parameters }];
+    return [
+      { sql: INSERT, parameters },
+      { sql: INSERT_ACCOUNT, parameters: { id, accountId } },
+    ];
   }
 }
+
+/** An expired record may still be there. */
+const INSERT = `
+  INSERT INTO idempotency_records (id, fingerprint, status, headers, body, encoding, size, expires_at)
+  VALUES (:id, :fingerprint, :status, :head, :text, :encoding, :size, :expiresAt)
+  ON CONFLICT (id) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
+    headers = excluded.headers, body = excluded.body, encoding = excluded.encoding, size = excluded.size,
+    expires_at = excluded.expires_at`;
+
+const INSERT_ACCOUNT = `
+  INSERT INTO idempotency_accounts (record_id, account_id) VALUES (:id, :accountId)
+  ON CONFLICT (record_id) DO UPDATE SET account_id = excluded.account_id`;
 
 const NO_BODY = { text: null, encoding: null };
 

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { type KeyObject, createHmac, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { deriveKeys, type Keys } from '../../config/derive-keys.js';
@@ -29,7 +29,7 @@ export class Csrf {
   check(request: FastifyRequest, sid: string): void {
     if (isSafe(request)) return;
     const sent = Buffer.from(String(request.headers[HEADER] ?? ''));
-    const isRight = (key: Buffer) => {
+    const isRight = (key: KeyObject) => {
       const right = Buffer.from(sign(key, sid));
       return sent.length === right.length && timingSafeEqual(sent, right);
     };
@@ -38,4 +38,5 @@ export class Csrf {
   }
 }
 
-const sign = (key: Buffer, sid: string): string => createHmac('sha256', key).update(sid).digest('base64url');
+const sign = (key: KeyObject, sid: string): string =>
+  createHmac('sha256', key).update(sid).digest('base64url');

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { type KeyObject, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../common/ports/clock.js';
 import { deriveKeys, type Keys } from '../../config/derive-keys.js';
@@ -78,7 +78,7 @@ export class LoginFlows {
   }
 }
 
-function flowOf(key: Buffer, provider: string, value: string): LoginFlow {
+function flowOf(key: KeyObject, provider: string, value: string): LoginFlow {
   const derive = (part: string) =>
     createHmac('sha256', key).update(`${part} ${provider} ${value}`).digest('base64url');
   const linkTo = COOKIE.exec(value)?.[2];

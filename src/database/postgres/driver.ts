@@ -1,18 +1,35 @@
-import type { Pool, PoolClient } from 'pg';
-import type { DataSource, ReplicationMode } from 'typeorm';
+import { escapeLiteral, type Pool, type PoolClient, type QueryResult as PgResult } from 'pg';
+import { type DataSource, QueryResult, type ReplicationMode } from 'typeorm';
 import { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
-import type { Parameters } from '../parameters.js';
+import { type Parameters, replacePlaceholders } from '../parameters.js';
 import { serviceQueryRunner } from '../query-runner.js';
+import type { Statement } from '../transactions.js';
 import type { ServiceQueryRunner } from '../unit-of-work.js';
 import type { Statements } from './statements.js';
 
 /** A runner with prepared statements. */
-class ServicePostgresRunner
+export class ServicePostgresRunner
   extends serviceQueryRunner(PostgresQueryRunner, 'postgresql')
   implements ServiceQueryRunner
 {
   declare driver: ServicePostgresDriver;
+  /** Statements for the message that begins or ends the transaction. */
+  private adjacent: readonly Statement[] = [];
+  private results: readonly PgResult[] = [];
+
+  /** Begins a transaction and runs statements in it, in one message. @returns their results */
+  async startTransactionWith(statements: readonly Statement[]): Promise<readonly PgResult[]> {
+    this.adjacent = statements;
+    await this.startTransaction();
+    return this.results.slice(1);
+  }
+
+  /** Runs statements and commits, in one message; if a statement fails, nothing is committed. */
+  async commitTransactionWith(statements: readonly Statement[]): Promise<void> {
+    this.adjacent = statements;
+    await this.commitTransaction();
+  }
 
   async execute<Row>(sql: string, parameters: Parameters): Promise<Row[]> {
     const run = async () => {
@@ -23,11 +40,31 @@ class ServicePostgresRunner
     return rows as Row[];
   }
 
+  protected override async run(sql: string, parameters?: unknown[]): Promise<QueryResult> {
+    const statements = this.adjacent;
+    const isEnd = sql === 'COMMIT';
+    if (statements.length === 0 || !(isEnd || sql === 'START TRANSACTION')) return super.run(sql, parameters);
+    this.adjacent = [];
+    const texts = statements.map(withLiterals);
+    const client: PoolClient = await this.connect();
+    // Several statements in one text have one result each, which the types of `pg` do not know.
+    const results: unknown = await client.query((isEnd ? [...texts, sql] : [sql, ...texts]).join(';\n'));
+    this.results = results as PgResult[];
+    return new QueryResult();
+  }
+
   protected override isInTransaction(): boolean {
     const client = this.databaseConnection as PoolClient | undefined;
     return this.isTransactionActive || /[TE]/.test(client?.getTransactionStatus() ?? '');
   }
 }
+
+/** A message of several statements has no parameters. */
+const withLiterals = ({ sql, parameters }: Statement): string =>
+  replacePlaceholders(sql, (name) => {
+    const value = parameters[name];
+    return value === null || value === undefined ? 'NULL' : escapeLiteral(String(value));
+  });
 
 /** TypeORM's driver, whose reads may use a replica that is chosen for each request. */
 export class ServicePostgresDriver extends PostgresDriver {

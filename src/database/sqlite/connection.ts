@@ -13,15 +13,20 @@ export class SqliteConnection {
   }
 
   all<Row>(sql: string, parameters: Parameters = {}): Row[] {
+    return this.run(sql, parameters).rows as Row[];
+  }
+
+  /** @returns the rows, and the number of changed rows */
+  run(sql: string, parameters: Parameters = {}): { rows: unknown[]; changes: number } {
     let statement = this.statements.get(sql);
     if (!statement) {
       this.statements.set(sql, (statement = this.open().prepare(hideValues(sql))));
     }
     const prepared = statement;
     return traced('sqlite', sql, () => {
-      if (prepared.reader) return prepared.all(parameters) as Row[];
-      prepared.run(parameters);
-      return [];
+      if (!prepared.reader) return { rows: [], changes: prepared.run(parameters).changes };
+      const rows = prepared.all(parameters);
+      return { rows, changes: rows.length };
     });
   }
 }

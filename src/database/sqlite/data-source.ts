@@ -4,7 +4,8 @@ import type Database from 'better-sqlite3';
 import type { EntitySchema, MixedList } from 'typeorm';
 import type { SqliteStore } from '../../config/config.js';
 import { ServiceDataSource } from '../service-data-source.js';
-import { CachingConnection, SqliteDriver } from './driver.js';
+import type { ServiceQueryRunner } from '../unit-of-work.js';
+import { CachingConnection, SqliteDriver, type SqliteQueryRunner } from './driver.js';
 import type { FileLock } from './file-lock.js';
 import { ReaderThreads } from './reader-threads.js';
 
@@ -63,6 +64,11 @@ export class SqliteDataSource extends ServiceDataSource {
       this,
       () => new CachingConnection(databaseFile(store), { readonly: true, timeout }),
     );
+  }
+
+  /** Units of work only read and write the database, so they end soon. */
+  override createUnitRunner(): ServiceQueryRunner {
+    return Object.assign(super.createUnitRunner() as SqliteQueryRunner, { sharesCommit: true });
   }
 
   override initialize(): Promise<this> {

@@ -32,15 +32,15 @@ export class SqliteDatabase extends Database {
 
   override pools(): readonly PoolLoad[] {
     const { driver, threads } = this.source;
-    const used = driver.mutex.isLocked ? 1 : 0;
+    const used = driver.queue.isLocked ? 1 : 0;
     return [
-      { name: 'writer', max: 1, used, idle: 1 - used, pending: driver.mutex.waitingCount },
+      { name: 'writer', max: 1, used, idle: 1 - used, pending: driver.queue.waitingCount },
       threads.load,
     ];
   }
 
   override onWait(listener: (seconds: number) => void): void {
-    this.source.driver.mutex.onWait = listener;
+    this.source.driver.queue.onWait = listener;
   }
 
   async close(): Promise<void> {

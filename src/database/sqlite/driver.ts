@@ -1,14 +1,21 @@
 import { Logger } from '@nestjs/common';
 import Database from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
-import type { DataSource, QueryResult, QueryRunner, ReplicationMode, TableColumn } from 'typeorm';
+import {
+  type DataSource,
+  QueryResult,
+  type QueryRunner,
+  type ReplicationMode,
+  type TableColumn,
+} from 'typeorm';
 import { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
-import { type Parameters as Values, replacePlaceholders } from '../parameters.js';
+import type { Parameters as Values } from '../parameters.js';
 import { serviceQueryRunner } from '../query-runner.js';
 import { retryCollisions } from '../retry.js';
 import type { ServiceQueryRunner } from '../unit-of-work.js';
-import { WriteMutex, type Writer } from './write-mutex.js';
+import { SqliteConnection } from './connection.js';
+import { WriteQueue, type Writer } from './write-queue.js';
 
 type Isolation = Parameters<ServiceQueryRunner['startTransaction']>[0];
 
@@ -17,6 +24,9 @@ const STATEMENTS = 500;
 
 /** SQLite's types for the column types of `columns.ts`. */
 const TYPES: Record<string, string> = { int8: 'integer', timestamptz: 'text' };
+
+/** The statements by which TypeORM begins and ends a transaction. */
+const CONTROL = new Set(['BEGIN TRANSACTION', 'COMMIT', 'ROLLBACK']);
 
 /** The current time as TypeORM stores dates here: in UTC, with milliseconds. */
 const NOW = `strftime('%Y-%m-%d %H:%M:%f', 'now')`;
@@ -33,9 +43,11 @@ export class CachingConnection extends Database {
   }
 }
 
-/** TypeORM's driver with a second, read-only connection, and a mutex for the one that writes. */
+/** TypeORM's driver with a second, read-only connection, and a queue for the one that writes. */
 export class SqliteDriver extends BetterSqlite3Driver {
-  readonly mutex = new WriteMutex();
+  /** The connection for writes, for the writer whose turn it is. */
+  readonly writer = new SqliteConnection(() => this.databaseConnection);
+  readonly queue = new WriteQueue(this.writer);
   private opened: Database.Database | undefined;
 
   /** @param openReader opens the read-only connection */
@@ -73,17 +85,21 @@ export class SqliteDriver extends BetterSqlite3Driver {
 
 /**
  * A runner on one of two connections. Reads run on the read-only connection; everything else
- * waits for the mutex of the writing one, and keeps it for a statement or for a transaction.
+ * waits for the writing one, and keeps it for a statement or for a transaction.
  */
-class SqliteQueryRunner
+export class SqliteQueryRunner
   extends serviceQueryRunner(BetterSqlite3QueryRunner, 'sqlite')
   implements ServiceQueryRunner, Writer
 {
   declare driver: SqliteDriver;
   private acquiring: Promise<void> | undefined;
   private isHolder = false;
+  private isMember = false;
   private running = 0;
   private lastEnd = Date.now();
+
+  /** Whether its transactions may commit together with others: for work that soon ends, see `Transactions.run`. */
+  sharesCommit = false;
 
   /** @param reader the connection for reads until a transaction starts; without it, the runner only writes */
   constructor(
@@ -107,17 +123,15 @@ class SqliteQueryRunner
   }
 
   async execute<Row>(sql: string, parameters: Values): Promise<Row[]> {
-    const values: unknown[] = [];
-    const text = replacePlaceholders(sql, (name) => {
-      values.push(parameters[name]);
-      return '?';
-    });
-    const { records }: QueryResult<Row> = await this.send(text, values, true);
-    return records;
+    const run = async () => this.driver.writer.run(sql, parameters);
+    const { rows } = await this.track(sql, run, ({ changes }) => changes);
+    this.lastEnd = Date.now();
+    return rows as Row[];
   }
 
   protected override async run(sql: string, parameters?: unknown[]): Promise<QueryResult> {
     if (this.reader || this.isReleased) return super.run(sql, parameters);
+    if (this.sharesCommit && CONTROL.has(sql)) return this.control(sql);
     // The transaction will write. A deferred one could conflict with another process after its first reads.
     const text = sql === 'BEGIN TRANSACTION' ? 'BEGIN IMMEDIATE' : sql;
     const run = () => super.run(text, parameters);
@@ -128,7 +142,7 @@ class SqliteQueryRunner
     } finally {
       this.running--;
       this.lastEnd = Date.now();
-      if (this.running === 0 && this.isHolder && !this.writer.inTransaction) this.unlock();
+      if (this.running === 0 && this.isHolder && !this.isMember && !this.writer.inTransaction) this.unlock();
     }
   }
 
@@ -162,9 +176,24 @@ class SqliteQueryRunner
     return this.driver.databaseConnection;
   }
 
+  /** Begins and ends its part of a group, whose transaction it shares. */
+  private async control(sql: string): Promise<QueryResult> {
+    const { queue } = this.driver;
+    if (sql === 'BEGIN TRANSACTION') {
+      await (this.acquiring = queue.join(this));
+      this.isHolder = this.isMember = true;
+    } else if (this.isMember) {
+      this.isHolder = this.isMember = false;
+      this.acquiring = undefined;
+      if (sql === 'COMMIT') await queue.leave(this);
+      else await queue.undo(this);
+    }
+    return new QueryResult();
+  }
+
   /** Once for all concurrent statements. */
   private async acquire(): Promise<void> {
-    this.acquiring ??= this.driver.mutex.acquire(this);
+    this.acquiring ??= this.driver.queue.acquire(this);
     try {
       await this.acquiring;
       this.isHolder = true;
@@ -177,12 +206,14 @@ class SqliteQueryRunner
   private unlock(): void {
     this.acquiring = undefined;
     this.isHolder = false;
-    this.driver.mutex.release(this);
+    this.driver.queue.release(this);
   }
 
   private endTransaction(): void {
     if (!this.isHolder) return;
-    if (this.writer.inTransaction) this.writer.exec('ROLLBACK');
+    if (this.isMember) this.driver.queue.undo(this).catch(() => undefined);
+    else if (this.writer.inTransaction) this.writer.exec('ROLLBACK');
+    this.isMember = false;
     this.isTransactionActive = false;
     this.transactionDepth = 0;
     this.unlock();
