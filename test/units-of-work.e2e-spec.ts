@@ -464,6 +464,7 @@ describe('what is committed together on SQLite', () => {
     const api = await startApi('SQLite');
     const [transactions, source] = [api.app.get(Transactions), api.app.get(DataSource)];
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const stored = () => api.app.get(Queries).all('SELECT id FROM orders ORDER BY id');
 
     const write = transactions.run((manager) => manager.query(insertion(1)));
     const other = source.transaction(async (manager) => {
@@ -471,8 +472,10 @@ describe('what is committed together on SQLite', () => {
       await released;
     });
     await write;
+    expect(await stored()).toEqual([{ id: 1 }]);
     release();
     await other;
+    expect(await stored()).toEqual([{ id: 1 }, { id: 2 }]);
     await api.stop();
   });
 });
