@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import Database from 'better-sqlite3';
 import { DataSource, type EntityManager } from 'typeorm';
 import { Queries } from '../src/database/queries.js';
 import { type Statement, Transactions } from '../src/database/transactions.js';
@@ -501,7 +502,48 @@ describe('writes that are committed together on SQLite', () => {
     );
     await api.stop();
   });
+
+  it('all fail when the transaction is over after a failed commit, and none is stored', async () => {
+    const api = await startApi('SQLite');
+    const [transactions, queries] = [api.app.get(Transactions), api.app.get(Queries)];
+    const insert = (id: number) =>
+      transactions.execute(
+        `INSERT INTO orders (id, status, payload, created_at) VALUES (:id, 'created', '{}', '')`,
+        { id },
+      );
+    const restore = failCommits();
+
+    const outcomes = await Promise.allSettled([insert(1), insert(2), insert(3)]);
+    restore();
+
+    expect(outcomes).toEqual([1, 2, 3].map(() => ({ status: 'rejected', reason: DISK_ERROR })));
+    expect(await queries.all('SELECT id FROM orders')).toEqual([]);
+    await insert(4);
+    expect(await queries.all('SELECT id FROM orders')).toEqual([{ id: 4 }]);
+    await api.stop();
+  });
 });
+
+const DISK_ERROR = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_WRITE' });
+
+/** Makes each commit on SQLite fail as on a broken disk, which ends the transaction. @returns a function that ends that */
+function failCommits(): () => void {
+  const memory = new Database(':memory:');
+  const statement: Record<string, (...values: any[]) => any> = Object.getPrototypeOf(
+    memory.prepare('SELECT 1'),
+  );
+  memory.close();
+  const original = statement['run']!;
+  const spy = jest.spyOn(statement, 'run').mockImplementation(function (
+    this: Database.Statement,
+    ...values: any[]
+  ) {
+    if (this.source !== 'COMMIT') return original.apply(this, values);
+    this.database.exec('ROLLBACK');
+    throw DISK_ERROR;
+  } as never);
+  return () => spy.mockRestore();
+}
 
 /** PostgreSQL runs each write on a separate connection. */
 describe('a unit of work on SQLite', () => {

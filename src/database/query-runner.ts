@@ -39,6 +39,8 @@ export const serviceQueryRunner = <Base extends Constructor>(Base: Base, system:
     }
 
     async send(sql: string, parameters?: unknown[], useStructuredResult?: boolean): Promise<any> {
+      // A subscriber may have failed since the subscriber of the transactions was called.
+      if (sql === 'COMMIT') this.transaction.check();
       const run = () => traced(system, sql, () => this.run(sql, parameters));
       const result = await this.track(sql, run, changesOf);
       return useStructuredResult ? result : result.raw;

@@ -266,6 +266,19 @@ describe.each(STORES)('the database chapter of the Nest documentation, on %s', (
     expect(await people.findAll()).toMatchObject([{ firstName: 'Made by', lastName: 'a photo' }]);
   });
 
+  it('does not commit a transaction after a failed statement of a subscriber, even if it ignores the error', async () => {
+    const ignoring: EntitySubscriberInterface = {
+      beforeTransactionCommit: ({ queryRunner }) =>
+        queryRunner.query('INSERT INTO no_such_table VALUES (1)').catch(() => 'never mind'),
+    };
+    source.subscribers.push(ignoring);
+    const write = people.createManyByTransaction([{ firstName: 'Ada', lastName: 'Lovelace' }]);
+    await expect(write).rejects.toThrow(/no_such_table/);
+    source.subscribers.splice(source.subscribers.indexOf(ignoring), 1);
+
+    expect(await names()).toEqual([]);
+  });
+
   it('rejects a subscriber that would never be called', async () => {
     await expect(startApi(store, {}, [ScopedModule])).rejects.toThrow(
       'ScopedSubscriber is a subscriber of TypeORM, which must be a singleton',
