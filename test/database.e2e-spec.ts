@@ -276,7 +276,7 @@ describe('the embedded database', () => {
     await api.stop();
   });
 
-  it('gives turns in the order of arrival', async () => {
+  it('lets writers run in the order of arrival', async () => {
     const api = await startApi('SQLite');
     const database = api.app.get(Database);
     const { transactions, queries } = database;
