@@ -3,6 +3,7 @@ import { DiscoveryModule, DiscoveryService, NestFactory } from '@nestjs/core';
 import { ACCOUNT_MODULES } from '../src/commands/support/account-command.js';
 import { CommandModule } from '../src/commands/support/command.module.js';
 import { Purger } from '../src/common/retention/purger.js';
+import { EventRecordsModule } from '../src/events/index.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { runCommand, spawnCommand } from './support/command.js';
 import { STORES } from './support/stores.js';
@@ -245,11 +246,11 @@ describe('the parameters of the account command', () => {
   });
 });
 
-describe.each(STORES)('the modules of the account command on %s', (store) => {
+describe.each(STORES)('the modules of the commands on %s', (store) => {
   it('serve, schedule and send nothing, and purge every table that expires with an account', async () => {
     const api = await startApi(store);
     const context = await NestFactory.createApplicationContext(
-      CommandModule.with(api.config, [...ACCOUNT_MODULES, DiscoveryModule]),
+      CommandModule.with(api.config, [...ACCOUNT_MODULES, EventRecordsModule, DiscoveryModule]),
       { logger: false, abortOnError: false },
     );
     const providers = context.get(DiscoveryService, { strict: false }).getProviders();
