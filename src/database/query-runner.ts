@@ -94,8 +94,12 @@ export const serviceQueryRunner = <Base extends Constructor>(Base: Base, system:
       }
     }
 
-    override commitTransaction(): Promise<void> {
-      return this.unit ? this.unit.runner.commitTransaction() : super.commitTransaction();
+    override async commitTransaction(): Promise<void> {
+      if (this.unit) return this.unit.runner.commitTransaction();
+      if (this.isTransactionActive && !this.transaction.isActive) {
+        throw new Error('TransactionSubscriber is missing from dataSource.subscribers (decision 64)');
+      }
+      await super.commitTransaction();
     }
 
     override rollbackTransaction(): Promise<void> {

@@ -46,6 +46,10 @@ export class TransactionState {
   private hooks: (() => unknown)[] = [];
   private named = new Set<string>();
 
+  get isActive(): boolean {
+    return this.levels.length > 0;
+  }
+
   get isNested(): boolean {
     return this.levels.length > 1;
   }

@@ -279,6 +279,15 @@ describe.each(STORES)('the database chapter of the Nest documentation, on %s', (
     expect(await names()).toEqual([]);
   });
 
+  it('commits no transaction if the subscribers of the service are removed', async () => {
+    const all = source.subscribers.splice(0);
+    const ada = [{ firstName: 'Ada', lastName: 'Lovelace' }];
+    await expect(people.createManyByTransaction(ada)).rejects.toThrow(/TransactionSubscriber is missing/);
+    source.subscribers.push(...all);
+
+    expect(await names()).toEqual([]);
+  });
+
   it('rejects a subscriber that would never be called', async () => {
     await expect(startApi(store, {}, [ScopedModule])).rejects.toThrow(
       'ScopedSubscriber is a subscriber of TypeORM, which must be a singleton',
