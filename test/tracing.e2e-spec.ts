@@ -139,7 +139,7 @@ describe.each(STORES)('traces on %s', (store) => {
       kind: CLIENT,
       attributes: {
         'db.system.name': system,
-        'db.query.text': expect.stringMatching(/INSERT INTO posts \(title, content, .* VALUES \([$?]/),
+        'db.query.text': expect.stringMatching(/INSERT INTO posts \(title, content, .* VALUES \([$?:]/),
       },
     });
     expect(JSON.stringify(receiver.spans)).not.toMatch(new RegExp(`${SECRET}|${PASSWORD}|ada@example`));

@@ -18,16 +18,25 @@ export class SqliteConnection {
 
   /** @returns the rows, and the number of changed rows */
   run(sql: string, parameters: Parameters = {}): { rows: unknown[]; changes: number } {
-    let statement = this.statements.get(sql);
-    if (!statement) {
-      this.statements.set(sql, (statement = this.open().prepare(hideValues(sql))));
-    }
-    const prepared = statement;
+    const prepared = this.prepare(sql);
     return traced('sqlite', sql, () => {
       if (!prepared.reader) return { rows: [], changes: prepared.run(parameters).changes };
       const rows = prepared.all(parameters);
       return { rows, changes: rows.length };
     });
+  }
+
+  /** Runs a statement that controls a transaction, without a span of its own. */
+  control(sql: string): void {
+    this.prepare(sql).run();
+  }
+
+  private prepare(sql: string): Database.Statement {
+    let statement = this.statements.get(sql);
+    if (!statement) {
+      this.statements.set(sql, (statement = this.open().prepare(hideValues(sql))));
+    }
+    return statement;
   }
 }
 

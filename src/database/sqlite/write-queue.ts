@@ -86,7 +86,7 @@ export class WriteQueue {
         await retryCollisions(async () => this.run('BEGIN IMMEDIATE'), since);
         this.group = { since: performance.now(), done: [], isDue: false };
       }
-      this.connection.all('SAVEPOINT member');
+      this.connection.control('SAVEPOINT member');
     } catch (error) {
       this.release(writer);
       throw error;
@@ -100,7 +100,7 @@ export class WriteQueue {
    * @throws the error of the commit; a collision if other members have failed, so that the write is repeated
    */
   async leave(writer: Writer): Promise<void> {
-    this.connection.all('RELEASE member');
+    this.connection.control('RELEASE member');
     await this.end(writer);
   }
 
@@ -114,8 +114,8 @@ export class WriteQueue {
     const { group } = this;
     if (this.holder !== writer || !group) return;
     if (this.connection.inTransaction) {
-      this.connection.all('ROLLBACK TO member');
-      this.connection.all('RELEASE member');
+      this.connection.control('ROLLBACK TO member');
+      this.connection.control('RELEASE member');
       await this.end(writer);
       return;
     }
