@@ -1,8 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import Database from 'better-sqlite3';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource, type EntityManager } from 'typeorm';
 import { Queries } from '../src/database/queries.js';
 import { type Statement, Transactions } from '../src/database/transactions.js';
@@ -53,7 +52,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     lock: randomUUID(),
     first: insertion('begin'),
     check: (rows?: readonly unknown[]) => void log.push(`begin ${rows?.length}`),
-    last: async (value: unknown): Promise<Statement[]> => {
+    last: (value: unknown): Statement[] => {
       log.push(`end ${String(value)}`);
       return [insertion(END)];
     },
@@ -64,6 +63,15 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     await transactions.run(async () => insert('alive'));
     expect((await payloads()).filter((payload) => payload === 'alive')).toHaveLength(2);
     await clear();
+  };
+
+  const nestAfterError = async (manager: EntityManager) => {
+    const ignore = () => 'never mind';
+    const write = () =>
+      manager.query(`INSERT INTO orders (status, payload, created_at) VALUES ('created', 'a', '2026-01-01')`);
+    await manager.query('INSERT INTO no_such_table VALUES (1)').catch(ignore);
+    await manager.transaction(write).catch(ignore);
+    await write().catch(ignore);
   };
 
   it('has its steps and all its writes in one transaction', async () => {
@@ -129,7 +137,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     ['of the check', { check: stop }, () => insert('a')],
     ['of the check that the work ignores', { check: stop }, () => insert('a').catch(() => 'never mind')],
     ['of the check, without a write', { check: stop }, async () => 'nothing'],
-    ['in the last step', { last: async () => stop() }, () => insert('a')],
+    ['in the last step', { last: () => stop() }, () => insert('a')],
     [
       'in one of two concurrent writes',
       {},
@@ -154,9 +162,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     'stores nothing and blocks nothing after a rejected %s statement',
     async (step) => {
       const rejected = { sql: 'INSERT INTO no_such_table VALUES (:n)', parameters: { n: 1 } };
-      const some = { first: { first: rejected }, last: { last: async () => [insertion('end'), rejected] } }[
-        step
-      ];
+      const some = { first: { first: rejected }, last: { last: () => [insertion('end'), rejected] } }[step];
 
       const work = transactions.deferred(() => insert('a'), { ...steps(), ...some });
 
@@ -207,6 +213,16 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     };
 
     await expect(transactions.run(work)).rejects.toThrow(/no_such_table/);
+    expect(await payloads()).toEqual([]);
+    await expectAlive();
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['a unit of work', () => transactions.run((manager) => nestAfterError(manager))],
+    ['a transaction', () => api.app.get(DataSource).transaction((manager) => nestAfterError(manager))],
+  ])('stores nothing of %s that begins a nested transaction after an error', async (_, run) => {
+    await expect(run()).rejects.toThrow(/no_such_table/);
+
     expect(await payloads()).toEqual([]);
     await expectAlive();
   });
@@ -378,185 +394,29 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
   });
 });
 
-/** PostgreSQL runs each write on a separate connection. */
-describe('what is committed together on SQLite', () => {
-  const insertion = (id: number, onConflict = '') =>
-    `INSERT ${onConflict} INTO orders (id, status, payload, created_at) VALUES (${id}, 'created', '{}', '')`;
-
-  it.each([
-    ['writes', (transactions: Transactions, sql: string) => transactions.execute(sql)],
-    [
-      'units of work',
-      (transactions: Transactions, sql: string) => transactions.run((manager) => manager.query(sql)),
-    ],
-  ])('%s are stored when an error of another one has rolled their transaction back', async (_, write) => {
-    const api = await startApi('SQLite');
-    const [transactions, queries] = [api.app.get(Transactions), api.app.get(Queries)];
-    const insert = (id: number, onConflict?: string) => write(transactions, insertion(id, onConflict));
-    await insert(1);
-
-    const writes = [insert(2), insert(3), insert(1, 'OR ROLLBACK'), insert(4)];
-    const outcomes = (await Promise.allSettled(writes)).map(({ status }) => status);
-
-    expect(outcomes).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
-    expect(await queries.all('SELECT id FROM orders ORDER BY id')).toEqual(
-      [1, 2, 3, 4].map((id) => ({ id })),
-    );
-    await api.stop();
-  });
-
-  it('units of work have their own results when the commit fails because of one of them', async () => {
-    const api = await startApi('SQLite');
-    const [transactions, queries] = [api.app.get(Transactions), api.app.get(Queries)];
-    await transactions.execute(
-      'CREATE TABLE marks (post_id integer REFERENCES posts (id) DEFERRABLE INITIALLY DEFERRED)',
-    );
-    await api.posts.create();
-    const committed: number[] = [];
-    const mark = (postId: number) =>
-      transactions.run(async (manager) => {
-        transactions.onCommit(() => committed.push(postId));
-        await manager.query('INSERT INTO marks VALUES (?)', [postId]);
-      });
-
-    // The references are checked only by the commit.
-    const outcomes = await Promise.allSettled([mark(1), mark(99), mark(1)]);
-
-    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect(outcomes[1]).toMatchObject({ reason: { code: 'SQLITE_CONSTRAINT_FOREIGNKEY' } });
-    expect(await queries.all('SELECT post_id FROM marks')).toEqual([{ post_id: 1 }, { post_id: 1 }]);
-    expect(committed).toEqual([1, 1]);
-    await api.stop();
-  });
-
-  it('is every unit of work that has already arrived', async () => {
-    const api = await startApi('SQLite');
+describe('a deferred unit of work on PostgreSQL', () => {
+  it('begins again on a clean connection after a collision of its first statement', async () => {
+    const api = await startApi('PostgreSQL', { DATABASE_POOL_SIZE: '1' });
     const transactions = api.app.get(Transactions);
-    const order: string[] = [];
-    const unit = async (name: string, id: number) => {
-      await transactions.run(async (manager) => {
-        await manager.query(insertion(id));
-        order.push(`${name} runs`);
-      });
-      order.push(`${name} has committed`);
-    };
-
-    await Promise.all([unit('the first', 1), unit('the second', 2)]);
-
-    expect(order.slice(0, 3)).toEqual(['the first runs', 'the second runs', 'the first has committed']);
-    await api.stop();
-  });
-
-  it('fails after the commit of what made it fail, which can then be read', async () => {
-    const api = await startApi('SQLite');
-    const [transactions, queries] = [api.app.get(Transactions), api.app.get(Queries)];
-    const insert = () => transactions.run((manager) => manager.query(insertion(1)));
-
-    const [, found] = await Promise.all([
-      insert(),
-      insert().catch(() => queries.all('SELECT id FROM orders WHERE id = 1')),
-    ]);
-
-    expect(found).toEqual([{ id: 1 }]);
-    await api.stop();
-  });
-
-  it('does not wait for a transaction of a manager', async () => {
-    const api = await startApi('SQLite');
-    const [transactions, source] = [api.app.get(Transactions), api.app.get(DataSource)];
-    const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const stored = () => api.app.get(Queries).all('SELECT id FROM orders ORDER BY id');
-
-    const write = transactions.run((manager) => manager.query(insertion(1)));
-    const other = source.transaction(async (manager) => {
-      await manager.query(insertion(2));
-      await released;
-    });
-    await write;
-    expect(await stored()).toEqual([{ id: 1 }]);
-    release();
-    await other;
-    expect(await stored()).toEqual([{ id: 1 }, { id: 2 }]);
-    await api.stop();
-  });
-});
-
-/** PostgreSQL runs each write on a separate connection. */
-describe('writes that are committed together on SQLite', () => {
-  it('are stored when an error of another one has rolled their transaction back', async () => {
-    const api = await startApi('SQLite');
-    const [transactions, queries] = [api.app.get(Transactions), api.app.get(Queries)];
-    const insert = (id: number, onConflict = '') =>
-      transactions.execute(
-        `INSERT ${onConflict} INTO orders (id, status, payload, created_at) VALUES (:id, 'created', '{}', '')`,
-        { id },
-      );
-    await insert(1);
-
-    const writes = [insert(2), insert(3), insert(1, 'OR ROLLBACK'), insert(4)];
-    const outcomes = (await Promise.allSettled(writes)).map(({ status }) => status);
-
-    expect(outcomes).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
-    expect(await queries.all('SELECT id FROM orders ORDER BY id')).toEqual(
-      [1, 2, 3, 4].map((id) => ({ id })),
+    await transactions.execute('CREATE SEQUENCE calls');
+    await transactions.execute(
+      `CREATE FUNCTION collide_once() RETURNS boolean LANGUAGE plpgsql AS $$
+       BEGIN
+         IF nextval('calls') = 1 THEN RAISE EXCEPTION 'Collided' USING ERRCODE = '40001'; END IF;
+         RETURN true;
+       END $$`,
     );
+    let checked: readonly unknown[] | undefined;
+
+    const value = await transactions.deferred(async () => 'value', {
+      lock: 'key',
+      first: { sql: 'SELECT collide_once() AS "hasBegun"', parameters: {} },
+      check: (rows) => void (checked = rows),
+      last: () => [],
+    });
+
+    expect(value).toBe('value');
+    expect(checked).toEqual([{ hasBegun: true }]);
     await api.stop();
   });
-
-  it('all fail when the transaction is over after a failed commit, and none is stored', async () => {
-    const api = await startApi('SQLite');
-    const [transactions, queries] = [api.app.get(Transactions), api.app.get(Queries)];
-    const insert = (id: number) =>
-      transactions.execute(
-        `INSERT INTO orders (id, status, payload, created_at) VALUES (:id, 'created', '{}', '')`,
-        { id },
-      );
-    const restore = failCommits();
-
-    const outcomes = await Promise.allSettled([insert(1), insert(2), insert(3)]);
-    restore();
-
-    expect(outcomes).toEqual([1, 2, 3].map(() => ({ status: 'rejected', reason: DISK_ERROR })));
-    expect(await queries.all('SELECT id FROM orders')).toEqual([]);
-    await insert(4);
-    expect(await queries.all('SELECT id FROM orders')).toEqual([{ id: 4 }]);
-    await api.stop();
-  });
-});
-
-const DISK_ERROR = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_WRITE' });
-
-/** Makes each commit on SQLite fail as on a broken disk, which ends the transaction. @returns a function that ends that */
-function failCommits(): () => void {
-  const memory = new Database(':memory:');
-  const statement: Record<string, (...values: any[]) => any> = Object.getPrototypeOf(
-    memory.prepare('SELECT 1'),
-  );
-  memory.close();
-  const original = statement['run']!;
-  const spy = jest.spyOn(statement, 'run').mockImplementation(function (
-    this: Database.Statement,
-    ...values: any[]
-  ) {
-    if (this.source !== 'COMMIT') return original.apply(this, values);
-    this.database.exec('ROLLBACK');
-    throw DISK_ERROR;
-  } as never);
-  return () => spy.mockRestore();
-}
-
-/** PostgreSQL runs each write on a separate connection. */
-describe('a unit of work on SQLite', () => {
-  it('blocks other writes no longer than the write timeout', async () => {
-    const api = await startApi('SQLite');
-    const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const endless = api.app.get(Transactions).run(() => released);
-
-    const order = () => api.post('/v1/orders', {}, { 'idempotency-key': 'key' });
-    expect(await order()).toBeError('SERVICE_UNAVAILABLE');
-    release();
-    await endless;
-    expect(await order()).toHaveStatus(201);
-    await api.stop();
-  }, 20_000);
 });

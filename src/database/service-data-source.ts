@@ -98,7 +98,10 @@ class ServiceEntityManager extends EntityManager {
     });
   }
 
-  private transact<T>(...parameters: any[]): Promise<T> {
+  private async transact<T>(...parameters: any[]): Promise<T> {
+    const runner = this.queryRunner as ServiceQueryRunner | undefined;
+    // After an error, a nested transaction cannot begin, and TypeORM would roll back the transaction around it.
+    (runner?.unit?.runner ?? runner)?.transaction.check();
     return super.transaction<T>(...(parameters as [Isolation, () => Promise<T>]));
   }
 }

@@ -29,7 +29,7 @@ export interface DeferredSteps<T> {
    */
   readonly check: (rows: readonly unknown[] | undefined) => void;
   /** Returns the statements that run right before the commit. */
-  readonly last: (value: T) => Promise<readonly Statement[]>;
+  readonly last: (value: T) => readonly Statement[];
 }
 
 /** Transactions with retries after conflicts, in which repositories, managers and `Queries` take part. */
@@ -129,7 +129,7 @@ export abstract class Transactions {
     try {
       const value = await unit.complete(() => work(() => unit.open()));
       await begin();
-      await this.commit(runner, (await steps?.last(value)) ?? []);
+      await this.commit(runner, steps?.last(value) ?? []);
       return value;
     } catch (error) {
       // Its connection would stay in use while it begins.

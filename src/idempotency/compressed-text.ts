@@ -1,10 +1,9 @@
 import { promisify } from 'node:util';
-import { constants, deflateRaw, inflateRaw } from 'node:zlib';
+import { constants, deflateRawSync, inflateRaw } from 'node:zlib';
 
 /** Shorter texts are stored unchanged: compression takes longer than it saves. */
 const MIN_LENGTH = 1024;
 
-const compressBytes = promisify(deflateRaw);
 const expandBytes = promisify(inflateRaw);
 
 /** A text in its stored form. */
@@ -14,12 +13,17 @@ export interface StoredText {
   readonly encoding: 'deflate' | null;
 }
 
-/** Compresses a text (DEFLATE, RFC 1951, in base64), if the result is shorter. */
-export async function compress(text: string): Promise<StoredText> {
-  if (text.length >= MIN_LENGTH) {
-    const bytes = await compressBytes(text, { level: constants.Z_BEST_SPEED });
+/**
+ * Compresses a text (DEFLATE, RFC 1951, in base64), if the result is shorter, or if the text has a NUL, which PostgreSQL
+ * does not store. Synchronous, because a transaction is open meanwhile.
+ */
+export function compress(text: string): StoredText {
+  const hasNul = text.includes('\0');
+  if (hasNul || text.length >= MIN_LENGTH) {
+    const bytes = deflateRawSync(text, { level: constants.Z_BEST_SPEED });
     const compressed = bytes.toString('base64');
-    if (compressed.length < Buffer.byteLength(text)) return { text: compressed, encoding: 'deflate' };
+    if (hasNul || compressed.length < Buffer.byteLength(text))
+      return { text: compressed, encoding: 'deflate' };
   }
   return { text, encoding: null };
 }

@@ -151,12 +151,8 @@ export class IdempotencyService {
     return row!.bytes;
   }
 
-  private async insertion(
-    id: string,
-    fingerprint: string,
-    { status, headers, body }: StoredResponse,
-  ): Promise<Statement[]> {
-    const { text, encoding } = body === null ? NO_BODY : await compress(body);
+  private insertion(id: string, fingerprint: string, { status, headers, body }: StoredResponse): Statement[] {
+    const { text, encoding } = body === null ? NO_BODY : compress(body);
     const head = JSON.stringify(headers);
     const size = OVERHEAD + Buffer.byteLength(head) + Buffer.byteLength(text ?? '');
     const expiresAt = new Date(this.clock.now().getTime() + LIFETIME).toISOString();

@@ -73,6 +73,8 @@ process.exit(faults.length > 0 ? 1 : 0);
 /** The standby is no longer used once it is ten seconds behind, and used again when it has caught up. */
 async function pause(): Promise<void> {
   await standby.query('SELECT pg_wal_replay_pause()');
+  // The function only requests the pause.
+  await until('the replay is paused', isPaused);
   const { id, token } = await write();
   expect('a list without a token comes from the standby', !(await isListed(id)));
   expect('a new post is found without a token', (await statusOf(id)) === 200);
@@ -206,6 +208,11 @@ async function isUsed(): Promise<boolean> {
   const headers = { connection: 'close' };
   const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`, { headers })).text();
   return metrics.includes(`db_replica_up{replica="${replicaUrl.host}"} 1`);
+}
+
+async function isPaused(): Promise<boolean> {
+  const [row] = await standby.query<{ state: string }>('SELECT pg_get_wal_replay_pause_state() AS state');
+  return row!.state === 'paused';
 }
 
 async function readsOfStandby(): Promise<number> {

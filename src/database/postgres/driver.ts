@@ -21,7 +21,13 @@ export class ServicePostgresRunner
   /** Begins a transaction and runs statements in it, in one message. @returns their results */
   async startTransactionWith(statements: readonly Statement[]): Promise<readonly PgResult[]> {
     this.adjacent = statements;
-    await this.startTransaction();
+    try {
+      await this.startTransaction();
+    } catch (error) {
+      // A statement after `START TRANSACTION` may have failed, and the next attempt uses the same connection.
+      await super.run('ROLLBACK').catch(() => undefined);
+      throw error;
+    }
     return this.results.slice(1);
   }
 

@@ -6,6 +6,7 @@ import {
   QueryResult,
   type QueryRunner,
   type ReplicationMode,
+  QueryRunnerAlreadyReleasedError,
   type TableColumn,
 } from 'typeorm';
 import { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
@@ -45,9 +46,9 @@ export class CachingConnection extends Database {
 
 /** TypeORM's driver with a second, read-only connection, and a queue for the one that writes. */
 export class SqliteDriver extends BetterSqlite3Driver {
-  /** The connection for writes, for the writer whose turn it is. */
-  readonly writer = new SqliteConnection(() => this.databaseConnection);
-  readonly queue = new WriteQueue(this.writer);
+  /** The connection for writes, for one user at a time. */
+  readonly writing = new SqliteConnection(() => this.databaseConnection);
+  readonly queue = new WriteQueue(this.writing);
   private opened: Database.Database | undefined;
 
   /** @param openReader opens the read-only connection */
@@ -93,8 +94,6 @@ export class SqliteQueryRunner
 {
   declare driver: SqliteDriver;
   private acquiring: Promise<void> | undefined;
-  private isHolder = false;
-  private isMember = false;
   private running = 0;
   private lastEnd = Date.now();
 
@@ -123,7 +122,10 @@ export class SqliteQueryRunner
   }
 
   async execute<Row>(sql: string, parameters: Values): Promise<Row[]> {
-    const run = async () => this.driver.writer.run(sql, parameters);
+    const run = async () => {
+      this.assertInTransaction();
+      return this.driver.writing.run(sql, parameters);
+    };
     const { rows } = await this.track(sql, run, ({ changes }) => changes);
     this.lastEnd = Date.now();
     return rows as Row[];
@@ -131,29 +133,33 @@ export class SqliteQueryRunner
 
   protected override async run(sql: string, parameters?: unknown[]): Promise<QueryResult> {
     if (this.reader || this.isReleased) return super.run(sql, parameters);
-    if (this.sharesCommit && CONTROL.has(sql)) return this.control(sql);
-    // The transaction will write. A deferred one could conflict with another process after its first reads.
-    const text = sql === 'BEGIN TRANSACTION' ? 'BEGIN IMMEDIATE' : sql;
-    const run = () => super.run(text, parameters);
     this.running++;
     try {
+      if (this.sharesCommit && CONTROL.has(sql)) return await this.control(sql);
       await this.acquire();
-      return await (this.writer.inTransaction ? run() : retryCollisions(run));
+      if (this.hasLostTransaction && sql.startsWith('ROLLBACK')) return new QueryResult();
+      this.assertInTransaction();
+      // The transaction will write. A deferred one could conflict with another process after its first reads.
+      const text = sql === 'BEGIN TRANSACTION' ? 'BEGIN IMMEDIATE' : sql;
+      const run = () => super.run(text, parameters);
+      return await (this.driver.writing.inTransaction ? run() : retryCollisions(run));
     } finally {
       this.running--;
       this.lastEnd = Date.now();
-      if (this.running === 0 && this.isHolder && !this.isMember && !this.writer.inTransaction) this.unlock();
+      const { queue, writing } = this.driver;
+      if (this.running === 0 && !writing.inTransaction && !queue.isMember(this)) queue.release(this);
     }
   }
 
   protected override isInTransaction(): boolean {
-    return this.isTransactionActive || (this.isHolder && this.writer.inTransaction);
+    const { queue, writing } = this.driver;
+    return this.isTransactionActive || (queue.isHeldBy(this) && writing.inTransaction);
   }
 
   override async release(): Promise<void> {
     if (this.isReleased) return;
-    this.endTransaction();
     this.isReleased = true;
+    this.endTransaction();
     await super.release();
   }
 
@@ -166,56 +172,63 @@ export class SqliteQueryRunner
 
   evict(): void {
     new Logger(SqliteQueryRunner.name).error(
-      'A transaction that did nothing while others waited to write was rolled back; was a QueryRunner not ended?',
+      'A transaction was rolled back, because others have waited for its end too long; was a QueryRunner not ended?',
     );
-    this.endTransaction();
     this.isReleased = true;
-  }
-
-  private get writer(): Database.Database {
-    return this.driver.databaseConnection;
+    this.endTransaction();
   }
 
   /** Begins and ends its part of a group, whose transaction it shares. */
   private async control(sql: string): Promise<QueryResult> {
     const { queue } = this.driver;
     if (sql === 'BEGIN TRANSACTION') {
-      await (this.acquiring = queue.join(this));
-      this.isHolder = this.isMember = true;
-    } else if (this.isMember) {
-      this.isHolder = this.isMember = false;
-      this.acquiring = undefined;
-      if (sql === 'COMMIT') await queue.leave(this);
-      else await queue.undo(this);
+      await queue.join(this);
+      this.assertHolder();
+    } else if (sql === 'COMMIT') {
+      this.assertHolder();
+      await queue.leave(this);
+    } else {
+      await queue.undo(this);
     }
     return new QueryResult();
   }
 
   /** Once for all concurrent statements. */
   private async acquire(): Promise<void> {
-    this.acquiring ??= this.driver.queue.acquire(this);
-    try {
+    const { queue } = this.driver;
+    if (!queue.isHeldBy(this)) {
+      this.acquiring ??= queue.acquire(this).finally(() => (this.acquiring = undefined));
       await this.acquiring;
-      this.isHolder = true;
-    } catch (error) {
-      this.acquiring = undefined;
-      throw error;
     }
+    this.assertHolder();
   }
 
-  private unlock(): void {
-    this.acquiring = undefined;
-    this.isHolder = false;
-    this.driver.queue.release(this);
+  /** @throws QueryRunnerAlreadyReleasedError after the end of the runner, also if that came while it waited */
+  private assertHolder(): void {
+    if (!this.isReleased && this.driver.queue.isHeldBy(this)) return;
+    this.endTransaction();
+    throw new QueryRunnerAlreadyReleasedError();
+  }
+
+  /** Whether an error has ended the transaction, as `RAISE(ROLLBACK)` or a full disk does. */
+  private get hasLostTransaction(): boolean {
+    return this.transaction.isActive && !this.driver.writing.inTransaction;
+  }
+
+  /** Otherwise SQLite would commit a statement, or a savepoint, by itself. */
+  private assertInTransaction(): void {
+    this.assertHolder();
+    if (this.hasLostTransaction) throw new Error('An error has ended the transaction of this statement');
   }
 
   private endTransaction(): void {
-    if (!this.isHolder) return;
-    if (this.isMember) this.driver.queue.undo(this).catch(() => undefined);
-    else if (this.writer.inTransaction) this.writer.exec('ROLLBACK');
-    this.isMember = false;
-    this.isTransactionActive = false;
-    this.transactionDepth = 0;
-    this.unlock();
+    const { queue, writing } = this.driver;
+    if (!queue.isHeldBy(this)) return;
+    if (queue.isMember(this)) {
+      queue.undo(this).catch(() => undefined);
+      return;
+    }
+    if (writing.inTransaction) this.driver.databaseConnection.exec('ROLLBACK');
+    queue.release(this);
   }
 }

@@ -13,7 +13,7 @@ export class SqliteTransactions extends Transactions {
   constructor(source: SqliteDataSource) {
     super(source);
     const { driver } = source;
-    this.connection = driver.writer;
+    this.connection = driver.writing;
     this.queue = driver.queue;
   }
 

@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { isCollision, isStorageFault } from '../failures.js';
 import { DEADLINE, retryCollisions } from '../retry.js';
 import type { SqliteConnection } from './connection.js';
 
-/** Who writes or waits for that. */
+/** A user of the writing connection, or one that waits for it. */
 export interface Writer {
   /** Milliseconds since the epoch; `Infinity` during a statement. */
   readonly lastUsed: number;
@@ -23,6 +24,8 @@ interface Group {
   readonly done: PromiseWithResolvers<void>[];
   /** Whether it commits as soon as its current member leaves. */
   isDue: boolean;
+  /** Ends the wait of the members that have left. */
+  timer: NodeJS.Timeout | undefined;
 }
 
 /** How long a transaction may be idle while others wait to write, in milliseconds. */
@@ -45,8 +48,8 @@ export class WriteQueue {
   private readonly queue: Entry[] = [];
   private holder: Writer | undefined;
   private group: Group | undefined;
-  /** How many members run in a group of their own, because their group could not commit. */
-  private alone = 0;
+  /** How many writes run in a group of their own, because their former group could not commit. */
+  private separate = 0;
   /** A group belongs to no request: its statements must not count as those of a member. */
   private readonly outside = AsyncLocalStorage.snapshot();
 
@@ -58,6 +61,16 @@ export class WriteQueue {
 
   get waitingCount(): number {
     return this.queue.length;
+  }
+
+  /** Whether the writer has the connection. */
+  isHeldBy(writer: Writer): boolean {
+    return this.holder === writer;
+  }
+
+  /** Whether the writer has the connection as a member of a group. */
+  isMember(writer: Writer): boolean {
+    return this.holder === writer && this.group !== undefined;
   }
 
   /** Waits for exclusive use. @throws Error `WRITE_TIMEOUT` when it does not begin within the deadline of a write */
@@ -84,7 +97,7 @@ export class WriteQueue {
       if (!this.group) {
         // Waits while another process writes.
         await retryCollisions(async () => this.run('BEGIN IMMEDIATE'), since);
-        this.group = { since: performance.now(), done: [], isDue: false };
+        this.group = { since: performance.now(), done: [], isDue: false, timer: undefined };
       }
       this.connection.control('SAVEPOINT member');
     } catch (error) {
@@ -100,8 +113,7 @@ export class WriteQueue {
    * @throws the error of the commit; a collision if other members have failed, so that the write is repeated
    */
   async leave(writer: Writer): Promise<void> {
-    this.connection.control('RELEASE member');
-    await this.end(writer);
+    await this.end(writer, ['RELEASE member']);
   }
 
   /**
@@ -111,25 +123,29 @@ export class WriteQueue {
    * @throws a collision as {@link leave}
    */
   async undo(writer: Writer): Promise<void> {
-    const { group } = this;
-    if (this.holder !== writer || !group) return;
-    if (this.connection.inTransaction) {
-      this.connection.control('ROLLBACK TO member');
-      this.connection.control('RELEASE member');
-      await this.end(writer);
-      return;
-    }
-    // An error has ended the transaction of all members.
-    this.group = undefined;
-    this.repeat(group, undefined);
-    this.release(writer);
+    if (!this.isMember(writer)) return;
+    await this.end(writer, ['ROLLBACK TO member', 'RELEASE member']).catch((error: unknown) => {
+      if (isCollision(error)) throw error;
+    });
   }
 
-  private end(writer: Writer): Promise<void> {
+  /** @throws Error if the savepoint cannot be ended, because an error has ended the transaction of all members */
+  private async end(writer: Writer, statements: readonly string[]): Promise<void> {
+    const group = this.group!;
     const done = Promise.withResolvers<void>();
-    this.group!.done.push(done);
-    this.release(writer);
-    return done.promise;
+    try {
+      for (const sql of statements) this.connection.control(sql);
+      group.done.push(done);
+      group.timer ??= setTimeout(() => this.holder?.evict(), DEADLINE);
+    } catch (error) {
+      this.close(group);
+      this.rollBack();
+      this.reject(group, error, true);
+      throw error;
+    } finally {
+      this.release(writer);
+    }
+    await done.promise;
   }
 
   /** Runs synchronous statements as a member of a group. It may run more than once. @returns after the commit */
@@ -191,7 +207,7 @@ export class WriteQueue {
   }
 
   private hasRoom({ since, done }: Group): boolean {
-    return performance.now() - since < GROUP_LIMIT && (this.alone === 0 || done.length === 0);
+    return performance.now() - since < GROUP_LIMIT && (this.separate === 0 || done.length === 0);
   }
 
   /** The writes of requests that have already arrived join the group. */
@@ -203,27 +219,41 @@ export class WriteQueue {
   }
 
   private commit(group: Group): void {
-    const { done } = group;
-    this.group = undefined;
-    this.alone = Math.max(0, this.alone - done.length);
+    this.close(group);
+    this.separate = Math.max(0, this.separate - group.done.length);
     try {
       this.run('COMMIT');
     } catch (error) {
       // Otherwise the transaction is over, and may have been stored: the writes must not run again.
       const isOpen = this.connection.inTransaction;
-      if (isOpen) this.run('ROLLBACK');
-      if (isOpen && done.length > 1) this.repeat(group, error);
-      else for (const { reject } of done) reject(error);
+      this.rollBack();
+      this.reject(group, error, isOpen && group.done.length > 1);
       return;
     }
-    for (const { resolve } of done) resolve();
+    for (const { resolve } of group.done) resolve();
   }
 
-  /** Each member runs again, in a group of its own: one of them may have failed. */
-  private repeat({ done }: Group, cause: unknown): void {
-    this.alone = done.length;
-    const error = new Error('Another write has rolled back the transaction of this one', { cause });
-    for (const { reject } of done) reject(Object.assign(error, { code: 'SQLITE_BUSY' }));
+  private close(group: Group): void {
+    clearTimeout(group.timer);
+    this.group = undefined;
+  }
+
+  /** @param mayRepeat whether each member may run again, in a group of its own: only one of them may have failed */
+  private reject({ done }: Group, cause: unknown, mayRepeat: boolean): void {
+    let error = cause;
+    if (mayRepeat && !isStorageFault(cause)) {
+      this.separate += done.length;
+      error = Object.assign(new Error(ROLLED_BACK, { cause }), { code: 'SQLITE_BUSY' });
+    }
+    for (const { reject } of done) reject(error);
+  }
+
+  private rollBack(): void {
+    try {
+      if (this.connection.inTransaction) this.run('ROLLBACK');
+    } catch {
+      // After an error of the disk, SQLite has already rolled back.
+    }
   }
 
   private run(sql: string): void {
@@ -235,6 +265,8 @@ export class WriteQueue {
     if (this.holder && Date.now() - this.holder.lastUsed >= IDLE_LIMIT) this.holder.evict();
   }
 }
+
+const ROLLED_BACK = 'Another write has rolled back the transaction of this one';
 
 const STILL_WRITING =
   'Another transaction is still in progress. SQLite has one writer at a time: a write that does not take part ' +
