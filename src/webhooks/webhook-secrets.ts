@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
 import { AppError } from '../common/errors/errors.js';
+import { Encryption } from '../encryption/index.js';
 import type { Webhook } from './webhook.entity.js';
 
 /** The prefix of a base64 secret (Standard Webhooks 1.0). */
@@ -19,50 +21,80 @@ interface ReplacedSecret {
   readonly until: string;
 }
 
+/** The columns of the secrets, encrypted. */
 type Secrets = Pick<Webhook, 'secret' | 'previousSecret' | 'previousSecretUntil' | 'olderSecrets'>;
 
-const newSecret = (): string => PREFIX + randomBytes(32).toString('base64');
+/** The columns with encrypted values. */
+export const SECRET_COLUMNS = ['secret', 'previous_secret', 'older_secrets'] as const;
 
-export const firstSecret = (): Secrets => ({
-  secret: newSecret(),
-  previousSecret: null,
-  previousSecretUntil: null,
-  olderSecrets: null,
-});
+type SecretColumn = (typeof SECRET_COLUMNS)[number];
 
-/** The secrets that sign deliveries at `now`, the current one first. */
-export const signingSecrets = (webhook: Secrets, now: Date): string[] => [
-  webhook.secret,
-  ...replacedSecrets(webhook, now).map(({ secret }) => secret),
-];
+/** The secrets of webhooks, which are stored encrypted. */
+@Injectable()
+export class WebhookSecrets {
+  constructor(private readonly encryption: Encryption) {}
 
-/**
- * Returns the columns to store after a rotation: a new secret, and the replaced secrets that still sign.
- *
- * @throws AppError `CONFLICT` if too many still sign
- */
-export function rotate(webhook: Secrets, now: Date): Secrets {
-  const older = replacedSecrets(webhook, now);
-  if (older.length >= MAX_REPLACED) {
-    throw new AppError('CONFLICT', TOO_MANY_ROTATIONS);
+  first(): Secrets {
+    return {
+      secret: this.encrypt('secret', newSecret()),
+      previousSecret: null,
+      previousSecretUntil: null,
+      olderSecrets: null,
+    };
   }
-  return {
-    secret: newSecret(),
-    previousSecret: webhook.secret,
-    previousSecretUntil: new Date(now.getTime() + ROTATION),
-    olderSecrets: older.length === 0 ? null : JSON.stringify(older),
-  };
+
+  current({ secret }: Secrets): string {
+    return this.decrypt('secret', secret);
+  }
+
+  /** The secrets that sign deliveries at `now`, the current one first. */
+  signing(webhook: Secrets, now: Date): string[] {
+    return [this.current(webhook), ...this.replaced(webhook, now).map(({ secret }) => secret)];
+  }
+
+  /**
+   * Returns the columns to store after a rotation: a new secret, and the replaced secrets that still sign.
+   *
+   * @throws AppError `CONFLICT` if too many still sign
+   */
+  rotate(webhook: Secrets, now: Date): Secrets {
+    const older = this.replaced(webhook, now);
+    if (older.length >= MAX_REPLACED) throw new AppError('CONFLICT', TOO_MANY_ROTATIONS);
+    return {
+      secret: this.encrypt('secret', newSecret()),
+      previousSecret: this.encrypt('previous_secret', this.current(webhook)),
+      previousSecretUntil: new Date(now.getTime() + ROTATION),
+      olderSecrets: older.length === 0 ? null : this.encrypt('older_secrets', JSON.stringify(older)),
+    };
+  }
+
+  /** The replaced secrets that still sign at `now`, the most recently replaced first. */
+  private replaced(
+    { previousSecret, previousSecretUntil, olderSecrets }: Secrets,
+    now: Date,
+  ): ReplacedSecret[] {
+    const older: ReplacedSecret[] =
+      olderSecrets === null ? [] : JSON.parse(this.decrypt('older_secrets', olderSecrets));
+    const all =
+      previousSecret === null || previousSecretUntil === null
+        ? older
+        : [
+            {
+              secret: this.decrypt('previous_secret', previousSecret),
+              until: previousSecretUntil.toISOString(),
+            },
+            ...older,
+          ];
+    return all.filter(({ until }) => Date.parse(until) > now.getTime());
+  }
+
+  private encrypt(column: SecretColumn, text: string): string {
+    return this.encryption.encrypt(text, `webhooks.${column}`);
+  }
+
+  private decrypt(column: SecretColumn, stored: string): string {
+    return this.encryption.decrypt(stored, `webhooks.${column}`);
+  }
 }
 
-/** The replaced secrets that still sign at `now`, the most recently replaced first. */
-function replacedSecrets(
-  { previousSecret, previousSecretUntil, olderSecrets }: Secrets,
-  now: Date,
-): ReplacedSecret[] {
-  const older = JSON.parse(olderSecrets ?? '[]') as ReplacedSecret[];
-  const all =
-    previousSecret === null || previousSecretUntil === null
-      ? older
-      : [{ secret: previousSecret, until: previousSecretUntil.toISOString() }, ...older];
-  return all.filter(({ until }) => Date.parse(until) > now.getTime());
-}
+const newSecret = (): string => PREFIX + randomBytes(32).toString('base64');

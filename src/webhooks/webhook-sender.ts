@@ -11,7 +11,7 @@ import { Config } from '../config/config.js';
 import { DeliveryBodies } from './delivery-bodies.js';
 import { type ClaimedDelivery, DeliveryQueue, type Outcome } from './delivery-queue.js';
 import { post } from './webhook-request.js';
-import { signingSecrets } from './webhook-secrets.js';
+import { WebhookSecrets } from './webhook-secrets.js';
 import { signedHeaders } from './webhook-signature.js';
 
 /** Concurrent attempts to one webhook by one process; only one if its last attempt has failed. */
@@ -42,6 +42,7 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
   constructor(
     private readonly queue: DeliveryQueue,
     private readonly bodies: DeliveryBodies,
+    private readonly secrets: WebhookSecrets,
     private readonly clock: Clock,
     private readonly config: Config,
   ) {}
@@ -135,7 +136,7 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
     const now = this.clock.now();
     const headers = signedHeaders(
       { id: delivery.eventId, timestamp: Math.floor(now.getTime() / 1000), body },
-      signingSecrets(webhook, now),
+      this.secrets.signing(webhook, now),
     );
     try {
       const status = await post(new URL(webhook.url), body, headers, this.config.webhooksAllowPrivate);

@@ -20,7 +20,7 @@ export class Webhook {
   @BooleanColumn('active')
   active!: boolean;
 
-  /** It signs deliveries, so it cannot be stored as a hash. */
+  /** It signs deliveries, so it cannot be stored as a hash: it is encrypted, like those below. */
   @TextColumn('secret')
   secret!: string;
 
@@ -30,7 +30,7 @@ export class Webhook {
   @TimestampColumn('previous_secret_until', { nullable: true })
   previousSecretUntil!: Date | null;
 
-  /** A JSON array of `{secret, until}`: secrets that were replaced before `previousSecret` and still sign. */
+  /** A JSON array of `{secret, until}`, encrypted: secrets that were replaced before `previousSecret` and still sign. */
   @TextColumn('older_secrets', { nullable: true })
   olderSecrets!: string | null;
 

@@ -65,9 +65,9 @@ export class WebhookDeliveryView {
 
 export const toWebhookView = (webhook: Webhook): WebhookView => fieldsOf(webhook);
 
-export const toWebhookWithSecretView = (webhook: Webhook): WebhookWithSecretView => ({
+export const toWebhookWithSecretView = (webhook: Webhook, secret: string): WebhookWithSecretView => ({
   ...fieldsOf(webhook),
-  secret: webhook.secret,
+  secret,
 });
 
 const fieldsOf = ({ id, url, types, description, active, createdAt, updatedAt }: Webhook) => ({

@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { Clock } from '../common/ports/clock.js';
 import { Metrics } from '../common/ports/metrics.js';
 import { Purger } from '../common/retention/purger.js';
+import { EncryptedColumns, EncryptionModule } from '../encryption/index.js';
 import { Database } from '../database/database.js';
 import { DeliveryBodies } from './delivery-bodies.js';
 import { DeliveryQueue } from './delivery-queue.js';
@@ -10,14 +11,27 @@ import { measureDeliveries } from './measure-deliveries.js';
 import { Webhook } from './webhook.entity.js';
 import { WebhookDelivery } from './webhook-delivery.entity.js';
 import { WebhookFanOut } from './webhook-fan-out.js';
+import { SECRET_COLUMNS, WebhookSecrets } from './webhook-secrets.js';
 import { WebhookRules } from './webhook-rules.js';
 import { WebhookSender } from './webhook-sender.js';
 import { WebhooksController } from './webhooks.controller.js';
 import { WebhooksService } from './webhooks.service.js';
 
+/** What is stored about webhooks. Nothing in it sends, so commands may use it. */
+@Module({
+  imports: [TypeOrmModule.forFeature([Webhook]), EncryptionModule],
+  providers: [WebhookSecrets],
+  exports: [TypeOrmModule, WebhookSecrets],
+})
+export class WebhookSecretsModule {
+  constructor(columns: EncryptedColumns) {
+    columns.register('webhooks', SECRET_COLUMNS);
+  }
+}
+
 /** Sends events to receivers on other servers. The database is the queue. */
 @Module({
-  imports: [TypeOrmModule.forFeature([Webhook, WebhookDelivery])],
+  imports: [TypeOrmModule.forFeature([WebhookDelivery]), WebhookSecretsModule],
   controllers: [WebhooksController],
   providers: [DeliveryBodies, WebhookRules, WebhooksService, DeliveryQueue, WebhookSender, WebhookFanOut],
 })

@@ -14,7 +14,7 @@ import type { CreateWebhookInput, UpdateWebhookInput } from './webhook.input.js'
 import { Webhook } from './webhook.entity.js';
 import { WebhookDelivery } from './webhook-delivery.entity.js';
 import { WebhookSender } from './webhook-sender.js';
-import { firstSecret, rotate } from './webhook-secrets.js';
+import { WebhookSecrets } from './webhook-secrets.js';
 
 const MAX_WEBHOOKS = 100;
 export const TOO_MANY = `There are ${MAX_WEBHOOKS} webhooks, which is the maximum; delete one first`;
@@ -26,11 +26,17 @@ export class WebhooksService {
     @InjectRepository(WebhookDelivery) private readonly deliveries: Repository<WebhookDelivery>,
     private readonly queue: DeliveryQueue,
     private readonly sender: WebhookSender,
+    private readonly secrets: WebhookSecrets,
     private readonly queries: Queries,
     private readonly transactions: Transactions,
     private readonly log: EventLog,
     private readonly clock: Clock,
   ) {}
+
+  /** The current secret, for the one response that shows it. */
+  secretOf(webhook: Webhook): string {
+    return this.secrets.current(webhook);
+  }
 
   async list(page: PageRequest): Promise<Page<Webhook>> {
     const total = await this.webhooks.count();
@@ -61,7 +67,7 @@ export class WebhooksService {
           types: stored(types),
           description: description ?? '',
           active: true,
-          ...firstSecret(),
+          ...this.secrets.first(),
           afterPosition,
           failingSince: null,
           createdAt: now,
@@ -109,7 +115,7 @@ export class WebhooksService {
     return this.transactions.run(async () => {
       // It locks the row: of two concurrent rotations, the second keeps the secret of the first.
       await this.webhooks.update(id, { updatedAt: now });
-      await this.webhooks.update(id, rotate(await this.findOne(id), now));
+      await this.webhooks.update(id, this.secrets.rotate(await this.findOne(id), now));
       return this.findOne(id);
     });
   }

@@ -1,0 +1,26 @@
+import { Module, type OnApplicationBootstrap } from '@nestjs/common';
+import { Database } from '../database/database.js';
+import { EncryptedColumns } from './encrypted-columns.js';
+import { Encryption } from './encryption.js';
+
+/** Encryption of stored secrets that must be read back. It depends on no module that has such secrets. */
+@Module({
+  providers: [EncryptedColumns, Encryption],
+  exports: [EncryptedColumns, Encryption],
+})
+export class EncryptionModule {}
+
+/** Checks at the start of the service that the stored values can be decrypted. */
+@Module({ imports: [EncryptionModule] })
+export class EncryptionCheckModule implements OnApplicationBootstrap {
+  constructor(
+    private readonly columns: EncryptedColumns,
+    private readonly database: Database,
+  ) {}
+
+  /** @throws ConfigError when a key is missing */
+  async onApplicationBootstrap(): Promise<void> {
+    // An older schema may not have the columns yet; requests are rejected until it is migrated.
+    if ((await this.database.pendingMigrations()) === 0) await this.columns.check();
+  }
+}

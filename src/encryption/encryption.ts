@@ -1,0 +1,79 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Config } from '../config/config.js';
+
+/** `v1`, the name of the key, and initialization vector, tag and text in base64url. */
+const STORED = /^\$aes-256-gcm\$v1\$(?<key>[\da-f]{16})\$(?<data>[\w-]+)$/;
+
+/** Of AES-GCM (NIST SP 800-38D), in bytes. */
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** The length of the part of a stored value that names its format and key. */
+export const PREFIX_LENGTH = '$aes-256-gcm$v1$'.length + 16;
+
+/**
+ * Encrypts secrets that are stored and must be read back (AES-256-GCM). A stored value names its key, so that keys can
+ * be replaced: `account -- reencrypt` brings all values to the current one.
+ */
+@Injectable()
+export class Encryption {
+  /** By name, the current key first. */
+  private keys: ReadonlyMap<string, Buffer> | undefined;
+
+  constructor(private readonly config: Config) {}
+
+  /** @param purpose such as the name of the column: a value cannot be moved to another purpose */
+  encrypt(text: string, purpose: string): string {
+    const [[name, key]] = [...this.known()] as [[string, Buffer]];
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(purpose));
+    const data = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return `$aes-256-gcm$v1$${name}$${data.toString('base64url')}`;
+  }
+
+  /**
+   * The text of a stored value. A value that was stored by a version without encryption is returned as it is.
+   *
+   * @throws Error when no key decrypts it
+   */
+  decrypt(stored: string, purpose: string): string {
+    const { key: name, data: encoded } = STORED.exec(stored)?.groups ?? {};
+    if (name === undefined || encoded === undefined) return stored;
+    const key = this.known().get(name);
+    if (!key) throw new Error(`A value of ${purpose} is encrypted with a key that is not configured`);
+    const data = Buffer.from(encoded, 'base64url');
+    const decipher = createDecipheriv('aes-256-gcm', key, data.subarray(0, IV_BYTES))
+      .setAAD(Buffer.from(purpose))
+      .setAuthTag(data.subarray(-TAG_BYTES));
+    return decipher.update(data.subarray(IV_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+  }
+
+  /** Whether a value is encrypted with the current key. */
+  isCurrent(stored: string): boolean {
+    const [name] = this.known().keys();
+    return STORED.exec(stored)?.groups?.['key'] === name;
+  }
+
+  /** Whether a value with this beginning is not encrypted, or a configured key decrypts it. */
+  isReadable(prefix: string): boolean {
+    if (!prefix.startsWith('$aes-256-gcm$')) return true;
+    return this.known().has(prefix.slice(-16));
+  }
+
+  private known(): ReadonlyMap<string, Buffer> {
+    const { encryptionKey, encryptionKeyPrevious, jwtSecret, jwtSecretPrevious } = this.config;
+    this.keys ??= new Map(
+      [encryptionKey, derive(jwtSecret), encryptionKeyPrevious, derive(jwtSecretPrevious)]
+        .filter((key) => key !== undefined)
+        .map((key) => [nameOf(key), key]),
+    );
+    return this.keys;
+  }
+}
+
+const derive = (secret: string | undefined): Buffer | undefined =>
+  secret === undefined ? undefined : Buffer.from(hkdfSync('sha256', secret, '', 'encryption', 32));
+
+/** It reveals nothing of a random key. */
+const nameOf = (key: Buffer): string => createHash('sha256').update(key).digest('hex').slice(0, 16);
