@@ -9,6 +9,7 @@ import { InputPipe } from './common/validation/input.pipe.js';
 import type { Config } from './config/config.js';
 import { ConfigModule } from './config/config.module.js';
 import { DatabaseModule } from './database/database.module.js';
+import { EncryptionCheckModule } from './encryption/index.js';
 import { EventsModule } from './events/index.js';
 import { GraphqlModule } from './graphql/graphql.module.js';
 import { HealthModule } from './health/health.module.js';
@@ -31,6 +32,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
   imports: [
     CommonModule,
     DatabaseModule.forRoot(),
+    EncryptionCheckModule,
     HealthModule,
     MetricsModule,
     EventsModule,

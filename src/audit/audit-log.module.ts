@@ -4,6 +4,7 @@ import { AccountData } from '../common/retention/account-data.js';
 import { Purger } from '../common/retention/purger.js';
 import { Config } from '../config/config.js';
 import { AuditEntry, auditExpiry, eraseSource } from './audit-entry.entity.js';
+import { toAuditEntryView } from './audit-entry.view.js';
 import { AuditLog } from './audit-log.js';
 
 /** What the audit log stores. Commands use it. */
@@ -13,8 +14,11 @@ import { AuditLog } from './audit-log.js';
   exports: [AuditLog],
 })
 export class AuditLogModule {
-  constructor(purger: Purger, accountData: AccountData, { auditRetentionDays }: Config) {
+  constructor(purger: Purger, accountData: AccountData, log: AuditLog, { auditRetentionDays }: Config) {
     purger.register('audit_entries', auditExpiry(auditRetentionDays));
     accountData.register(eraseSource);
+    accountData.registerExport('audit', async function* ({ id }) {
+      for await (const entries of log.entriesOf(id)) yield entries.map(toAuditEntryView);
+    });
   }
 }

@@ -11,6 +11,9 @@ import { AuditEntry } from './audit-entry.entity.js';
 /** The maximum length of a path in the log, in characters. */
 const MAX_SUBJECT = 500;
 
+/** Entries in memory at a time. */
+const EXPORT_BATCH = 500;
+
 /** Which entries to read. */
 export interface AuditQuery {
   readonly accountId?: number | undefined;
@@ -62,6 +65,15 @@ export class AuditLog implements TransactionParticipant {
       ...(beforeId > 0 && { id: LessThan(beforeId) }),
     };
     return this.entries.find({ where, order: { id: 'DESC' }, take: limit });
+  }
+
+  /** All entries of an account, newest first, in batches. */
+  async *entriesOf(accountId: number): AsyncGenerator<AuditEntry[]> {
+    let entries: AuditEntry[] = [];
+    do {
+      entries = await this.find({ accountId, beforeId: entries.at(-1)?.id ?? 0, limit: EXPORT_BATCH });
+      yield entries;
+    } while (entries.length === EXPORT_BATCH);
   }
 
   private async insert(trail: AuditTrail, named: readonly string[]): Promise<void> {

@@ -1,6 +1,9 @@
 import { Module } from '@nestjs/common';
 import { AccessModule } from './access/index.js';
+import { ApiKeysModule } from './api-keys/index.js';
+import { FactorsModule } from './factors/index.js';
 import { LoginsModule } from './logins/index.js';
+import { PasskeysModule } from './passkeys/index.js';
 import { ProfileModule } from './profile/index.js';
 import { RecoveryModule } from './recovery/index.js';
 import { SessionsModule } from './sessions/index.js';
@@ -9,13 +12,16 @@ import { TokensModule } from './tokens/index.js';
 
 /**
  * Authentication and access control. It depends on no feature: features decorate their handlers. Credentials are tried
- * in the order of these modules: a bearer token takes precedence over a cookie.
+ * in the order of these modules: an API key or a bearer token takes precedence over a cookie.
  */
 @Module({
   imports: [
     AccessModule,
+    ApiKeysModule,
     TokensModule,
     SessionsModule,
+    FactorsModule,
+    PasskeysModule,
     LoginsModule,
     ProfileModule,
     RecoveryModule,

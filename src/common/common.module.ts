@@ -1,15 +1,38 @@
 import { Global, Module } from '@nestjs/common';
+import { Config } from '../config/config.js';
+import { clientOf } from './http/client.js';
+import { currentRequest } from './http/request-context.js';
 import { Clock } from './ports/clock.js';
+import { Metrics } from './ports/metrics.js';
+import { SecurityEvents } from './ports/security-events.js';
 import { Drain } from './server/drain.js';
 import { Upgrades } from './server/upgrades.js';
 import { AccountData } from './retention/account-data.js';
 import { Purger, PurgeSchedule } from './retention/purger.js';
 import { RateLimiter } from './http/rate-limiter.js';
 
+function sourceOfRequest(): ReturnType<typeof clientOf> | undefined {
+  const request = currentRequest();
+  return request && clientOf(request);
+}
+
 /** Providers for every module. */
 @Global()
 @Module({
-  providers: [AccountData, Clock, Drain, Purger, PurgeSchedule, RateLimiter, Upgrades],
-  exports: [AccountData, Clock, Drain, Purger, RateLimiter, Upgrades],
+  providers: [
+    AccountData,
+    Clock,
+    Drain,
+    Purger,
+    PurgeSchedule,
+    RateLimiter,
+    Upgrades,
+    {
+      provide: SecurityEvents,
+      inject: [Config, Metrics],
+      useFactory: (config: Config, metrics: Metrics) => new SecurityEvents(config, sourceOfRequest, metrics),
+    },
+  ],
+  exports: [AccountData, Clock, Drain, Purger, RateLimiter, SecurityEvents, Upgrades],
 })
 export class CommonModule {}

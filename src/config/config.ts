@@ -110,8 +110,22 @@ export abstract class Config {
   abstract readonly jwtSecret: string;
   /** Verifies signatures during a rotation of `jwtSecret`; it never signs. */
   abstract readonly jwtSecretPrevious: string | undefined;
+  /** Signs tokens with ES256 instead of HS256 (PEM, P-256). */
+  abstract readonly jwtPrivateKey: string | undefined;
+  /** Verifies ES256 signatures while the private key is replaced; it never signs. */
+  abstract readonly jwtPrivateKeyPrevious: string | undefined;
+  /** Encrypts stored secrets: 32 bytes. Absent: a key derived from `jwtSecret`. */
+  abstract readonly encryptionKey: Buffer | undefined;
+  /** Decrypts during a rotation of `encryptionKey`; it never encrypts. */
+  abstract readonly encryptionKeyPrevious: Buffer | undefined;
   abstract readonly passwordPolicy: PasswordPolicyMode;
   abstract readonly refreshReuse: RefreshReuse;
+  /** After how many days a login ends for good, however often it is refreshed. */
+  abstract readonly loginMaxDays: number;
+  /** Whether people may create accounts; otherwise only commands do. */
+  abstract readonly registrationOpen: boolean;
+  /** A range service for passwords that have leaked (k-anonymity), without a slash at the end. */
+  abstract readonly passwordBreachUrl: string | undefined;
   /** The address of this service for browsers, without a slash at the end. */
   abstract readonly publicUrl: string;
   abstract readonly social: SocialSettings;

@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { Config, PasswordPolicyMode } from './config.js';
@@ -34,6 +35,31 @@ function isNetwork(value: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
 
+/** An address that a path is appended to, without credentials. */
+const isServiceUrl = (value: string) => isBaseUrl(value) && new URL(value).username === '';
+
+const privateKey = () =>
+  text().refine(isP256, {
+    error:
+      'must be a private key of the curve P-256 in PEM (openssl ecparam -genkey -name prime256v1 -noout)',
+  });
+
+function isP256(pem: string): boolean {
+  try {
+    const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem);
+    return asymmetricKeyType === 'ec' && asymmetricKeyDetails?.namedCurve === 'prime256v1';
+  } catch {
+    return false;
+  }
+}
+
+const encryptionKey = () =>
+  text()
+    .refine((value) => /^[A-Za-z0-9+/]{43}=$/.test(value), {
+      error: 'must be 32 bytes in base64 (openssl rand -base64 32)',
+    })
+    .transform((value) => Buffer.from(value, 'base64'));
+
 const signingKey = () =>
   text().refine((secret) => Buffer.byteLength(secret) >= JWT_SECRET_BYTES, {
     error: `must be at least ${JWT_SECRET_BYTES} bytes long`,
@@ -43,11 +69,31 @@ const signingKey = () =>
 const passwordSettings = z.object({
   NODE_ENV: oneOf(['development', 'test', 'production']).default('development'),
   PASSWORD_POLICY: oneOf(['length', 'strict']).optional(),
+  PASSWORD_BREACH_URL: text()
+    .refine(isServiceUrl, {
+      error: 'must be the address of a range service, such as https://api.pwnedpasswords.com/range',
+    })
+    .optional(),
 });
 
 const auditSettings = z.object({ AUDIT_RETENTION_DAYS: wholeNumber(1, 36_500).default(365) });
 
-const commandSettings = z.object({ ...passwordSettings.shape, ...auditSettings.shape });
+const loginSettings = z.object({ LOGIN_MAX_DAYS: wholeNumber(1, 3650).default(90) });
+
+/** The keys that the command `account -- reencrypt` uses. */
+const keySettings = z.object({
+  JWT_SECRET: signingKey().optional(),
+  JWT_SECRET_PREVIOUS: signingKey().optional(),
+  ENCRYPTION_KEY: encryptionKey().optional(),
+  ENCRYPTION_KEY_PREVIOUS: encryptionKey().optional(),
+});
+
+const commandSettings = z.object({
+  ...passwordSettings.shape,
+  ...auditSettings.shape,
+  ...loginSettings.shape,
+  ...keySettings.shape,
+});
 
 const settings = z.object({
   ...storeSettings.shape,
@@ -65,11 +111,14 @@ const settings = z.object({
   WRITE_ACCESS: oneOf(['open', 'authenticated', 'staff']).optional(),
   JWT_SECRET: signingKey().optional(),
   JWT_SECRET_PREVIOUS: signingKey().optional(),
+  JWT_PRIVATE_KEY: privateKey().optional(),
+  JWT_PRIVATE_KEY_PREVIOUS: privateKey().optional(),
+  REGISTRATION: oneOf(['open', 'closed']).default('open'),
   REQUIRE_VERIFIED_EMAIL: oneOf(['on', 'off']).default('off'),
   ACCOUNT_LINKS_URL: text()
     .refine(isTarget, { error: 'must be an address such as https://app.example.com/account, without #' })
     .optional(),
-  REFRESH_REUSE: oneOf(['refuse', 'revoke']).default('refuse'),
+  REFRESH_REUSE: oneOf(['refuse', 'revoke']).optional(),
   TRUST_PROXY: list(
     isNetwork,
     'must be a comma-separated list of addresses and networks such as 10.0.0.0/8',
@@ -121,6 +170,8 @@ const settings = z.object({
 
 const NAMES = [...Object.keys(settings.shape), ...Object.keys(socialSettings.shape)];
 
+const JWT_SECRET_MISSING = 'JWT_SECRET must be set when NODE_ENV is production';
+
 const WRITE_ACCESS_MISSING =
   'WRITE_ACCESS must be set when NODE_ENV is production: who may change data is open (everyone), ' +
   'authenticated (every account) or staff';
@@ -138,7 +189,7 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
   const misspelt = misspeltSettings(variables, NAMES);
   if (environment['NODE_ENV'] === 'production') faults.push(...misspelt);
   if (environment['NODE_ENV'] === 'production' && !environment['JWT_SECRET']) {
-    faults.push('JWT_SECRET must be set when NODE_ENV is production');
+    faults.push(JWT_SECRET_MISSING);
   }
   if (environment['NODE_ENV'] === 'production' && !environment['WRITE_ACCESS']) {
     faults.push(WRITE_ACCESS_MISSING);
@@ -149,6 +200,9 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
   }
   if (env?.NODE_ENV === 'production' && env.SMTP_URL && !env.ACCOUNT_LINKS_URL && !env.PUBLIC_URL) {
     faults.push('PUBLIC_URL or ACCOUNT_LINKS_URL must be set for links in mails when NODE_ENV is production');
+  }
+  if (env?.JWT_PRIVATE_KEY && env.PUBLIC_URL === undefined) {
+    faults.push('PUBLIC_URL must be set together with JWT_PRIVATE_KEY: it is the issuer of the tokens');
   }
   if (env && env.DATABASE_REPLICA_URLS.length > 0 && env.DATABASE_URL === undefined) {
     faults.push('DATABASE_REPLICA_URLS must be set together with DATABASE_URL: SQLite has no replicas');
@@ -168,8 +222,15 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
     writeAccess: env.WRITE_ACCESS ?? 'open',
     jwtSecret: env.JWT_SECRET ?? developmentSecret(env.DATA_DIR),
     jwtSecretPrevious: env.JWT_SECRET_PREVIOUS,
+    jwtPrivateKey: env.JWT_PRIVATE_KEY,
+    jwtPrivateKeyPrevious: env.JWT_PRIVATE_KEY_PREVIOUS,
+    encryptionKey: env.ENCRYPTION_KEY,
+    encryptionKeyPrevious: env.ENCRYPTION_KEY_PREVIOUS,
     passwordPolicy: toPasswordPolicy(env),
-    refreshReuse: env.REFRESH_REUSE,
+    refreshReuse: env.REFRESH_REUSE ?? (env.NODE_ENV === 'production' ? 'revoke' : 'refuse'),
+    loginMaxDays: env.LOGIN_MAX_DAYS,
+    registrationOpen: env.REGISTRATION === 'open',
+    passwordBreachUrl: env.PASSWORD_BREACH_URL?.replace(/\/$/, ''),
     publicUrl: (env.PUBLIC_URL ?? addressOf(env)).replace(/\/$/, ''),
     social: Object.freeze({ clients, redirect: env.SOCIAL_LOGIN_REDIRECT }),
     mail: toMail(env, { production: env.NODE_ENV === 'production', directory: env.DATA_DIR }),
@@ -232,17 +293,40 @@ function toGraphqlSettings(env: z.infer<typeof settings>): Config['graphql'] {
 }
 
 /** The settings of the modules that commands use. */
-export type CommandConfig = StoreConfig & Pick<Config, 'passwordPolicy' | 'auditRetentionDays'>;
+export type CommandConfig = StoreConfig &
+  Pick<
+    Config,
+    | 'passwordPolicy'
+    | 'passwordBreachUrl'
+    | 'auditRetentionDays'
+    | 'loginMaxDays'
+    | 'jwtSecret'
+    | 'jwtSecretPrevious'
+    | 'encryptionKey'
+    | 'encryptionKeyPrevious'
+  >;
 
-/** Reads only these, so that a command needs no secrets of the service. @throws ConfigError */
+/** Reads only these, so that most commands need no secrets of the service. @throws ConfigError */
 export function loadCommandConfig(variables: NodeJS.ProcessEnv): CommandConfig {
   const store = loadStoreConfig(variables);
-  const { data, faults } = parse(commandSettings, variables);
+  const { environment } = readSecretFiles(variables);
+  const { data, faults } = parse(commandSettings, environment);
   if (!data) throw unusable(faults);
   return {
     ...store,
     passwordPolicy: toPasswordPolicy(data),
+    passwordBreachUrl: data.PASSWORD_BREACH_URL?.replace(/\/$/, ''),
     auditRetentionDays: data.AUDIT_RETENTION_DAYS,
+    loginMaxDays: data.LOGIN_MAX_DAYS,
+    // Few commands need it, and the others must run without it.
+    get jwtSecret(): string {
+      if (data.JWT_SECRET !== undefined) return data.JWT_SECRET;
+      if (data.NODE_ENV === 'production') throw unusable([JWT_SECRET_MISSING]);
+      return developmentSecret(environment['DATA_DIR'] || './data');
+    },
+    jwtSecretPrevious: data.JWT_SECRET_PREVIOUS,
+    encryptionKey: data.ENCRYPTION_KEY,
+    encryptionKeyPrevious: data.ENCRYPTION_KEY_PREVIOUS,
   };
 }
 

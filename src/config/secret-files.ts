@@ -4,6 +4,10 @@ import { readFileSync } from 'node:fs';
 export const SECRETS: readonly string[] = [
   'JWT_SECRET',
   'JWT_SECRET_PREVIOUS',
+  'JWT_PRIVATE_KEY',
+  'JWT_PRIVATE_KEY_PREVIOUS',
+  'ENCRYPTION_KEY',
+  'ENCRYPTION_KEY_PREVIOUS',
   'DATABASE_URL',
   'DATABASE_REPLICA_URLS',
   'SMTP_URL',

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { AccountData } from '../common/retention/account-data.js';
 import { EventsModule } from '../events/index.js';
 import { Order } from './order.entity.js';
 import { ORDER_EVENTS } from './order.events.js';
@@ -12,4 +13,8 @@ import { OrdersService } from './orders.service.js';
   providers: [OrdersService],
   exports: [OrdersService],
 })
-export class OrdersModule {}
+export class OrdersModule {
+  constructor(accountData: AccountData, orders: OrdersService) {
+    accountData.registerExport('orders', ({ id }) => orders.ownedBy(id));
+  }
+}

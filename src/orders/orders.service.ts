@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type FindOptionsWhere, Repository } from 'typeorm';
+import { type FindOptionsWhere, MoreThan, Repository } from 'typeorm';
 import type { Account } from '../auth/accounts/index.js';
 import { Clock } from '../common/ports/clock.js';
 import { AppError } from '../common/errors/errors.js';
@@ -12,11 +12,14 @@ import { isForeignKeyViolation } from '../database/failures.js';
 import { EventOutbox } from '../events/index.js';
 import { Order } from './order.entity.js';
 import { ORDER_EVENTS } from './order.events.js';
-import { ORDER_COLUMNS, toOrderView } from './order.view.js';
+import { ORDER_COLUMNS, type OrderView, toOrderView } from './order.view.js';
 
 const INSERT = `
   INSERT INTO orders (account_id, status, payload, created_at) VALUES (:ownerId, 'created', :payload, :now)
   RETURNING ${[...Object.keys(ORDER_COLUMNS), 'version'].join(', ')}`;
+
+/** Orders in memory at a time; each has at most 64 KiB. */
+const EXPORT_BATCH = 100;
 
 @Injectable()
 export class OrdersService {
@@ -34,6 +37,16 @@ export class OrdersService {
     if (offset >= total) return page.of([], total);
     const order = { createdAt: 'DESC', id: 'DESC' } as const;
     return page.of(await this.orders.find({ where, order, skip: offset, take: limit }), total);
+  }
+
+  /** All orders of an account, oldest first, in batches. */
+  async *ownedBy(accountId: number): AsyncGenerator<OrderView[]> {
+    let batch: Order[] = [];
+    do {
+      const id = MoreThan(batch.at(-1)?.id ?? 0);
+      batch = await this.orders.find({ where: { accountId, id }, order: { id: 'ASC' }, take: EXPORT_BATCH });
+      yield batch.map(toOrderView);
+    } while (batch.length === EXPORT_BATCH);
   }
 
   /** @throws AppError `NOT_FOUND`, also for an order that the account may not read */

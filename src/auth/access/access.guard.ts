@@ -7,11 +7,15 @@ import { MESSAGES } from '../../common/errors/messages.js';
 import { makePrivate } from '../../common/http/cache-headers.js';
 import { isGraphQL, isWebSocket, requestOf } from '../../common/http/request-of.js';
 import { isSafe } from '../../common/http/methods.js';
+import { SecurityEvents } from '../../common/ports/security-events.js';
 import { inSpan } from '../../common/ports/spans.js';
 import { Config } from '../../config/config.js';
 import { type Access, ACCESS } from './access.js';
 import { Authenticator } from './authenticator.js';
-import type { Principal } from './principal.js';
+import type { ApiKeyScope, Principal } from './principal.js';
+
+const OUT_OF_SCOPE =
+  'The scope of the API key does not allow this; create a key with the scope write, or log in';
 
 const NO_SESSION = 'Send the session cookie; a token is not accepted here';
 
@@ -28,6 +32,7 @@ export class AccessGuard implements CanActivate {
     private readonly reflector: Reflector,
     private readonly config: Config,
     private readonly authenticator: Authenticator,
+    private readonly security: SecurityEvents,
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
@@ -56,18 +61,26 @@ export class AccessGuard implements CanActivate {
     return true;
   }
 
-  private principalOf(context: ExecutionContext): Promise<Principal | null> {
+  private async principalOf(context: ExecutionContext): Promise<Principal | null> {
     const request = requestOf(context);
     // A connection may outlive its credential, so each message is checked.
     if (isWebSocket(context)) this.authenticator.clearCache(request);
-    return this.authenticator.authenticate(request);
+    const principal = await this.authenticator.authenticate(request);
+    if (principal?.scope !== undefined && !isInScope(principal.scope, context)) {
+      this.security.record('api_key_refused', { accountId: principal.account.id, reason: 'scope' });
+      throw new AppError('FORBIDDEN', OUT_OF_SCOPE);
+    }
+    return principal;
   }
 
   private async admit(context: ExecutionContext, only?: 'staff' | 'session'): Promise<boolean> {
     const principal = await this.principalOf(context);
     if (!principal) throw new AppError('UNAUTHENTICATED', MESSAGES.UNAUTHENTICATED);
     const { account, kind } = principal;
-    if (only === 'staff' && !account.isStaff) throw new AppError('FORBIDDEN', MESSAGES.FORBIDDEN);
+    if (only === 'staff' && !account.isStaff) {
+      this.security.record('access_denied', { accountId: account.id });
+      throw new AppError('FORBIDDEN', MESSAGES.FORBIDDEN);
+    }
     if (only === 'session' && kind !== 'cookie') throw new AppError('UNAUTHENTICATED', NO_SESSION);
     return true;
   }
@@ -87,6 +100,13 @@ export class AccessGuard implements CanActivate {
 /** Whether the handler resolves a field of an object, rather than a query, a mutation or a subscription. */
 const isField = (context: ExecutionContext): boolean =>
   isGraphQL(context) && infoOf(context).path.prev !== undefined;
+
+/** Whether an API key may call a handler. Below `/auth/`, where accounts are managed, it may only read its account. */
+function isInScope(scope: ApiKeyScope, context: ExecutionContext): boolean {
+  const { url = '' } = requestOf(context).routeOptions ?? {};
+  if (url.startsWith('/auth/')) return /^\/auth\/me\/?$/.test(url) && !isWrite(context);
+  return scope === 'write' || !isWrite(context);
+}
 
 const isWrite = (context: ExecutionContext): boolean =>
   isGraphQL(context)

@@ -7,6 +7,13 @@ import { Strategy } from 'passport';
  */
 export const Credential = DiscoveryService.createDecorator();
 
+/** `Bearer`, in any letter case, and the rest of the header (RFC 6750, section 2.1; RFC 9110, section 11.1). */
+const BEARER = /^bearer(?: +(.*))?$/is;
+
+/** The token of an `Authorization` header; `null` without one, or with another scheme. */
+export const readBearer = (authorization = ''): string | null =>
+  BEARER.exec(authorization.trim())?.[1]?.trim() || null;
+
 type Done = (error: unknown, user?: unknown, info?: unknown) => void;
 
 /** The base of a strategy whose `validate(request)` finds the credential itself; a falsy result means none. */

@@ -14,7 +14,14 @@ export { AccessGuard } from './access.guard.js';
 export { AccessModule } from './access.module.js';
 export { Authenticator } from './authenticator.js';
 export { CredentialWatch } from './credential-watch.js';
-export { Credential, RequestStrategy } from './credential.js';
+export { Credential, readBearer, RequestStrategy } from './credential.js';
 export { CurrentAccount, CurrentPrincipal } from './current-account.js';
-export { type LoginInfo, type LoginKind, type Principal } from './principal.js';
+export {
+  API_KEY_SCOPES,
+  type ApiKeyInfo,
+  type ApiKeyScope,
+  type LoginInfo,
+  type LoginKind,
+  type Principal,
+} from './principal.js';
 export { tokenExpired, tokenNotValid } from './token-not-valid.js';

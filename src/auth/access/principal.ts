@@ -8,10 +8,22 @@ export type LoginKind = 'cookie' | 'token';
 export interface LoginInfo {
   readonly sid: string;
   readonly kind: LoginKind;
+  /** When the password or second factor of the login was checked last. */
+  readonly authenticatedAt: Date;
 }
 
-/** The caller. A credential without a login, such as an API key, has no `sid` and no `kind`. */
-export interface Principal extends Partial<LoginInfo> {
+export const API_KEY_SCOPES = ['read', 'write'] as const;
+
+/** What an API key may do: read, or write as well. */
+export type ApiKeyScope = (typeof API_KEY_SCOPES)[number];
+
+/** The API key that a request is authenticated with. */
+export interface ApiKeyInfo {
+  readonly scope: ApiKeyScope;
+}
+
+/** The caller. An API key has a scope; it has no login, so no `sid` and no `kind`. */
+export interface Principal extends Partial<LoginInfo>, Partial<ApiKeyInfo> {
   readonly account: Account;
 }
 

@@ -40,6 +40,9 @@ export class AccountMails {
     sender.register('change-email-notice', async ({ email }: Pick<MailData, 'email'>) =>
       letter(email, templates.emailChangeRequested()),
     );
+    sender.register('notice', async ({ email, notice }: { email: string; notice: templates.Notice }) =>
+      letter(email, templates.notice(notice)),
+    );
     sender.register('reset-password', ({ email }: MailData, attempt) => this.composeReset(email, attempt));
   }
 
@@ -48,12 +51,29 @@ export class AccountMails {
     if (this.outbox.isOpen) await this.add('verify-email', account, account.email);
   }
 
-  /**
-   * Sends a confirmation link to the new address and a notice to the old one. The address of an earlier request may have
-   * been a mistake.
-   */
+  /** Sends a confirmation link to the new address. The address of an earlier request may have been a mistake. */
   async changeEmail(account: Account, email: string): Promise<void> {
     await this.add('change-email', account, email);
+  }
+
+  /**
+   * Tells the owner of an account with a verified address that a way to log in was changed, so that a thief is noticed.
+   * It never fails its call: without a mail server, nothing is sent.
+   *
+   * @param account as it was before the change
+   */
+  async notify(account: Account, notice: templates.Notice): Promise<void> {
+    if (account.isEmailVerified) await this.notifyUnverified(account, notice);
+  }
+
+  /** The same for an address that the change itself verifies. */
+  async notifyUnverified(account: Account, notice: templates.Notice): Promise<void> {
+    if (!this.outbox.isOpen) return;
+    await this.outbox.add('notice', ownerOf(account), { email: account.email, notice });
+  }
+
+  /** Tells the owner of the old address about a requested change. */
+  async announceChange(account: Account): Promise<void> {
     await this.outbox.add('change-email-notice', ownerOf(account), { email: account.email });
   }
 

@@ -10,6 +10,17 @@ import { MailLimit } from './mail-limit.entity.js';
 /** Between two mails of a kind to an address, in milliseconds. */
 const INTERVAL = 60_000;
 
+/** The maximum number of mails of a kind to an address within a day. */
+const MAX_PER_DAY = 20;
+
+const DAY = 24 * 3600_000;
+
+/**
+ * What is limited together: mails that ask the owner of an address to confirm it (registrations, repeated requests,
+ * changes of address), their notices to the former address, and resets of passwords.
+ */
+export type LimitedMails = 'confirmations' | 'change notices' | 'resets';
+
 /** Limits how often mails are sent to an address. The database keeps the state for all replicas. */
 @Injectable()
 export class MailLimits {
@@ -24,21 +35,31 @@ export class MailLimits {
    *
    * @returns 0, or the seconds to wait
    */
-  async take(kind: string, email: string): Promise<number> {
+  async take(kind: LimitedMails, email: string): Promise<number> {
     const id = createHash('sha256')
       .update(JSON.stringify([kind, emailKey(email)]))
       .digest('base64url');
     const now = this.clock.now();
     // SQL, because an upsert of TypeORM cannot have a condition on the existing row.
     const taken = await this.transactions.execute(
-      `INSERT INTO mail_limits AS l (id, expires_at) VALUES (:id, :end)
-       ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at WHERE l.expires_at <= :now
+      `INSERT INTO mail_limits AS l (id, sent, next_at, expires_at) VALUES (:id, 1, :next, :end)
+       ON CONFLICT (id) DO UPDATE SET next_at = excluded.next_at,
+         sent = CASE WHEN l.expires_at <= :now THEN 1 ELSE l.sent + 1 END,
+         expires_at = CASE WHEN l.expires_at <= :now THEN excluded.expires_at ELSE l.expires_at END
+       WHERE l.expires_at <= :now OR (l.next_at <= :now AND l.sent < :max)
        RETURNING id`,
-      { id, now: now.toISOString(), end: new Date(now.getTime() + INTERVAL).toISOString() },
+      {
+        id,
+        now: now.toISOString(),
+        next: new Date(now.getTime() + INTERVAL).toISOString(),
+        end: new Date(now.getTime() + DAY).toISOString(),
+        max: MAX_PER_DAY,
+      },
     );
     if (taken.length > 0) return 0;
     const limit = await this.limits.findOneBy({ id });
-    const end = limit?.expiresAt.getTime() ?? 0;
+    const isFull = limit !== null && (limit.sent >= MAX_PER_DAY || limit.nextAt === null);
+    const end = (isFull ? limit.expiresAt : limit?.nextAt)?.getTime() ?? 0;
     return Math.max(1, Math.ceil((end - now.getTime()) / 1000));
   }
 }

@@ -4,6 +4,7 @@ import { BooleanColumn, IdColumn, TextColumn, TimestampColumn } from '../../data
 /** Somebody who can log in. Not a public profile: those are users. */
 @Entity('accounts')
 @Index('accounts_email_key', ['emailKey'], { unique: true })
+@Index('accounts_verify_until', ['verifyUntil'])
 export class Account {
   @IdColumn()
   id!: number;
@@ -42,6 +43,14 @@ export class Account {
 
   @BooleanColumn('is_email_verified')
   isEmailVerified!: boolean;
+
+  /** Whether a login by password or social login needs a code as well. */
+  @BooleanColumn('has_second_factor', { default: false })
+  hasSecondFactor!: boolean;
+
+  /** When the account is deleted unless its e-mail is verified before; null once it is, or if that is not required. */
+  @TimestampColumn('verify_until', { nullable: true })
+  verifyUntil!: Date | null;
 
   @TimestampColumn('date_joined')
   dateJoined!: Date;

@@ -1,19 +1,21 @@
-import { PickType } from '@nestjs/swagger';
+import { ApiProperty, PickType } from '@nestjs/swagger';
 import { Optional } from '../../common/validation/fields.js';
 import { CheckedBy } from '../../common/validation/further-rules.js';
 import { Text } from '../../common/validation/text.js';
 import { PASSWORD_LENGTH, PasswordPolicy } from './passwords/password-policy.js';
-import { EmailAddress } from './email.js';
+import { NewEmailAddress } from './email.js';
 
 @CheckedBy(PasswordPolicy)
 export class RegisterInput {
-  @EmailAddress()
+  @NewEmailAddress()
   email!: string;
 
   @Text({ min: 1, max: 150 })
   name!: string;
 
-  @Text(PASSWORD_LENGTH)
+  /** The policy checks the length. */
+  @Text()
+  @ApiProperty({ minLength: PASSWORD_LENGTH.min, maxLength: PASSWORD_LENGTH.max })
   password!: string;
 
   /** Absent and null mean no number. */

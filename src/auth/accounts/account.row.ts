@@ -12,6 +12,8 @@ const COLUMNS = {
   isStaff: 'is_staff',
   isSuperuser: 'is_superuser',
   isEmailVerified: 'is_email_verified',
+  hasSecondFactor: 'has_second_factor',
+  verifyUntil: 'verify_until',
   dateJoined: 'date_joined',
 } as const satisfies Record<keyof Account, string>;
 
@@ -26,7 +28,9 @@ export type AccountRow = {
     ? boolean | number
     : Account[Property] extends Date
       ? string
-      : Account[Property];
+      : Account[Property] extends Date | null
+        ? string | null
+        : Account[Property];
 };
 
 export const toAccount = (row: AccountRow): Account => ({
@@ -36,5 +40,7 @@ export const toAccount = (row: AccountRow): Account => ({
   isStaff: Boolean(row.isStaff),
   isSuperuser: Boolean(row.isSuperuser),
   isEmailVerified: Boolean(row.isEmailVerified),
+  hasSecondFactor: Boolean(row.hasSecondFactor),
+  verifyUntil: row.verifyUntil === null ? null : new Date(row.verifyUntil),
   dateJoined: new Date(row.dateJoined),
 });

@@ -2,11 +2,11 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Metrics } from '../../common/ports/metrics.js';
 import { Purger } from '../../common/retention/purger.js';
-import { Config } from '../../config/config.js';
 import { Account } from './account.entity.js';
 import { AccountsService } from './accounts.service.js';
 import { Credentials } from './credentials.js';
 import { LoginFailure } from './login-failure.entity.js';
+import { LoginWays } from './login-ways.js';
 import { LoginThrottle } from './login-throttle.js';
 import { PasswordPolicy } from './passwords/password-policy.js';
 import { Passwords } from './passwords/passwords.js';
@@ -14,18 +14,8 @@ import { Passwords } from './passwords/passwords.js';
 /** Accounts and their passwords. */
 @Module({
   imports: [TypeOrmModule.forFeature([Account, LoginFailure])],
-  providers: [
-    {
-      provide: PasswordPolicy,
-      inject: [Config],
-      useFactory: ({ passwordPolicy }: Config) => new PasswordPolicy(passwordPolicy),
-    },
-    AccountsService,
-    Credentials,
-    LoginThrottle,
-    Passwords,
-  ],
-  exports: [AccountsService, Credentials, PasswordPolicy, Passwords],
+  providers: [AccountsService, Credentials, LoginThrottle, LoginWays, PasswordPolicy, Passwords],
+  exports: [AccountsService, Credentials, LoginThrottle, LoginWays, PasswordPolicy, Passwords],
 })
 export class AccountsModule {
   constructor(purger: Purger, passwords: Passwords, metrics: Metrics) {

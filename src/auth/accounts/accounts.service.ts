@@ -23,6 +23,7 @@ interface NewAccount {
   readonly passwordHash: string;
   readonly superuser: boolean;
   readonly emailVerified: boolean;
+  readonly verifyUntil?: Date | null;
 }
 
 interface RegisterOptions {
@@ -30,6 +31,8 @@ interface RegisterOptions {
   readonly address?: string;
   /** Whether it is staff; no client can set it. */
   readonly superuser?: boolean;
+  /** When the account is deleted unless its e-mail is verified before. */
+  readonly verifyUntil?: Date | null;
   /** Runs in the same transaction. */
   readonly onCreated?: (account: Account) => Promise<void>;
 }
@@ -71,14 +74,15 @@ export class AccountsService {
   /** @throws AppError `CONFLICT` when the e-mail is taken, `VALIDATION_ERROR` for a password that breaks the policy */
   async register(
     input: RegisterInput,
-    { address, superuser = false, onCreated }: RegisterOptions = {},
+    { address, superuser = false, verifyUntil = null, onCreated }: RegisterOptions = {},
   ): Promise<Account> {
     const email = normalizeEmail(input.email)!;
     await this.policy.check('password', input.password, { email, name: input.name });
     const passwordHash = await this.passwords.hash(input.password, address);
     try {
       const { name, phone } = input;
-      const fields = { email, name, phone: phone ?? '', passwordHash, superuser, emailVerified: false };
+      const emailVerified = false;
+      const fields = { email, name, phone: phone ?? '', passwordHash, superuser, emailVerified, verifyUntil };
       return await this.transactions.run(async () => {
         const account = await this.insert(fields);
         await onCreated?.(account);
@@ -127,7 +131,7 @@ export class AccountsService {
 
   /** Records that the owner of the account owns its address. */
   async markVerified(id: number): Promise<void> {
-    await this.accounts.update({ id }, { isEmailVerified: true });
+    await this.accounts.update({ id }, { isEmailVerified: true, verifyUntil: null });
   }
 
   /**
@@ -137,8 +141,16 @@ export class AccountsService {
    * @throws an error for which {@link isDuplicate} is true, when the address is taken
    */
   async setEmail(id: number, email: string): Promise<Account> {
-    await this.accounts.update({ id }, { email, emailKey: emailKey(email), isEmailVerified: true });
+    await this.accounts.update(
+      { id },
+      { email, emailKey: emailKey(email), isEmailVerified: true, verifyUntil: null },
+    );
     return this.accounts.findOneByOrFail({ id });
+  }
+
+  /** Records whether a login needs a code as well. */
+  async setSecondFactor(id: number, hasSecondFactor: boolean): Promise<void> {
+    await this.accounts.update({ id }, { hasSecondFactor });
   }
 
   /** Stores a hash with the current parameters; the password stays the same. */
@@ -152,7 +164,12 @@ export class AccountsService {
     await this.accounts.delete({ id });
   }
 
-  private async insert({ superuser, emailVerified, ...fields }: NewAccount): Promise<Account> {
+  private async insert({
+    superuser,
+    emailVerified,
+    verifyUntil = null,
+    ...fields
+  }: NewAccount): Promise<Account> {
     const now = this.clock.now();
     const account = this.accounts.create({
       ...fields,
@@ -162,6 +179,8 @@ export class AccountsService {
       isStaff: superuser,
       isSuperuser: superuser,
       isEmailVerified: emailVerified,
+      hasSecondFactor: false,
+      verifyUntil,
       dateJoined: now,
     });
     await this.accounts.insert(account);
@@ -170,6 +189,8 @@ export class AccountsService {
     return account;
   }
 }
+
+export const REGISTRATION_CLOSED = 'Registration is closed; ask the operators of this service for an account';
 
 /** For a caller whose account was deleted after the request was authenticated. */
 export const accountDeleted = (): AppError => new AppError('UNAUTHENTICATED', MESSAGES.UNAUTHENTICATED);

@@ -9,6 +9,7 @@ import { emailKey } from './email.js';
 import { IncorrectPassword } from './incorrect-password.js';
 import { LoginThrottle } from './login-throttle.js';
 import { Passwords } from './passwords/passwords.js';
+import { SecurityEvents } from '../../common/ports/security-events.js';
 
 /** Finds an account by its e-mail and password, for every way of logging in with them. */
 @Injectable()
@@ -18,6 +19,7 @@ export class Credentials {
     private readonly passwords: Passwords,
     private readonly throttle: LoginThrottle,
     private readonly config: Config,
+    private readonly security: SecurityEvents,
   ) {}
 
   /**
@@ -28,10 +30,15 @@ export class Credentials {
    */
   async check(email: string, password: string, client: ClientInfo): Promise<Account> {
     const account = await this.identify(email, password, client);
-    if (this.config.requireVerifiedEmail && !account.isEmailVerified) {
+    this.requireVerified(account);
+    return account;
+  }
+
+  /** @throws AppError `FORBIDDEN` if the setting requires a verified e-mail, and that of the account is not */
+  requireVerified({ isEmailVerified }: Account): void {
+    if (this.config.requireVerifiedEmail && !isEmailVerified) {
       throw new AppError('FORBIDDEN', EMAIL_NOT_VERIFIED);
     }
-    return account;
   }
 
   /**
@@ -43,6 +50,9 @@ export class Credentials {
   async identify(email: string, password: string, client: ClientInfo): Promise<Account> {
     const account = await this.accounts.findByEmail(email);
     const matches = await this.compare(email, account, password, client);
+    if (matches && account && !account.isActive) {
+      this.security.record('login_failed', { accountId: account.id, reason: 'inactive' });
+    }
     if (!matches || !account?.isActive) throw badCredentials();
     await this.accounts.renewHash(account, password);
     return account;
@@ -63,12 +73,21 @@ export class Credentials {
     password: string,
     { address }: ClientInfo,
   ): Promise<boolean> {
-    const attempt = { emailKey: emailKey(email), address };
+    const attempt = { emailKey: emailKey(email), accountId: account?.id, address };
     await this.throttle.assertNotBlocked(attempt);
     const matches = await this.passwords.matches(password, account?.passwordHash, address, () =>
       runWithoutTrail(() => this.throttle.count(attempt)),
     );
-    if (matches && account?.isActive) await runWithoutTrail(() => this.throttle.clear(attempt));
+    if (!matches) {
+      const reason = account ? 'wrong password' : 'unknown account';
+      this.security.record('login_failed', { accountId: account?.id, email: attempt.emailKey, reason });
+    } else if (account?.isActive) {
+      // With a second factor, only a complete login clears the count.
+      const { throttle } = this;
+      await runWithoutTrail(() =>
+        account.hasSecondFactor ? throttle.uncount(attempt) : throttle.clear(attempt),
+      );
+    }
     return matches;
   }
 }

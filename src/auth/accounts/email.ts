@@ -15,21 +15,55 @@ export function normalizeEmail(text: string): string | undefined {
   return at > 0 && isEmailAddress(email) ? email : undefined;
 }
 
+/** Characters that cannot be seen, or change how others look. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}]/u;
+
+/**
+ * Like {@link normalizeEmail}, for an address that an account gets: also `undefined` for one whose local part looks like
+ * another address, because it has compatibility forms of letters (NFKC) or invisible characters, or is read as an
+ * encoded word (RFC 2047).
+ */
+export function normalizeNewEmail(text: string): string | undefined {
+  const email = normalizeEmail(text);
+  const local = email?.slice(0, email.lastIndexOf('@')) ?? '';
+  const isPlain = local === local.normalize('NFKC') && !INVISIBLE.test(local) && !local.startsWith('=?');
+  return isPlain ? email : undefined;
+}
+
 /** The key of an address: in lower case, composed (NFC). */
 export function emailKey(text: string): string {
   return (normalizeEmail(text) ?? text.trim()).normalize('NFC').toLowerCase();
 }
 
+/** Whether two addresses differ in the case of ASCII letters at most. */
+export const isSameEmail = (a: string, b: string): boolean => lowerAscii(a) === lowerAscii(b);
+
+const lowerAscii = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+/** The field must be an e-mail address that an account may get. */
+export const NewEmailAddress = (): PropertyDecorator =>
+  addressField(
+    normalizeNewEmail,
+    'an e-mail address, without invisible characters or special forms of letters',
+  );
+
 /** The field must be an e-mail address. */
-export const EmailAddress = (): PropertyDecorator =>
-  applyDecorators(
+export const EmailAddress = (): PropertyDecorator => addressField(normalizeEmail, 'an e-mail address');
+
+function addressField(normalize: typeof normalizeEmail, what: string): PropertyDecorator {
+  const fault = (value: unknown): string | undefined => {
+    if (typeof value !== 'string') return 'a string';
+    if (normalizeEmail(value) === undefined) return 'an e-mail address';
+    return normalize(value) === undefined ? what : undefined;
+  };
+  return applyDecorators(
     ApiProperty({ type: 'string', example: 'ada@example.com' }),
     ValidateBy({
       name: 'emailAddress',
       validator: {
-        validate: (value) => typeof value === 'string' && normalizeEmail(value) !== undefined,
-        defaultMessage: (args) =>
-          `$property must be ${typeof args?.value === 'string' ? 'an e-mail address' : 'a string'}`,
+        validate: (value) => fault(value) === undefined,
+        defaultMessage: (args) => `$property must be ${fault(args?.value)}`,
       },
     }),
   );
+}

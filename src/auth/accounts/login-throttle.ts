@@ -5,6 +5,7 @@ import { In, MoreThan, Repository } from 'typeorm';
 import { Clock } from '../../common/ports/clock.js';
 import { AppError } from '../../common/errors/errors.js';
 import { type Counter, Metrics } from '../../common/ports/metrics.js';
+import { SecurityEvents } from '../../common/ports/security-events.js';
 import { networkOf } from '../../common/http/client.js';
 import { Transactions } from '../../database/transactions.js';
 import { LoginFailure } from './login-failure.entity.js';
@@ -18,6 +19,7 @@ const WINDOW = 5 * 60_000;
 /** Somebody who tries to log in; the account need not exist. */
 export interface Attempt {
   readonly emailKey: string;
+  readonly accountId?: number | undefined;
   readonly address: string;
 }
 
@@ -34,6 +36,7 @@ export class LoginThrottle {
     @InjectRepository(LoginFailure) private readonly failures: Repository<LoginFailure>,
     private readonly transactions: Transactions,
     private readonly clock: Clock,
+    private readonly security: SecurityEvents,
     metrics: Metrics,
   ) {
     this.throttled = metrics.counter(
@@ -50,7 +53,7 @@ export class LoginThrottle {
     const rows = await this.failures.findBy({ id: In([pair, network]), expiresAt: MoreThan(now) });
     for (const { id, failures, expiresAt } of rows) {
       const limit = id === pair ? 'pair' : 'network';
-      if (failures >= LIMITS[limit]) throw this.rateLimited(limit, expiresAt, now);
+      if (failures >= LIMITS[limit]) throw this.rateLimited(attempt, limit, expiresAt);
     }
   }
 
@@ -79,20 +82,27 @@ export class LoginThrottle {
     );
     for (const { id, failures, expires_at } of rows) {
       const limit = id === pair ? 'pair' : 'network';
-      if (failures > LIMITS[limit]) throw this.rateLimited(limit, new Date(expires_at), now);
+      if (failures > LIMITS[limit]) throw this.rateLimited(attempt, limit, new Date(expires_at));
     }
   }
 
-  /** The password was right: resets the counter of the pair and reduces that of the network by one. */
+  /** Reverts {@link count}: the password was right, but the login is not complete. */
+  async uncount(attempt: Attempt): Promise<void> {
+    const { pair, network } = countersOf(attempt);
+    await this.failures.decrement({ id: In([pair, network]), failures: MoreThan(0) }, 'failures', 1);
+  }
+
+  /** The login is complete: resets the counter of the pair and reduces that of the network by one. */
   async clear(attempt: Attempt): Promise<void> {
     const { pair, network } = countersOf(attempt);
     await this.failures.delete({ id: pair });
     await this.failures.decrement({ id: network, failures: MoreThan(0) }, 'failures', 1);
   }
 
-  private rateLimited(limit: keyof typeof LIMITS, end: Date, now: Date): AppError {
+  private rateLimited({ emailKey, accountId }: Attempt, limit: keyof typeof LIMITS, end: Date): AppError {
     this.throttled.add({ limit });
-    const seconds = Math.max(1, Math.ceil((end.getTime() - now.getTime()) / 1000));
+    this.security.record('login_throttled', { accountId, email: emailKey });
+    const seconds = Math.max(1, Math.ceil((end.getTime() - this.clock.now().getTime()) / 1000));
     return new AppError('RATE_LIMITED', TOO_MANY_FAILURES, {
       headers: { 'retry-after': String(seconds) },
     });

@@ -1,4 +1,5 @@
 // The public interface of logins.
 export { Login } from './login.entity.js';
 export { Logins } from './logins.js';
+export { ChecksPassword, NOT_RECENT, RecentInput, RecentLogins } from './recent-logins.js';
 export { LoginsModule } from './logins.module.js';

@@ -46,6 +46,10 @@ export class Login {
   @TimestampColumn('created_at')
   createdAt!: Date;
 
+  /** When its password or second factor was checked last; null: when it was created. */
+  @TimestampColumn('authenticated_at', { nullable: true })
+  authenticatedAt!: Date | null;
+
   @TimestampColumn('last_used_at')
   lastUsedAt!: Date;
 

@@ -23,6 +23,13 @@ export class LoginsController {
     return { data: await this.logins.list(caller) };
   }
 
+  @Delete()
+  @ApiOperation({ summary: 'Ends all other logins of the calling account' })
+  @HttpCode(HttpStatus.NO_CONTENT)
+  endOthers(@CurrentPrincipal() caller: Principal): Promise<void> {
+    return this.logins.endOthers(caller);
+  }
+
   @Delete(':id')
   @ApiOperation({ summary: 'Ends a login' })
   @Throws({ NOT_FOUND: 'Login not found' })

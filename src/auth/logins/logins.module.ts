@@ -1,22 +1,32 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AccountData, rowsOf } from '../../common/retention/account-data.js';
+import { AccountData, exportOf, rowsOf } from '../../common/retention/account-data.js';
 import { Purger } from '../../common/retention/purger.js';
+import { AccountsModule } from '../accounts/index.js';
 import { Login } from './login.entity.js';
+import { toLoginView } from './login.view.js';
 import { LoginsController } from './logins.controller.js';
 import { Logins } from './logins.js';
+import { RecentLogins } from './recent-logins.js';
 import { LoginsService } from './logins.service.js';
 
 /** The logins of accounts, by cookie and by token. */
 @Module({
-  imports: [TypeOrmModule.forFeature([Login])],
+  imports: [TypeOrmModule.forFeature([Login]), AccountsModule],
   controllers: [LoginsController],
-  providers: [Logins, LoginsService],
-  exports: [Logins],
+  providers: [Logins, LoginsService, RecentLogins],
+  exports: [Logins, RecentLogins],
 })
 export class LoginsModule {
-  constructor(purger: Purger, accountData: AccountData) {
+  constructor(purger: Purger, accountData: AccountData, logins: Logins) {
     purger.register('logins');
     accountData.register(rowsOf('logins'));
+    accountData.registerExport(
+      'logins',
+      exportOf(
+        (id) => logins.list(id),
+        (login) => toLoginView(login, undefined),
+      ),
+    );
   }
 }

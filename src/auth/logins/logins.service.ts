@@ -16,6 +16,10 @@ export class LoginsService {
     return logins.map((login) => toLoginView(login, sid));
   }
 
+  async endOthers({ account, sid }: Principal): Promise<void> {
+    await this.logins.endAll(account.id, sid);
+  }
+
   /** @throws AppError `NOT_FOUND` if the account has no valid login with that id */
   async end({ id: accountId }: Account, id: string): Promise<void> {
     const ended = isStorable(id) && (await this.logins.endOne(accountId, id));

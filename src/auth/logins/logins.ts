@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { LessThan, LessThanOrEqual, MoreThan, MoreThanOrEqual, Not, Repository } from 'typeorm';
+import { LessThan, LessThanOrEqual, MoreThan, Not, Repository } from 'typeorm';
 import { auditAccount, runWithoutTrail } from '../../common/ports/audit-trail.js';
 import { Clock } from '../../common/ports/clock.js';
 import type { ClientInfo } from '../../common/http/client.js';
+import { Config } from '../../config/config.js';
 import { Queries } from '../../database/queries.js';
 import { Transactions } from '../../database/transactions.js';
-import type { LoginKind } from '../access/index.js';
-import type { Account } from '../accounts/index.js';
+import type { LoginInfo, LoginKind } from '../access/index.js';
+import { ACCOUNT, type Account, type AccountRow, toAccount } from '../accounts/index.js';
 import { Login } from './login.entity.js';
 
 /** The newest logins that a list contains. */
@@ -15,6 +16,8 @@ const LIST_LIMIT = 1000;
 
 /** How long a refresh token may be presented again after its exchange, in milliseconds. */
 const REUSE_TOLERANCE = 10_000;
+
+const DAY = 24 * 3600 * 1000;
 
 /** A new login: by cookie it has a secret, by token a refresh token. */
 interface NewLogin {
@@ -38,6 +41,17 @@ interface NextToken {
   readonly expiresAt: Date;
 }
 
+/** What identifies a login: the claims of an access token, or the content of a cookie. */
+type Presented =
+  { readonly id: string; readonly accountId: number } | { readonly id: string; readonly secretHash: string };
+
+/** A valid login with its account. */
+export interface OpenLogin {
+  readonly account: Account;
+  readonly login: LoginInfo;
+  readonly lastUsedAt: Date;
+}
+
 /** A use of a login, and until when it extends the login. */
 type LoginUse = Pick<Login, 'lastUsedAt' | 'expiresAt'>;
 
@@ -49,6 +63,7 @@ export class Logins {
     private readonly queries: Queries,
     private readonly transactions: Transactions,
     private readonly clock: Clock,
+    private readonly config: Config,
   ) {}
 
   /**
@@ -79,6 +94,36 @@ export class Logins {
       },
     );
     return opened.length > 0;
+  }
+
+  /**
+   * Finds the account of a credential, in one statement.
+   *
+   * @returns `undefined` when the login is unknown or has ended, or the account is inactive
+   */
+  async find(presented: Presented): Promise<OpenLogin | undefined> {
+    const [owner, kind] =
+      'accountId' in presented
+        ? (['account_id = :accountId', 'token'] as const)
+        : (['secret_hash = :secretHash', 'cookie'] as const);
+    const row = await this.queries.one<AccountRow & { lastUsedAt: string; authenticatedAt: string }>(
+      `SELECT ${ACCOUNT}, "lastUsedAt", "authenticatedAt" FROM accounts JOIN (
+         SELECT account_id, last_used_at AS "lastUsedAt",
+           coalesce(authenticated_at, created_at) AS "authenticatedAt"
+         FROM logins
+         WHERE id = :id AND ${owner} AND kind = '${kind}' AND expires_at > :now AND created_at > :oldest
+       ) AS login ON login.account_id = accounts.id WHERE is_active`,
+      { ...presented, now: this.clock.now().toISOString(), oldest: this.oldest().toISOString() },
+    );
+    if (!row) return undefined;
+    const { lastUsedAt, authenticatedAt, ...account } = row;
+    const login = { sid: presented.id, kind, authenticatedAt: new Date(authenticatedAt) };
+    return { account: toAccount(account), login, lastUsedAt: new Date(lastUsedAt) };
+  }
+
+  /** Records that the password or the second factor of a login was checked again. */
+  async confirm(id: string): Promise<void> {
+    await runWithoutTrail(() => this.logins.update({ id }, { authenticatedAt: this.clock.now() }));
   }
 
   /**
@@ -139,27 +184,21 @@ export class Logins {
   /** The valid logins of an account, newest first. */
   list(accountId: number): Promise<Login[]> {
     return this.logins.find({
-      where: { accountId, expiresAt: MoreThan(this.clock.now()) },
+      where: { accountId, ...this.valid() },
       order: { createdAt: 'DESC', id: 'DESC' },
       take: LIST_LIMIT,
     });
   }
 
-  /** Whether a login of the account is valid, and was opened at that time or later. */
-  isOpenSince(accountId: number, id: string, since: Date): Promise<boolean> {
-    const expiresAt = MoreThan(this.clock.now());
-    return this.logins.existsBy({ id, accountId, expiresAt, createdAt: MoreThanOrEqual(since) });
-  }
-
   /** The account of a valid login. */
   async ownerOf(id: string): Promise<number | undefined> {
-    const login = await this.logins.findOneBy({ id, expiresAt: MoreThan(this.clock.now()) });
+    const login = await this.logins.findOneBy({ id, ...this.valid() });
     return login?.accountId;
   }
 
   /** Ends one login of an account. @returns whether it was valid */
   async endOne(accountId: number, id: string): Promise<boolean> {
-    const { affected } = await this.logins.delete({ id, accountId, expiresAt: MoreThan(this.clock.now()) });
+    const { affected } = await this.logins.delete({ id, accountId, ...this.valid() });
     return affected === 1;
   }
 
@@ -175,6 +214,15 @@ export class Logins {
   }
 
   private current({ sid, user_id, jti }: PresentedToken) {
-    return { id: sid, accountId: user_id, refreshJti: jti, expiresAt: MoreThan(this.clock.now()) };
+    return { id: sid, accountId: user_id, refreshJti: jti, ...this.valid() };
+  }
+
+  /** A login that has neither expired nor reached its maximum age. */
+  private valid() {
+    return { expiresAt: MoreThan(this.clock.now()), createdAt: MoreThan(this.oldest()) };
+  }
+
+  private oldest(): Date {
+    return new Date(this.clock.now().getTime() - this.config.loginMaxDays * DAY);
   }
 }

@@ -1,11 +1,16 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { Purger } from '../../common/retention/purger.js';
 import { AccountTokensModule } from '../account-mails/index.js';
 import { Account, AccountsModule } from '../accounts/index.js';
 import { LoginsModule } from '../logins/index.js';
+import { StoredApiKeysModule } from '../api-keys/index.js';
+import { SecondFactorsModule } from '../factors/index.js';
+import { StoredPasskeysModule } from '../passkeys/index.js';
 import { IdentitiesModule } from '../social/index.js';
 import { AccountAdmin } from './account-admin.js';
 import { AccountRemoval } from './account-removal.js';
+import { UnverifiedAccounts } from './unverified-accounts.js';
 
 /** What operators do with all accounts. Commands use it, so it imports nothing that serves or sends. */
 @Module({
@@ -15,8 +20,15 @@ import { AccountRemoval } from './account-removal.js';
     AccountTokensModule,
     LoginsModule,
     IdentitiesModule,
+    SecondFactorsModule,
+    StoredApiKeysModule,
+    StoredPasskeysModule,
   ],
-  providers: [AccountAdmin, AccountRemoval],
+  providers: [AccountAdmin, AccountRemoval, UnverifiedAccounts],
   exports: [AccountAdmin, AccountRemoval],
 })
-export class AccountAdminModule {}
+export class AccountAdminModule {
+  constructor(purger: Purger, unverified: UnverifiedAccounts) {
+    purger.registerTask('accounts', () => unverified.removeExpired());
+  }
+}

@@ -6,8 +6,11 @@ import { AppError } from '../../common/errors/errors.js';
 import { isDuplicate } from '../../database/failures.js';
 import { Transactions } from '../../database/transactions.js';
 import { AccountTokens } from '../account-mails/index.js';
-import { Account, AccountsService, normalizeEmail, PasswordPolicy, Passwords } from '../accounts/index.js';
+import { Account, AccountsService, normalizeNewEmail, PasswordPolicy, Passwords } from '../accounts/index.js';
 import { Logins } from '../logins/index.js';
+import { ApiKeys } from '../api-keys/index.js';
+import { SecondFactors } from '../factors/index.js';
+import { Passkeys } from '../passkeys/index.js';
 import { LoginCodes } from '../social/index.js';
 import { AccountRemoval } from './account-removal.js';
 
@@ -36,6 +39,9 @@ export class AccountAdmin {
     private readonly codes: LoginCodes,
     private readonly tokens: AccountTokens,
     private readonly removal: AccountRemoval,
+    private readonly factors: SecondFactors,
+    private readonly passkeys: Passkeys,
+    private readonly apiKeys: ApiKeys,
   ) {}
 
   /** @returns one page, and the number of all matching accounts */
@@ -62,11 +68,14 @@ export class AccountAdmin {
     return account;
   }
 
-  /** Deactivating an account ends its logins. */
+  /** Deactivating an account ends its logins and API keys. */
   setActive(email: string, active: boolean): Promise<Account> {
     return this.transactions.run(async () => {
       const account = await this.set(email, { isActive: active });
-      if (!active) await this.logins.endAll(account.id);
+      if (!active) {
+        await this.logins.endAll(account.id);
+        await this.apiKeys.removeAll(account.id);
+      }
       return account;
     });
   }
@@ -76,7 +85,7 @@ export class AccountAdmin {
   }
 
   verifyEmail(email: string): Promise<Account> {
-    return this.set(email, { isEmailVerified: true });
+    return this.set(email, { isEmailVerified: true, verifyUntil: null });
   }
 
   /** Sets a password, and ends all logins. @throws AppError `VALIDATION_ERROR` if it breaks the policy */
@@ -89,6 +98,7 @@ export class AccountAdmin {
       await this.logins.endAll(seen.id);
       await this.codes.endAll(seen.id);
       await this.tokens.endAll(seen.id);
+      await this.apiKeys.removeAll(seen.id);
     });
     return seen;
   }
@@ -100,8 +110,13 @@ export class AccountAdmin {
    */
   async changeEmail(email: string, newEmail: string): Promise<Account> {
     const { id } = await this.find(email);
-    const address = normalizeEmail(newEmail);
-    if (address === undefined) throw new AppError('VALIDATION_ERROR', `${newEmail} is not an e-mail address`);
+    const address = normalizeNewEmail(newEmail);
+    if (address === undefined) {
+      throw new AppError(
+        'VALIDATION_ERROR',
+        `${newEmail} is not an e-mail address, or looks like another one`,
+      );
+    }
     try {
       return await this.transactions.run(async () => {
         // Otherwise a mail that is being sent to the old address could still contain a valid token.
@@ -113,6 +128,17 @@ export class AccountAdmin {
       if (!isDuplicate(error)) throw error;
       throw new AppError('CONFLICT', `There is another account ${newEmail}`, { cause: error });
     }
+  }
+
+  /** Takes the second factor and all passkeys of an account away, for a person who has lost them. */
+  resetFactors(email: string): Promise<Account> {
+    return this.transactions.run(async () => {
+      const account = await this.find(email);
+      await this.accounts.lock(account.id);
+      await this.factors.remove(account.id);
+      await this.passkeys.removeAll(account.id);
+      return account;
+    });
   }
 
   /** Deletes an account and all personal data. */
@@ -129,7 +155,7 @@ export class AccountAdmin {
 
   private async set(
     email: string,
-    flags: Partial<Pick<Account, 'isActive' | 'isStaff' | 'isEmailVerified'>>,
+    flags: Partial<Pick<Account, 'isActive' | 'isStaff' | 'isEmailVerified' | 'verifyUntil'>>,
   ): Promise<Account> {
     const { id } = await this.find(email);
     await this.repository.update({ id }, flags);

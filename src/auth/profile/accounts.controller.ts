@@ -1,23 +1,25 @@
+import { Readable } from 'node:stream';
 import {
   Body,
   Controller,
   Delete,
   Get,
+  Header,
   HttpCode,
   HttpStatus,
   Patch,
   Post,
   Put,
   Res,
-  UseFilters,
+  StreamableFile,
   VERSION_NEUTRAL,
 } from '@nestjs/common';
-import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { SmallBodies } from '../../common/http/json-body.js';
 import { NoStore } from '../../common/http/route-config.js';
 import { Client, type ClientInfo } from '../../common/http/client.js';
-import { ThrowsOther, Returns, ReturnsMessage, Throws } from '../../common/openapi/returns.js';
+import { Returns, ReturnsMessage, ReturnsSchema, Throws } from '../../common/openapi/returns.js';
 import { checkInput } from '../../common/validation/input.pipe.js';
 import { OptionalBody } from '../../common/http/request-of.js';
 import { Idempotent } from '../../idempotency/idempotent.js';
@@ -27,17 +29,35 @@ import {
   AccountsService,
   AccountView,
   ChangePasswordInput,
-  INCORRECT_PASSWORD,
-  IncorrectPasswordFilter,
+  REGISTRATION_CLOSED,
   RegisterInput,
   toAccountView,
   TOO_MANY_FAILURES,
   UpdateAccountInput,
 } from '../accounts/index.js';
+import { ChecksPassword, NOT_RECENT } from '../logins/index.js';
+import { AccountExports } from './account-exports.js';
 import { AccountDeletions, LOGIN_TOO_OLD } from './account-deletions.js';
 import { PasswordChanges } from './password-changes.js';
 import { DeleteAccountInput } from './profile.input.js';
 import { Registrations } from './registrations.js';
+
+const LIST = { type: 'array', items: { type: 'object', additionalProperties: true } };
+
+const ACCOUNT_EXPORT = {
+  type: 'object',
+  properties: {
+    account: { $ref: getSchemaPath(AccountView) },
+    logins: LIST,
+    identities: LIST,
+    passkeys: LIST,
+    api_keys: LIST,
+    orders: LIST,
+    audit: LIST,
+  },
+  required: ['account'],
+  additionalProperties: LIST,
+};
 
 @ApiTags('Accounts')
 @Controller({ path: 'auth', version: VERSION_NEUTRAL })
@@ -49,12 +69,13 @@ export class AccountsController {
     private readonly registrations: Registrations,
     private readonly passwords: PasswordChanges,
     private readonly deletions: AccountDeletions,
+    private readonly exports: AccountExports,
   ) {}
 
   @Post('register')
   @ApiOperation({ summary: 'Creates an account' })
   @Returns(AccountView)
-  @Throws({ CONFLICT: 'An account with this e-mail already exists' })
+  @Throws({ CONFLICT: 'An account with this e-mail already exists', FORBIDDEN: REGISTRATION_CLOSED })
   @Public()
   @Idempotent()
   async register(
@@ -73,6 +94,20 @@ export class AccountsController {
   @Returns(AccountView)
   me(@CurrentAccount() account: Account): AccountView {
     return toAccountView(account);
+  }
+
+  @Get('me/export')
+  @ApiOperation({
+    summary: 'Exports everything that is stored about the calling account',
+    description: 'Needs a login that is at most 5 minutes old.',
+  })
+  @ReturnsSchema(ACCOUNT_EXPORT)
+  @Throws({ FORBIDDEN: NOT_RECENT })
+  @Header('content-disposition', 'attachment; filename="account.json"')
+  export(@CurrentPrincipal() caller: Principal): StreamableFile {
+    return new StreamableFile(Readable.from(this.exports.export(caller)), {
+      type: 'application/json; charset=utf-8',
+    });
   }
 
   @Put('me')
@@ -96,10 +131,9 @@ export class AccountsController {
       'With the password; an account without one sends no body, and needs a login at most 5 minutes old. Its orders stay, without an owner.',
   })
   @ApiBody({ type: DeleteAccountInput })
-  @ThrowsOther(400, INCORRECT_PASSWORD)
+  @ChecksPassword()
   @Throws({ FORBIDDEN: LOGIN_TOO_OLD, RATE_LIMITED: TOO_MANY_FAILURES })
   @HttpCode(HttpStatus.NO_CONTENT)
-  @UseFilters(IncorrectPasswordFilter)
   async delete(
     @CurrentPrincipal() caller: Principal,
     @OptionalBody() input: DeleteAccountInput,
@@ -111,10 +145,9 @@ export class AccountsController {
   @Post('change-password')
   @ApiOperation({ summary: 'Changes the password, and ends all other logins' })
   @ReturnsMessage('The password was changed')
-  @ThrowsOther(400, INCORRECT_PASSWORD)
+  @ChecksPassword()
   @Throws({ RATE_LIMITED: TOO_MANY_FAILURES })
   @HttpCode(HttpStatus.OK)
-  @UseFilters(IncorrectPasswordFilter)
   async changePassword(
     @CurrentPrincipal() caller: Principal,
     @Body() input: ChangePasswordInput,

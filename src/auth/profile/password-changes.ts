@@ -2,15 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { ClientInfo } from '../../common/http/client.js';
 import { Transactions } from '../../database/transactions.js';
 import type { Principal } from '../access/index.js';
-import { AccountTokens } from '../account-mails/index.js';
-import {
-  AccountsService,
-  type ChangePasswordInput,
-  Credentials,
-  PasswordPolicy,
-  Passwords,
-} from '../accounts/index.js';
-import { Logins } from '../logins/index.js';
+import { AccountMails, AccountTokens } from '../account-mails/index.js';
+import { AccountsService, type ChangePasswordInput, PasswordPolicy, Passwords } from '../accounts/index.js';
+import { Logins, RecentLogins } from '../logins/index.js';
 import { LoginCodes } from '../social/index.js';
 
 @Injectable()
@@ -18,12 +12,13 @@ export class PasswordChanges {
   constructor(
     private readonly transactions: Transactions,
     private readonly accounts: AccountsService,
-    private readonly credentials: Credentials,
+    private readonly recent: RecentLogins,
     private readonly passwords: Passwords,
     private readonly policy: PasswordPolicy,
     private readonly logins: Logins,
     private readonly codes: LoginCodes,
     private readonly tokens: AccountTokens,
+    private readonly mails: AccountMails,
   ) {}
 
   /**
@@ -32,8 +27,9 @@ export class PasswordChanges {
    * @throws IncorrectPassword if the old password is wrong, or was changed concurrently
    * @throws AppError `VALIDATION_ERROR` if the new one breaks the policy, `RATE_LIMITED` after too many wrong old ones
    */
-  async change({ account, sid }: Principal, input: ChangePasswordInput, client: ClientInfo): Promise<void> {
-    await this.credentials.confirm(account, input.old_password, client);
+  async change(caller: Principal, input: ChangePasswordInput, client: ClientInfo): Promise<void> {
+    const { account, sid } = caller;
+    await this.recent.checkPassword(caller, input.old_password, client);
     await this.policy.check('new_password', input.new_password, account);
     const passwordHash = await this.passwords.hash(input.new_password, client.address);
     await this.transactions.run(async () => {
@@ -41,6 +37,7 @@ export class PasswordChanges {
       await this.logins.endAll(account.id, sid);
       await this.codes.endAll(account.id);
       await this.tokens.endAll(account.id);
+      await this.mails.notify(account, 'password-changed');
     });
   }
 }

@@ -4,6 +4,7 @@ import { AccountsModule } from '../accounts/index.js';
 import { LoginsModule } from '../logins/index.js';
 import { SocialModule } from '../social/index.js';
 import { AccountAdminModule } from './account-admin.module.js';
+import { AccountExports } from './account-exports.js';
 import { AccountDeletions } from './account-deletions.js';
 import { AccountResolver } from './account.resolver.js';
 import { AccountsController } from './accounts.controller.js';
@@ -14,6 +15,6 @@ import { Registrations } from './registrations.js';
 @Module({
   imports: [AccountAdminModule, AccountsModule, AccountMailsModule, LoginsModule, SocialModule],
   controllers: [AccountsController],
-  providers: [AccountDeletions, AccountResolver, PasswordChanges, Registrations],
+  providers: [AccountDeletions, AccountExports, AccountResolver, PasswordChanges, Registrations],
 })
 export class ProfileModule {}

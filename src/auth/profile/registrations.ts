@@ -1,6 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { AppError } from '../../common/errors/errors.js';
+import { Clock } from '../../common/ports/clock.js';
+import { Config } from '../../config/config.js';
 import { AccountMails, MailLimits } from '../account-mails/index.js';
-import { type Account, AccountsService, type RegisterInput } from '../accounts/index.js';
+import { type Account, AccountsService, REGISTRATION_CLOSED, type RegisterInput } from '../accounts/index.js';
+
+/** How long after its registration an account may have an e-mail that is not verified, in milliseconds. */
+const VERIFY_WITHIN = 7 * 24 * 3600_000;
 
 @Injectable()
 export class Registrations {
@@ -8,20 +14,26 @@ export class Registrations {
     private readonly accounts: AccountsService,
     private readonly mails: AccountMails,
     private readonly limits: MailLimits,
+    private readonly config: Config,
+    private readonly clock: Clock,
   ) {}
 
   /**
    * Creates an account, and sends a confirmation link to its address.
    *
    * @param address of the client
-   * @throws AppError as {@link AccountsService.create}
+   * @throws AppError as {@link AccountsService.register}, `FORBIDDEN` if registration is closed
    */
-  register(input: RegisterInput, address: string): Promise<Account> {
+  async register(input: RegisterInput, address: string): Promise<Account> {
+    const { registrationOpen, requireVerifiedEmail } = this.config;
+    if (!registrationOpen) throw new AppError('FORBIDDEN', REGISTRATION_CLOSED);
+    const verifyUntil = new Date(this.clock.now().getTime() + VERIFY_WITHIN);
     return this.accounts.register(input, {
       address,
+      verifyUntil: requireVerifiedEmail ? verifyUntil : null,
       onCreated: async (account) => {
-        await this.mails.verifyEmail(account);
-        await this.limits.take('verify-email', account.email);
+        if ((await this.limits.take('confirmations', account.email)) === 0)
+          await this.mails.verifyEmail(account);
       },
     });
   }

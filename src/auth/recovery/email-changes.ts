@@ -4,8 +4,10 @@ import type { ClientInfo } from '../../common/http/client.js';
 import { isDuplicate } from '../../database/failures.js';
 import { Transactions } from '../../database/transactions.js';
 import { MailOutbox } from '../../mail/index.js';
-import { AccountMails, AccountTokens } from '../account-mails/index.js';
-import { type Account, AccountsService, Credentials, normalizeEmail } from '../accounts/index.js';
+import type { Principal } from '../access/index.js';
+import { AccountMails, AccountTokens, MailLimits } from '../account-mails/index.js';
+import { type Account, AccountsService, normalizeEmail } from '../accounts/index.js';
+import { RecentLogins } from '../logins/index.js';
 import type { ChangeEmailInput } from './recovery.input.js';
 
 export const EMAIL_TAKEN = 'Another account now uses this e-mail address';
@@ -15,25 +17,33 @@ export const EMAIL_TAKEN = 'Another account now uses this e-mail address';
 export class EmailChanges {
   constructor(
     private readonly accounts: AccountsService,
-    private readonly credentials: Credentials,
+    private readonly recent: RecentLogins,
     private readonly tokens: AccountTokens,
     private readonly mails: AccountMails,
+    private readonly limits: MailLimits,
     private readonly outbox: MailOutbox,
     private readonly transactions: Transactions,
   ) {}
 
   /**
-   * Sends a mail to the new address and one to the old. It does not check whether the new address is taken, so that
+   * Sends a mail to the new address and one to the old, unless they got one just now. It does not check whether the new address is taken, so that
    * the response does not reveal accounts.
    *
    * @throws IncorrectPassword
    * @throws AppError `RATE_LIMITED` after too many wrong passwords
    */
-  async request(account: Account, input: ChangeEmailInput, client: ClientInfo): Promise<void> {
+  async request(caller: Principal, input: ChangeEmailInput, client: ClientInfo): Promise<void> {
+    const { account } = caller;
     this.outbox.requireOpen();
-    await this.credentials.confirm(account, input.password, client);
+    await this.recent.checkPassword(caller, input.password, client);
     const email = normalizeEmail(input.new_email)!;
-    await this.transactions.run(() => this.mails.changeEmail(account, email));
+    await this.transactions.run(async () => {
+      if ((await this.limits.take('confirmations', email)) === 0)
+        await this.mails.changeEmail(account, email);
+      if ((await this.limits.take('change notices', account.email)) === 0) {
+        await this.mails.announceChange(account);
+      }
+    });
   }
 
   /** @throws AppError `INVALID_CODE`, `CONFLICT` when the address has been taken; the token stays usable then */
@@ -41,9 +51,10 @@ export class EmailChanges {
     const found = await this.tokens.find('change-email', token);
     try {
       return await this.transactions.run(async () => {
-        const { id } = await this.tokens.consume(found);
-        await this.tokens.endAll(id);
-        return this.accounts.setEmail(id, found.email);
+        const before = await this.tokens.consume(found);
+        await this.tokens.endAll(before.id);
+        await this.mails.notify(before, 'email-changed');
+        return this.accounts.setEmail(before.id, found.email);
       });
     } catch (error) {
       if (!isDuplicate(error)) throw error;

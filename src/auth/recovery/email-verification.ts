@@ -9,7 +9,7 @@ import { AccountMails, AccountTokens, MailLimits } from '../account-mails/index.
 import { type Account, AccountsService, Credentials, LoginInput } from '../accounts/index.js';
 
 export const ALREADY_VERIFIED = 'The e-mail address is already verified';
-export const MAIL_LIMIT = 'A mail was sent less than a minute ago; look for it, or wait';
+export const MAIL_LIMIT = 'A mail was sent less than a minute ago, or 20 within a day; look for it, or wait';
 
 /** Verifies the e-mail of accounts. */
 @Injectable()
@@ -44,7 +44,7 @@ export class EmailVerification {
     if (account.isEmailVerified) throw new AppError('CONFLICT', ALREADY_VERIFIED);
     this.outbox.requireOpen();
     await this.transactions.run(async () => {
-      const seconds = await this.limits.take('verify-email', account.email);
+      const seconds = await this.limits.take('confirmations', account.email);
       if (seconds > 0) {
         throw new AppError('RATE_LIMITED', MAIL_LIMIT, { headers: { 'retry-after': String(seconds) } });
       }

@@ -1,21 +1,26 @@
-import { Body, Controller, HttpCode, HttpStatus, Post, UseFilters, VERSION_NEUTRAL } from '@nestjs/common';
+import { Body, Controller, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { SmallBodies } from '../../common/http/json-body.js';
 import { NoStore } from '../../common/http/route-config.js';
 import { Client, type ClientInfo } from '../../common/http/client.js';
-import { ThrowsOther, Returns, ReturnsMessage, Throws } from '../../common/openapi/returns.js';
+import { Returns, ReturnsMessage, Throws } from '../../common/openapi/returns.js';
 import { MESSAGES } from '../../common/errors/messages.js';
 import { OptionalBody } from '../../common/http/request-of.js';
-import { CurrentAccount, Public, PublicWithAccount } from '../access/index.js';
+import {
+  CurrentAccount,
+  CurrentPrincipal,
+  type Principal,
+  Public,
+  PublicWithAccount,
+} from '../access/index.js';
 import {
   type Account,
   AccountView,
-  INCORRECT_PASSWORD,
-  IncorrectPasswordFilter,
   LoginInput,
   toAccountView,
   TOO_MANY_FAILURES,
 } from '../accounts/index.js';
+import { ChecksPassword } from '../logins/index.js';
 import { EMAIL_TAKEN, EmailChanges } from './email-changes.js';
 import { ALREADY_VERIFIED, EmailVerification, MAIL_LIMIT } from './email-verification.js';
 import { ChangeEmailInput, TokenInput } from './recovery.input.js';
@@ -73,16 +78,15 @@ export class EmailController {
       'It changes when the new address is confirmed. The response is the same for an address that is taken.',
   })
   @ReturnsMessage('A mail is on its way to the new address')
-  @ThrowsOther(400, INCORRECT_PASSWORD)
+  @ChecksPassword()
   @Throws({ RATE_LIMITED: TOO_MANY_FAILURES })
   @HttpCode(HttpStatus.ACCEPTED)
-  @UseFilters(IncorrectPasswordFilter)
   async change(
-    @CurrentAccount() account: Account,
+    @CurrentPrincipal() caller: Principal,
     @Body() input: ChangeEmailInput,
     @Client() client: ClientInfo,
   ): Promise<{ message: string }> {
-    await this.changes.request(account, input, client);
+    await this.changes.request(caller, input, client);
     return { message: 'A mail is on its way to the new address' };
   }
 

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { SecurityEvents } from '../../common/ports/security-events.js';
 import { Transactions } from '../../database/transactions.js';
 import { MailOutbox } from '../../mail/index.js';
 import { AccountMails, AccountTokens, MailLimits } from '../account-mails/index.js';
-import { AccountsService, PasswordPolicy, Passwords } from '../accounts/index.js';
+import { AccountsService, emailKey, PasswordPolicy, Passwords } from '../accounts/index.js';
+import { ApiKeys } from '../api-keys/index.js';
 import { Logins } from '../logins/index.js';
 import { LoginCodes, SocialIdentities } from '../social/index.js';
 import type { ConfirmResetInput } from './recovery.input.js';
@@ -21,14 +23,17 @@ export class PasswordResets {
     private readonly mails: AccountMails,
     private readonly limits: MailLimits,
     private readonly outbox: MailOutbox,
+    private readonly apiKeys: ApiKeys,
+    private readonly security: SecurityEvents,
     private readonly transactions: Transactions,
   ) {}
 
   /** Does the same work for every address: the account is looked up when the mail is sent. */
   async request(email: string): Promise<void> {
     this.outbox.requireOpen();
+    this.security.record('reset_requested', { email: emailKey(email) });
     await this.transactions.run(async () => {
-      const seconds = await this.limits.take('reset-password', email);
+      const seconds = await this.limits.take('resets', email);
       if (seconds === 0) await this.mails.resetPassword(email);
     });
   }
@@ -54,6 +59,8 @@ export class PasswordResets {
       await this.logins.endAll(account.id);
       await this.codes.endAll(account.id);
       await this.tokens.endAll(account.id);
+      await this.apiKeys.removeAll(account.id);
+      await this.mails.notifyUnverified(account, 'password-changed');
     });
   }
 }

@@ -1,5 +1,5 @@
 import { Text } from '../../common/validation/text.js';
-import { EmailAddress } from '../accounts/index.js';
+import { EmailAddress, NewEmailAddress } from '../accounts/index.js';
 
 export class TokenInput {
   @Text()
@@ -7,7 +7,7 @@ export class TokenInput {
 }
 
 export class ChangeEmailInput {
-  @EmailAddress()
+  @NewEmailAddress()
   new_email!: string;
 
   @Text()

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AccountMailsModule } from '../account-mails/index.js';
 import { AccountsModule } from '../accounts/index.js';
+import { ApiKeysModule } from '../api-keys/index.js';
 import { LoginsModule } from '../logins/index.js';
 import { SocialModule } from '../social/index.js';
 import { EmailChanges } from './email-changes.js';
@@ -11,7 +12,7 @@ import { PasswordResets } from './password-resets.js';
 
 /** What links in mails do: verify and change the e-mail address, and reset the password. */
 @Module({
-  imports: [AccountsModule, AccountMailsModule, LoginsModule, SocialModule],
+  imports: [AccountsModule, AccountMailsModule, ApiKeysModule, LoginsModule, SocialModule],
   controllers: [EmailController, PasswordResetController],
   providers: [EmailChanges, EmailVerification, PasswordResets],
 })

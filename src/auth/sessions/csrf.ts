@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { deriveKeys, type Keys } from '../../config/derive-keys.js';
 import { AppError } from '../../common/errors/errors.js';
 import { MESSAGES } from '../../common/errors/messages.js';
+import { SecurityEvents } from '../../common/ports/security-events.js';
 import { isSafe } from '../../common/http/methods.js';
 import { Config } from '../../config/config.js';
 
@@ -17,7 +18,10 @@ const HEADER = 'x-csrf-token';
 export class Csrf {
   private readonly keys: Keys;
 
-  constructor(config: Config) {
+  constructor(
+    config: Config,
+    private readonly security: SecurityEvents,
+  ) {
     this.keys = deriveKeys(config, 'csrf');
   }
 
@@ -34,6 +38,7 @@ export class Csrf {
       return sent.length === right.length && timingSafeEqual(sent, right);
     };
     if (this.keys.accepted.some(isRight)) return;
+    this.security.record('csrf_failed');
     throw new AppError('CSRF_FAILED', MESSAGES.CSRF_FAILED);
   }
 }

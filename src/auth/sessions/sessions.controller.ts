@@ -15,9 +15,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Client, type ClientInfo } from '../../common/http/client.js';
 import { SmallBodies } from '../../common/http/json-body.js';
 import { NoStore } from '../../common/http/route-config.js';
-import { Returns, Throws } from '../../common/openapi/returns.js';
+import { AcceptsOneOf, Returns, ReturnsOneOf, Throws } from '../../common/openapi/returns.js';
 import { CurrentPrincipal, Public, SessionOnly } from '../access/index.js';
 import { EMAIL_NOT_VERIFIED, LoginInput, TOO_MANY_FAILURES } from '../accounts/index.js';
+import { SecondStepInput, SecondStepRequired, WRONG_CODE } from '../factors/index.js';
+import { PasskeySessionInput, WRONG_PASSKEY } from '../passkeys/index.js';
 import { SessionCookie } from './session-cookie.js';
 import { SessionView } from './session.view.js';
 import { type Session, SessionsService } from './sessions.service.js';
@@ -33,24 +35,31 @@ export class SessionsController {
   ) {}
 
   @Post()
-  @ApiOperation({ summary: 'Logs in, and sets a session cookie' })
-  @Returns(SessionView)
-  @Throws({
-    UNAUTHENTICATED: 'The e-mail or the password is wrong',
+  @ApiOperation({
+    summary: 'Logs in, and sets a session cookie',
+    description:
+      'With an e-mail and a password, or the response of a passkey. For an account with a second factor, the response to a password has an `mfa_token` instead of a cookie; a second call with it and a `code` opens the session.',
+  })
+  @AcceptsOneOf(LoginInput, SecondStepInput, PasskeySessionInput)
+  @ReturnsOneOf(SessionView, SecondStepRequired)
+  @Throws('TOKEN_NOT_VALID', {
+    VALIDATION_ERROR: 'email must be a string; password must be a string',
+    UNAUTHENTICATED: ['The e-mail or the password is wrong', WRONG_CODE, WRONG_PASSKEY],
     FORBIDDEN: EMAIL_NOT_VERIFIED,
     RATE_LIMITED: TOO_MANY_FAILURES,
   })
   @Public()
   @HttpCode(HttpStatus.OK)
   async logIn(
-    @Body() input: LoginInput,
+    @Body() body: unknown,
     @Client() client: ClientInfo,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<SessionView> {
-    const { view, credential } = await this.sessions.logIn(input, client, this.cookie.read(request));
-    this.cookie.write(reply, credential);
-    return view;
+  ): Promise<SessionView | SecondStepRequired> {
+    const result = await this.sessions.logIn(body, client, this.cookie.read(request));
+    if (result instanceof SecondStepRequired) return result;
+    this.cookie.write(reply, result.credential);
+    return result.view;
   }
 
   @Get()

@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/index.js';
+import { FactorsModule } from '../factors/index.js';
 import { LoginsModule } from '../logins/index.js';
+import { PasskeysModule } from '../passkeys/index.js';
 import { Csrf } from './csrf.js';
 import { SessionCookie } from './session-cookie.js';
 import { SessionStrategy } from './session.strategy.js';
@@ -10,7 +12,7 @@ import { SessionsService } from './sessions.service.js';
 
 /** Logins of browsers, by cookie. */
 @Module({
-  imports: [AccountsModule, LoginsModule],
+  imports: [AccountsModule, FactorsModule, LoginsModule, PasskeysModule],
   controllers: [SessionsController],
   providers: [Csrf, SessionCookie, SessionStrategy, Sessions, SessionsService],
 })

@@ -1,8 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { ClientInfo } from '../../common/http/client.js';
+import { checkInput } from '../../common/validation/input.pipe.js';
 import type { Principal } from '../access/index.js';
-import { badCredentials, Credentials, type LoginInput, toAccountView } from '../accounts/index.js';
+import { badCredentials, toAccountView } from '../accounts/index.js';
+import { LoginSteps, SecondStepRequired } from '../factors/index.js';
 import { Logins } from '../logins/index.js';
+import { PasskeyLogins, PasskeySessionInput } from '../passkeys/index.js';
 import { Csrf } from './csrf.js';
 import type { SessionView } from './session.view.js';
 import { Sessions } from './sessions.js';
@@ -14,7 +17,8 @@ export type Session = Pick<Required<Principal>, 'account' | 'sid'>;
 @Injectable()
 export class SessionsService {
   constructor(
-    private readonly credentials: Credentials,
+    private readonly steps: LoginSteps,
+    private readonly passkeys: PasskeyLogins,
     private readonly sessions: Sessions,
     private readonly logins: Logins,
     private readonly csrf: Csrf,
@@ -24,16 +28,20 @@ export class SessionsService {
    * Opens a session under a new id, and ends the browser's former one, which prevents session fixation
    * (OWASP).
    *
+   * @param body either step of a login, or the response of a passkey
    * @param former the credential of the browser's former session
-   * @returns the credential of the new one as well
-   * @throws AppError as {@link Credentials.check}
+   * @returns the credential of the new one as well, once the login is complete
+   * @throws AppError as {@link LoginSteps.take}, {@link PasskeyLogins.authenticate}
    */
   async logIn(
-    { email, password }: LoginInput,
+    body: unknown,
     client: ClientInfo,
     former = '',
-  ): Promise<{ view: SessionView; credential: string }> {
-    const account = await this.credentials.check(email, password, client);
+  ): Promise<{ view: SessionView; credential: string } | SecondStepRequired> {
+    const account = isPasskey(body)
+      ? await this.passkeys.authenticate((await checkInput(PasskeySessionInput, body)).passkey)
+      : await this.steps.take(body, client);
+    if (account instanceof SecondStepRequired) return account;
     const session = await this.sessions.open(account, client);
     if (!session) throw badCredentials();
     await this.sessions.end(former);
@@ -48,3 +56,6 @@ export class SessionsService {
     await this.logins.endOne(account.id, sid);
   }
 }
+
+const isPasskey = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && Object.hasOwn(body, 'passkey');

@@ -2,9 +2,8 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../../common/ports/clock.js';
 import type { ClientInfo } from '../../common/http/client.js';
-import { Queries } from '../../database/queries.js';
 import type { LoginInfo } from '../access/index.js';
-import { type Account, ACCOUNT, type AccountRow, toAccount } from '../accounts/index.js';
+import type { Account } from '../accounts/index.js';
 import { Logins } from '../logins/index.js';
 
 /** How long an unused session is valid, in milliseconds. */
@@ -30,7 +29,6 @@ export class Sessions {
   private readonly logger = new Logger(Sessions.name);
 
   constructor(
-    private readonly queries: Queries,
     private readonly logins: Logins,
     private readonly clock: Clock,
   ) {}
@@ -48,21 +46,11 @@ export class Sessions {
   /** The account of a cookie: `null` when the session is unknown or ended, or the account is inactive. */
   async find(credential: string, client: ClientInfo): Promise<[Account, LoginInfo] | null> {
     const parameters = parse(credential);
-    if (!parameters) return null;
+    const found = parameters && (await this.logins.find(parameters));
+    if (!found) return null;
     const now = this.clock.now();
-    const row = await this.queries.one<AccountRow & { readonly lastUsedAt: string }>(
-      `SELECT ${ACCOUNT}, "lastUsedAt" FROM accounts JOIN (
-         SELECT account_id, last_used_at AS "lastUsedAt" FROM logins
-         WHERE id = :id AND secret_hash = :hash AND expires_at > :now
-       ) AS login ON login.account_id = accounts.id WHERE is_active`,
-      { ...parameters, now: now.toISOString() },
-    );
-    if (!row) return null;
-    const { lastUsedAt, ...account } = row;
-    if (now.getTime() - Date.parse(lastUsedAt) >= RESOLUTION) {
-      this.recordUse(parameters.id, now, client);
-    }
-    return [toAccount(account), { sid: parameters.id, kind: 'cookie' }];
+    if (now.getTime() - found.lastUsedAt.getTime() >= RESOLUTION) this.recordUse(parameters.id, now, client);
+    return [found.account, found.login];
   }
 
   /** Not awaited: reading by cookie also works while the database cannot write. The next request tries again. */
@@ -75,15 +63,15 @@ export class Sessions {
   /** Ends the session of a cookie, if there is one. */
   async end(credential: string): Promise<void> {
     const parameters = parse(credential);
-    if (parameters) await this.logins.endCookie(parameters.id, parameters.hash);
+    if (parameters) await this.logins.endCookie(parameters.id, parameters.secretHash);
   }
 }
 
 const expiryFrom = (now: Date): Date => new Date(now.getTime() + LIFETIME);
 
-function parse(credential: string): { id: string; hash: string } | undefined {
+function parse(credential: string): { id: string; secretHash: string } | undefined {
   const [, id, secret] = CREDENTIAL.exec(credential) ?? [];
-  return id !== undefined && secret !== undefined ? { id, hash: hash(secret) } : undefined;
+  return id !== undefined && secret !== undefined ? { id, secretHash: hash(secret) } : undefined;
 }
 
 /** 256 random bits need neither a salt nor a slow hash. */

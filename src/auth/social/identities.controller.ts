@@ -9,15 +9,19 @@ import {
   Res,
   VERSION_NEUTRAL,
 } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { Client, type ClientInfo } from '../../common/http/client.js';
+import { OptionalBody } from '../../common/http/request-of.js';
+import { checkInput } from '../../common/validation/input.pipe.js';
 import { SmallBodies } from '../../common/http/json-body.js';
 import { NoStore } from '../../common/http/route-config.js';
 import { Returns, ReturnsList, Throws } from '../../common/openapi/returns.js';
 import { CurrentAccount, CurrentPrincipal, type Principal } from '../access/index.js';
-import { type Account, EMAIL_NOT_VERIFIED } from '../accounts/index.js';
+import { type Account, EMAIL_NOT_VERIFIED, LAST_WAY, TOO_MANY_FAILURES } from '../accounts/index.js';
+import { ChecksPassword, NOT_RECENT, RecentInput } from '../logins/index.js';
 import { AuthorizationView, IdentityView, toIdentityView } from './identity.view.js';
-import { LAST_WAY, NO_SUCH_IDENTITY, SocialIdentities } from './social-identities.js';
+import { NO_SUCH_IDENTITY, SocialIdentities } from './social-identities.js';
 import { FlowCookie } from './login-flows.js';
 import { SocialLinks } from './social-links.js';
 
@@ -42,27 +46,49 @@ export class IdentitiesController {
 
   @Delete('identities/:id')
   @ApiOperation({ summary: 'Removes an identity from the calling account' })
-  @Throws({ NOT_FOUND: NO_SUCH_IDENTITY, CONFLICT: LAST_WAY })
+  @ApiBody({ type: RecentInput, required: false })
+  @ChecksPassword()
+  @Throws({
+    NOT_FOUND: NO_SUCH_IDENTITY,
+    CONFLICT: LAST_WAY,
+    FORBIDDEN: NOT_RECENT,
+    RATE_LIMITED: TOO_MANY_FAILURES,
+  })
   @HttpCode(HttpStatus.NO_CONTENT)
-  unlink(@CurrentAccount() account: Account, @Param('id') id: string): Promise<void> {
-    return this.identities.unlink(account.id, id);
+  async unlink(
+    @CurrentPrincipal() caller: Principal,
+    @Param('id') id: string,
+    @OptionalBody() body: RecentInput,
+    @Client() client: ClientInfo,
+  ): Promise<void> {
+    await this.links.remove(caller, id, await checkInput(RecentInput, body), client);
   }
 
   @Post('social/:provider/link')
   @ApiOperation({ summary: 'Starts to link an identity at a provider to the calling account' })
+  @ApiBody({ type: RecentInput, required: false })
   @Returns(AuthorizationView)
+  @ChecksPassword()
   @Throws({
     NOT_FOUND: 'Provider not found',
-    FORBIDDEN: EMAIL_NOT_VERIFIED,
+    FORBIDDEN: [NOT_RECENT, EMAIL_NOT_VERIFIED],
+    RATE_LIMITED: TOO_MANY_FAILURES,
     SERVICE_UNAVAILABLE: 'This provider is not configured here',
   })
   @HttpCode(HttpStatus.OK)
   async link(
     @CurrentPrincipal() caller: Principal,
     @Param('provider') provider: string,
+    @OptionalBody() body: RecentInput,
+    @Client() client: ClientInfo,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AuthorizationView> {
-    const { url, cookie } = await this.links.start(provider, caller);
+    const { url, cookie } = await this.links.start(
+      provider,
+      caller,
+      await checkInput(RecentInput, body),
+      client,
+    );
     this.cookie.write(reply, cookie);
     return { authorization_url: url };
   }

@@ -1,8 +1,9 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AccountData, rowsOf } from '../../common/retention/account-data.js';
+import { AccountData, exportOf, rowsOf } from '../../common/retention/account-data.js';
 import { Purger } from '../../common/retention/purger.js';
 import { AccountsModule } from '../accounts/index.js';
+import { toIdentityView } from './identity.view.js';
 import { LoginCode } from './login-code.entity.js';
 import { LoginCodes } from './login-codes.js';
 import { SocialIdentities } from './social-identities.js';
@@ -15,8 +16,12 @@ import { SocialIdentity } from './social-identity.entity.js';
   exports: [LoginCodes, SocialIdentities],
 })
 export class IdentitiesModule {
-  constructor(purger: Purger, accountData: AccountData) {
+  constructor(purger: Purger, accountData: AccountData, identities: SocialIdentities) {
     purger.register('login_codes');
     accountData.register(rowsOf('login_codes'), rowsOf('social_identities'));
+    accountData.registerExport(
+      'identities',
+      exportOf((id) => identities.list(id), toIdentityView),
+    );
   }
 }

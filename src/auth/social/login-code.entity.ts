@@ -17,6 +17,10 @@ export class LoginCode {
   @JoinColumn({ name: 'account_id', foreignKeyConstraintName: 'login_codes_account_id_fkey' })
   account?: Account;
 
+  /** The `code_challenge` (S256, RFC 7636) of the client that may exchange the code; null if it sent none. */
+  @TextColumn('code_challenge', { nullable: true })
+  codeChallenge!: string | null;
+
   @TimestampColumn('expires_at')
   expiresAt!: Date;
 }

@@ -22,12 +22,20 @@ export class LoginCodes {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws AppError `UNAUTHENTICATED` when the account has just been deleted */
-  async issue({ id }: Account): Promise<string> {
+  /**
+   * @param codeChallenge of the client that may exchange the code (S256, RFC 7636)
+   * @throws AppError `UNAUTHENTICATED` when the account has just been deleted
+   */
+  async issue({ id }: Account, codeChallenge?: string): Promise<string> {
     const code = randomBytes(32).toString('base64url');
     const expiresAt = new Date(this.clock.now().getTime() + LIFETIME);
     try {
-      await this.codes.insert({ id: hash(code), accountId: id, expiresAt });
+      await this.codes.insert({
+        id: hash(code),
+        accountId: id,
+        codeChallenge: codeChallenge ?? null,
+        expiresAt,
+      });
     } catch (error) {
       if (!isForeignKeyViolation(error)) throw error;
       throw new AppError('UNAUTHENTICATED', MESSAGES.UNAUTHENTICATED, { cause: error });
@@ -40,12 +48,20 @@ export class LoginCodes {
     await this.codes.delete({ accountId });
   }
 
-  /** The account of a code. One statement consumes it: of any number of concurrent attempts, exactly one succeeds. */
-  async redeem(code: string): Promise<number | undefined> {
+  /**
+   * The account of a code, if the verifier is the one of its challenge. One statement consumes it: of any number of concurrent attempts, exactly one succeeds.
+   */
+  async redeem(code: string, codeVerifier: string | undefined): Promise<number | undefined> {
     // SQL, because TypeORM rejects `DELETE … RETURNING` on SQLite.
     const [row] = await this.transactions.execute<{ accountId: number }>(
-      'DELETE FROM login_codes WHERE id = :hash AND expires_at > :now RETURNING account_id AS "accountId"',
-      { hash: hash(code), now: this.clock.now().toISOString() },
+      `DELETE FROM login_codes WHERE id = :hash AND expires_at > :now
+         AND code_challenge IS NOT DISTINCT FROM CAST(:challenge AS text)
+       RETURNING account_id AS "accountId"`,
+      {
+        hash: hash(code),
+        challenge: codeVerifier === undefined ? null : hash(codeVerifier),
+        now: this.clock.now().toISOString(),
+      },
     );
     return row?.accountId;
   }

@@ -9,8 +9,11 @@ import { Config } from '../../config/config.js';
 /** How long a login at the provider may take, in seconds. */
 const LIFETIME = 600;
 
-/** A random number, the end of the flow, and the login (`sid`) that the identity is linked to, if it is a link. */
-const COOKIE = /^[\w-]{22}\.(\d{1,12})(?:\.([\w-]{1,64}))?$/;
+/**
+ * A random number, the end of the flow, the login (`sid`) that the identity is linked to, if it is a link, and the
+ * `code_challenge` of the client, if it sent one.
+ */
+const COOKIE = /^[\w-]{22}\.(\d{1,12})(?:\.([\w-]{1,64}))?(?:\.\.([\w-]{43}))?$/;
 
 /** What a flow sends to the provider and checks in the callback. */
 export interface LoginFlow {
@@ -21,6 +24,8 @@ export interface LoginFlow {
   readonly codeVerifier: string;
   /** The login whose account gets the identity; undefined for a social login. */
   readonly linkTo: string | undefined;
+  /** Of the client that may exchange the one-time code (S256, RFC 7636). */
+  readonly codeChallenge: string | undefined;
 }
 
 /** The cookie that binds a flow to its browser. */
@@ -47,11 +52,14 @@ export class LoginFlows {
     this.keys = deriveKeys(config, 'social-login');
   }
 
-  /** @param linkTo see {@link LoginFlow} @returns the value of the cookie as well */
-  start(provider: string, linkTo?: string): { flow: LoginFlow; cookie: string } {
+  /** @returns the value of the cookie as well */
+  start(
+    provider: string,
+    { linkTo, codeChallenge }: Partial<Pick<LoginFlow, 'linkTo' | 'codeChallenge'>>,
+  ): { flow: LoginFlow; cookie: string } {
     const expires = Math.floor(this.clock.now().getTime() / 1000) + LIFETIME;
     const parts = [randomBytes(16).toString('base64url'), expires, ...(linkTo === undefined ? [] : [linkTo])];
-    const cookie = parts.join('.');
+    const cookie = parts.join('.') + (codeChallenge === undefined ? '' : `..${codeChallenge}`);
     return { flow: flowOf(this.keys.current, provider, cookie), cookie };
   }
 
@@ -81,6 +89,12 @@ export class LoginFlows {
 function flowOf(key: KeyObject, provider: string, value: string): LoginFlow {
   const derive = (part: string) =>
     createHmac('sha256', key).update(`${part} ${provider} ${value}`).digest('base64url');
-  const linkTo = COOKIE.exec(value)?.[2];
-  return { state: derive('state'), nonce: derive('nonce'), codeVerifier: derive('verifier'), linkTo };
+  const [, , linkTo, codeChallenge] = COOKIE.exec(value) ?? [];
+  return {
+    state: derive('state'),
+    nonce: derive('nonce'),
+    codeVerifier: derive('verifier'),
+    linkTo,
+    codeChallenge,
+  };
 }

@@ -2,8 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/errors/errors.js';
 import { isStorable } from '../../common/validation/text.js';
 import { isDuplicate } from '../../database/failures.js';
+import { Config } from '../../config/config.js';
 import { Transactions } from '../../database/transactions.js';
-import { type Account, AccountsService, normalizeEmail } from '../accounts/index.js';
+import {
+  type Account,
+  AccountsService,
+  isSameEmail,
+  normalizeNewEmail,
+  REGISTRATION_CLOSED,
+} from '../accounts/index.js';
 import type { SocialProfile } from './providers/social-provider.js';
 import { SocialIdentities } from './social-identities.js';
 
@@ -19,6 +26,9 @@ const SUBJECT_LENGTH = 255;
 export const UNVERIFIED_OWNER =
   'An account with this e-mail exists, but the e-mail is not verified; log in to that account and link the provider there';
 
+export const SIMILAR_EMAIL =
+  'An account with an e-mail that differs only in its letters exists; log in to that account and link the provider there';
+
 /** Finds or creates the account of a social login. */
 @Injectable()
 export class SocialAccounts {
@@ -26,6 +36,7 @@ export class SocialAccounts {
     private readonly identities: SocialIdentities,
     private readonly transactions: Transactions,
     private readonly accounts: AccountsService,
+    private readonly config: Config,
   ) {}
 
   /**
@@ -43,9 +54,10 @@ export class SocialAccounts {
       if (known) return active(known.account!);
       const email = emailOf(profile);
       const owner = await this.accounts.findByEmail(email);
-      if (owner) rejectUnlessOwner(owner, profile);
+      if (owner) rejectUnlessOwner(owner, profile, email);
       // Without the provider's verification, the address could be another person's.
       else if (!profile.emailVerified) throw emailFault('email must be verified by the provider first');
+      if (!owner && !this.config.registrationOpen) throw new AppError('FORBIDDEN', REGISTRATION_CLOSED);
       try {
         return await this.transactions.run(async () => {
           const account = owner
@@ -74,13 +86,14 @@ class OwnerChanged extends Error {}
 
 /** @throws AppError `VALIDATION_ERROR` */
 function emailOf({ email: sent }: SocialProfile): string {
-  const email = normalizeEmail(sent ?? '');
+  const email = normalizeNewEmail(sent ?? '');
   if (email === undefined) throw emailFault('The provider did not return an e-mail address for your account');
   return email;
 }
 
 /** Prevents taking over an unverified account, and preparing one for another person. */
-function rejectUnlessOwner(account: Account, { emailVerified }: SocialProfile): void {
+function rejectUnlessOwner(account: Account, { emailVerified }: SocialProfile, email: string): void {
+  if (!isSameEmail(account.email, email)) throw new AppError('CONFLICT', SIMILAR_EMAIL);
   if (!emailVerified || !account.isEmailVerified) {
     throw new AppError('CONFLICT', UNVERIFIED_OWNER);
   }

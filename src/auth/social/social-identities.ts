@@ -6,7 +6,13 @@ import { AppError } from '../../common/errors/errors.js';
 import { NO_ROW, toId } from '../../common/validation/id.js';
 import { isDuplicate } from '../../database/failures.js';
 import { Transactions } from '../../database/transactions.js';
-import { AccountsService, EMAIL_NOT_VERIFIED, NO_PASSWORD } from '../accounts/index.js';
+import {
+  type Account,
+  accountDeleted,
+  AccountsService,
+  EMAIL_NOT_VERIFIED,
+  LoginWays,
+} from '../accounts/index.js';
 import { SocialIdentity } from './social-identity.entity.js';
 
 /** The identities at providers that accounts can log in with. */
@@ -16,8 +22,11 @@ export class SocialIdentities {
     @InjectRepository(SocialIdentity) private readonly identities: Repository<SocialIdentity>,
     private readonly transactions: Transactions,
     private readonly accounts: AccountsService,
+    private readonly ways: LoginWays,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    ways.register((accountId) => this.identities.countBy({ accountId }));
+  }
 
   list(accountId: number): Promise<SocialIdentity[]> {
     return this.identities.find({ where: { accountId }, order: { id: 'ASC' } });
@@ -35,16 +44,22 @@ export class SocialIdentities {
   /**
    * Links an identity to the account; linking it again changes nothing.
    *
+   * @param onLinked runs in the same transaction
    * @throws AppError `FORBIDDEN` while the e-mail of the account is not verified, `CONFLICT` when another
    * account has the identity
    */
-  async link(accountId: number, provider: string, subject: string): Promise<SocialIdentity> {
+  async link(
+    accountId: number,
+    { provider, subject }: Pick<SocialIdentity, 'provider' | 'subject'>,
+    onLinked: (account: Account) => Promise<void>,
+  ): Promise<SocialIdentity> {
     try {
       await this.transactions.run(async () => {
         const account = await this.accounts.lock(accountId);
         // The person may have lost the address, or never have owned it.
         if (!account?.isActive || !account.isEmailVerified) throw emailNotVerified();
         await this.add(accountId, provider, subject);
+        await onLinked(account);
       });
     } catch (error) {
       if (!isDuplicate(error)) throw error;
@@ -56,19 +71,18 @@ export class SocialIdentities {
 
   /**
    * @param id as in the path
+   * @param onRemoved runs in the same transaction
    * @throws AppError `NOT_FOUND` if the account has no such identity, `CONFLICT` for the last way to log in
    */
-  async unlink(accountId: number, id: string): Promise<void> {
+  async unlink(accountId: number, id: string, onRemoved: (account: Account) => Promise<void>): Promise<void> {
     await this.transactions.run(async () => {
-      // Of two concurrent removals, the second must see that only one identity is left.
       const account = await this.accounts.lock(accountId);
-      const identities = await this.list(accountId);
-      const identity = identities.find((each) => each.id === (toId(id) ?? NO_ROW));
+      if (!account) throw accountDeleted();
+      const identity = await this.identities.findOneBy({ id: toId(id) ?? NO_ROW, accountId });
       if (!identity) throw new AppError('NOT_FOUND', NO_SUCH_IDENTITY);
-      if (identities.length === 1 && account?.passwordHash === NO_PASSWORD) {
-        throw new AppError('CONFLICT', LAST_WAY);
-      }
+      await this.ways.requireAnother(account);
       await this.identities.delete({ id: identity.id });
+      await onRemoved(account);
     });
   }
 
@@ -82,5 +96,3 @@ export const emailNotVerified = (): AppError => new AppError('FORBIDDEN', EMAIL_
 
 export const LINKED_ELSEWHERE = 'This identity is linked to another account; unlink it there first';
 export const NO_SUCH_IDENTITY = 'Your account has no identity with this id';
-export const LAST_WAY =
-  'This is the only way to log in to your account; set a password first with POST /auth/password/reset/';

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { auditAccount } from '../../common/ports/audit-trail.js';
 import { AppError } from '../../common/errors/errors.js';
+import type { ClientInfo } from '../../common/http/client.js';
 import type { Principal } from '../access/index.js';
-import { Logins } from '../logins/index.js';
+import { AccountMails } from '../account-mails/index.js';
+import { Logins, type RecentInput, RecentLogins } from '../logins/index.js';
 import { LoginFlows } from './login-flows.js';
 import { ProviderClients } from './provider-clients.js';
 import type { SocialProfile } from './providers/social-provider.js';
@@ -24,18 +26,28 @@ export class SocialLinks {
     private readonly flows: LoginFlows,
     private readonly identities: SocialIdentities,
     private readonly logins: Logins,
+    private readonly recent: RecentLogins,
+    private readonly mails: AccountMails,
   ) {}
 
   /**
    * @returns the address of the provider's login page, and the cookie of the flow
-   * @throws AppError `FORBIDDEN` while the e-mail is not verified, and as {@link ProviderClients.authorizationUrl}
+   * @throws IncorrectPassword
+   * @throws AppError `FORBIDDEN` without a recent login, or while the e-mail is not verified, and as {@link ProviderClients.authorizationUrl}
    */
-  async start(provider: string, { account, sid }: Principal): Promise<StartedFlow> {
+  async start(
+    provider: string,
+    caller: Principal,
+    input: RecentInput,
+    client: ClientInfo,
+  ): Promise<StartedFlow> {
+    const { account, sid } = caller;
     this.clients.requireConfigured(provider);
+    await this.recent.require(caller, input, client);
     if (!account.isEmailVerified) throw emailNotVerified();
     if (sid === undefined)
       throw new AppError('UNAUTHENTICATED', 'Log in with a session or a token to do this');
-    const { flow, cookie } = this.flows.start(provider, sid);
+    const { flow, cookie } = this.flows.start(provider, { linkTo: sid });
     return { url: await this.clients.authorizationUrl(provider, flow), cookie };
   }
 
@@ -53,6 +65,19 @@ export class SocialLinks {
       );
     }
     auditAccount(accountId);
-    return this.identities.link(accountId, provider, subject);
+    return this.identities.link(accountId, { provider, subject }, (account) =>
+      this.mails.notify(account, 'identity-added'),
+    );
+  }
+
+  /**
+   * @throws IncorrectPassword
+   * @throws AppError `FORBIDDEN` without a recent login, and as {@link SocialIdentities.unlink}
+   */
+  async remove(caller: Principal, id: string, input: RecentInput, client: ClientInfo): Promise<void> {
+    await this.recent.require(caller, input, client);
+    await this.identities.unlink(caller.account.id, id, (account) =>
+      this.mails.notify(account, 'identity-removed'),
+    );
   }
 }

@@ -12,13 +12,13 @@ import {
   Res,
   VERSION_NEUTRAL,
 } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   Returns,
   ReturnsRedirect,
   ReturnsList,
-  ReturnsViewOrData,
+  ReturnsViewsOrData,
   Throws,
 } from '../../common/openapi/returns.js';
 import { SmallBodies } from '../../common/http/json-body.js';
@@ -26,13 +26,20 @@ import { Audited, NoStore } from '../../common/http/route-config.js';
 import { Client, type ClientInfo } from '../../common/http/client.js';
 import { firstValue, type QueryParameters } from '../../common/http/query.js';
 import { Public } from '../access/index.js';
-import { EMAIL_NOT_VERIFIED } from '../accounts/index.js';
+import { EMAIL_NOT_VERIFIED, REGISTRATION_CLOSED } from '../accounts/index.js';
+import { SecondStepRequired } from '../factors/index.js';
 import { TokenPair } from '../tokens/index.js';
 import { IdentityView } from './identity.view.js';
 import { FlowCookie } from './login-flows.js';
 import { ExchangeInput } from './social.input.js';
-import { type Finished, ProviderView, SocialService } from './social.service.js';
-import { UNVERIFIED_OWNER } from './social-accounts.js';
+import {
+  type Finished,
+  ProviderView,
+  SocialService,
+  WRONG_CHALLENGE,
+  WRONG_LOGIN_CODE,
+} from './social.service.js';
+import { SIMILAR_EMAIL, UNVERIFIED_OWNER } from './social-accounts.js';
 import { LINKED_ELSEWHERE } from './social-identities.js';
 
 const PROVIDER_ERRORS = {
@@ -61,38 +68,49 @@ export class SocialController {
   @Post('exchange')
   @ApiOperation({ summary: 'Exchanges the one-time code of a social login for tokens' })
   @Returns(TokenPair)
-  @Throws('TOKEN_NOT_VALID')
+  @Throws({ INVALID_CODE: WRONG_LOGIN_CODE })
   @HttpCode(HttpStatus.OK)
-  exchange(@Body() { code }: ExchangeInput, @Client() client: ClientInfo): Promise<TokenPair> {
-    return this.social.exchange(code, client);
+  exchange(@Body() input: ExchangeInput, @Client() client: ClientInfo): Promise<TokenPair> {
+    return this.social.exchange(input, client);
   }
 
   @Get(':provider')
-  @ApiOperation({ summary: 'Redirects a browser to a provider' })
+  @ApiOperation({
+    summary: 'Redirects a browser to a provider',
+    description:
+      'A client that gets a one-time code sends the `code_challenge` of its secret `code_verifier` (RFC 7636).',
+  })
+  @ApiQuery({ name: 'code_challenge', required: false, schema: { type: 'string' } })
+  @ApiQuery({ name: 'code_challenge_method', required: false, schema: { type: 'string', enum: ['S256'] } })
   @ReturnsRedirect('Redirect to the provider.')
-  @Throws(PROVIDER_ERRORS)
+  @Throws({ ...PROVIDER_ERRORS, MALFORMED_REQUEST: WRONG_CHALLENGE })
   @Redirect()
   async start(
     @Param('provider') provider: string,
+    @Query() query: QueryParameters,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<{ url: string; statusCode: number }> {
-    const { url, cookie } = await this.social.start(provider);
+    const { url, cookie } = await this.social.start(
+      provider,
+      firstValue(query, 'code_challenge'),
+      firstValue(query, 'code_challenge_method'),
+    );
     this.cookie.write(reply, cookie);
     return { url, statusCode: HttpStatus.FOUND };
   }
 
   @Get(':provider/callback')
   @ApiOperation({ summary: 'Handles the callback of a provider' })
-  @ReturnsViewOrData(TokenPair, IdentityView)
+  @ReturnsViewsOrData([TokenPair, SecondStepRequired], IdentityView)
   @ReturnsRedirect(
-    'Redirect to the front end, if one is configured: with a one-time `code`, or with `linked`, the provider whose identity was linked.',
+    'Redirect to the front end, if one is configured: with a one-time `code`, with an `mfa_token` if the account has a second factor, or with `linked`, the provider whose identity was linked.',
   )
   @Throws({
     ...PROVIDER_ERRORS,
     MALFORMED_REQUEST: 'The login was not started in this browser, or has expired; start again',
     UNAUTHENTICATED: 'The provider rejected the login',
-    CONFLICT: [UNVERIFIED_OWNER, LINKED_ELSEWHERE],
-    FORBIDDEN: EMAIL_NOT_VERIFIED,
+    CONFLICT: [UNVERIFIED_OWNER, SIMILAR_EMAIL, LINKED_ELSEWHERE],
+    FORBIDDEN: [EMAIL_NOT_VERIFIED, REGISTRATION_CLOSED],
     VALIDATION_ERROR: 'The provider did not return an e-mail address for your account',
   })
   @Audited()

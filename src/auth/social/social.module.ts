@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/index.js';
+import { AccountMailsModule } from '../account-mails/index.js';
+import { FactorsModule } from '../factors/index.js';
 import { TokensModule } from '../tokens/index.js';
 import { LoginsModule } from '../logins/index.js';
 import { IdentitiesController } from './identities.controller.js';
@@ -13,7 +15,7 @@ import { SocialService } from './social.service.js';
 
 /** Login with Google and GitHub. */
 @Module({
-  imports: [AccountsModule, IdentitiesModule, LoginsModule, TokensModule],
+  imports: [AccountMailsModule, AccountsModule, FactorsModule, IdentitiesModule, LoginsModule, TokensModule],
   controllers: [IdentitiesController, SocialController],
   providers: [FlowCookie, LoginFlows, ProviderClients, SocialAccounts, SocialLinks, SocialService],
   exports: [IdentitiesModule],

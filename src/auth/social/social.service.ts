@@ -2,13 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { ClientInfo } from '../../common/http/client.js';
 import { Config } from '../../config/config.js';
-import { tokenNotValid } from '../access/index.js';
+import { AppError } from '../../common/errors/errors.js';
 import { AccountsService } from '../accounts/index.js';
+import { LoginSteps, SecondStepRequired } from '../factors/index.js';
 import { type TokenPair, TokensService } from '../tokens/index.js';
 import { LoginCodes } from './login-codes.js';
 import { LoginFlows } from './login-flows.js';
 import { ProviderClients } from './provider-clients.js';
 import { type IdentityView, toIdentityView } from './identity.view.js';
+import type { ExchangeInput } from './social.input.js';
 import { SocialAccounts } from './social-accounts.js';
 import { SocialLinks, type StartedFlow } from './social-links.js';
 
@@ -19,8 +21,9 @@ export interface Callback {
   readonly client: ClientInfo;
 }
 
-/** What a finished login returns: tokens, the identity that was linked, or the address of the front end. */
-export type Finished = TokenPair | { readonly data: IdentityView } | { readonly redirectTo: string };
+/** What a finished login returns: tokens, what the second step needs, the identity that was linked, or the address of the front end. */
+export type Finished =
+  TokenPair | SecondStepRequired | { readonly data: IdentityView } | { readonly redirectTo: string };
 
 /** A provider in the list. */
 @ApiSchema({ name: 'Provider' })
@@ -33,6 +36,14 @@ export class ProviderView {
   readonly url!: string;
 }
 
+/** A SHA-256 in base64url (RFC 7636, section 4.2). */
+const CODE_CHALLENGE = /^[\w-]{43}$/;
+
+export const WRONG_CHALLENGE =
+  'Send a code_challenge of 43 characters, with the code_challenge_method S256, and its code_verifier in the exchange';
+
+export const WRONG_LOGIN_CODE = 'The code is invalid, has expired or was used, or its code_verifier is wrong';
+
 /** Logins with other providers, from the start to the tokens of this service. */
 @Injectable()
 export class SocialService {
@@ -43,6 +54,7 @@ export class SocialService {
     private readonly socialAccounts: SocialAccounts,
     private readonly links: SocialLinks,
     private readonly accounts: AccountsService,
+    private readonly steps: LoginSteps,
     private readonly codes: LoginCodes,
     private readonly tokens: TokensService,
   ) {}
@@ -51,9 +63,18 @@ export class SocialService {
     return this.clients.names().map((name) => ({ name, url: `/auth/social/${name}/` }));
   }
 
-  /** @throws AppError as {@link ProviderClients.authorizationUrl} */
-  async start(provider: string): Promise<StartedFlow> {
-    const { flow, cookie } = this.flows.start(provider);
+  /**
+   * @param codeChallenge of a client that gets a one-time code (S256, RFC 7636); it needs the verifier to exchange it
+   * @throws AppError as {@link ProviderClients.authorizationUrl}; `MALFORMED_REQUEST` for another method or a malformed
+   * challenge, or without one if other apps may receive the code
+   */
+  async start(provider: string, codeChallenge?: string, method = 'S256'): Promise<StartedFlow> {
+    this.clients.requireConfigured(provider);
+    const { redirect } = this.config.social;
+    const isNeeded = redirect !== undefined && !/^https?:/i.test(redirect);
+    const isRight = codeChallenge === undefined ? !isNeeded : CODE_CHALLENGE.test(codeChallenge);
+    if (!isRight || method !== 'S256') throw new AppError('MALFORMED_REQUEST', WRONG_CHALLENGE);
+    const { flow, cookie } = this.flows.start(provider, { codeChallenge });
     return { url: await this.clients.authorizationUrl(provider, flow), cookie };
   }
 
@@ -75,16 +96,21 @@ export class SocialService {
       if (redirect === undefined) return { data: toIdentityView(identity) };
       return { redirectTo: withParameter(redirect, 'linked', provider) };
     }
-    const account = await this.socialAccounts.find(provider, profile);
-    if (redirect === undefined) return this.tokens.open(account, client);
-    return { redirectTo: withParameter(redirect, 'code', await this.codes.issue(account)) };
+    const next = await this.steps.after(await this.socialAccounts.find(provider, profile));
+    if (next instanceof SecondStepRequired) {
+      if (redirect === undefined) return next;
+      return { redirectTo: withParameter(redirect, 'mfa_token', next.mfa_token) };
+    }
+    if (redirect === undefined) return this.tokens.open(next, client);
+    const code = await this.codes.issue(next, flow.codeChallenge);
+    return { redirectTo: withParameter(redirect, 'code', code) };
   }
 
-  /** @throws AppError `TOKEN_NOT_VALID` unless the code is valid and unused */
-  async exchange(code: string, client: ClientInfo): Promise<TokenPair> {
-    const id = await this.codes.redeem(code);
+  /** @throws AppError `INVALID_CODE` unless the code is valid and unused, and the verifier is right */
+  async exchange({ code, code_verifier }: ExchangeInput, client: ClientInfo): Promise<TokenPair> {
+    const id = await this.codes.redeem(code, code_verifier ?? undefined);
     const account = id === undefined ? undefined : await this.accounts.findOne(id);
-    if (!account?.isActive) throw tokenNotValid();
+    if (!account?.isActive) throw new AppError('INVALID_CODE', WRONG_LOGIN_CODE);
     return this.tokens.open(account, client);
   }
 }

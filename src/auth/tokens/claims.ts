@@ -9,6 +9,8 @@ export interface Claims {
   /** Id of the token. */
   readonly jti: string;
   readonly iat: number;
+  /** The address of the service, in tokens that other services verify. */
+  readonly iss?: unknown;
   readonly exp: number;
 }
 

@@ -4,14 +4,12 @@ import type { FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import passport from 'passport';
 import { Strategy } from 'passport-jwt';
-import { Credential, type LoginInfo, tokenNotValid } from '../access/index.js';
-import { type Account, AccountsService } from '../accounts/index.js';
+import { Credential, type LoginInfo, readBearer, tokenNotValid } from '../access/index.js';
+import type { Account } from '../accounts/index.js';
+import { Logins } from '../logins/index.js';
 import { isReadable, TokenCodec, VERIFY_OPTIONS } from './token-codec.js';
 
 const NAME = 'jwt';
-
-/** `Bearer`, in any letter case, and the rest of the header (RFC 6750, section 2.1; RFC 9110, section 11.1). */
-const BEARER = /^bearer(?: +(.*))?$/is;
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -29,7 +27,7 @@ declare module 'fastify' {
 @Credential()
 export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
   constructor(
-    private readonly accounts: AccountsService,
+    private readonly logins: Logins,
     private readonly codec: TokenCodec,
   ) {
     rejectForeignStrategy();
@@ -68,21 +66,22 @@ export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
     rejectForeignStrategy();
   }
 
-  /** @throws AppError `TOKEN_NOT_VALID` unless it is an access token of an active account */
+  /** @throws AppError `TOKEN_NOT_VALID` unless it is an access token of a valid login */
   validate({ server }: FastifyRequest, payload: unknown): Promise<[Account, LoginInfo]> {
     return (server?.jwtStrategy ?? this).accountOf(payload);
   }
 
   private async accountOf(payload: unknown): Promise<[Account, LoginInfo]> {
     const { user_id, sid } = this.codec.check(payload, 'access');
-    const account = await this.accounts.findOne(user_id);
-    if (!account?.isActive) throw tokenNotValid();
-    return [account, { sid, kind: 'token' }];
+    const found = await this.logins.find({ id: sid, accountId: user_id });
+    if (!found) throw tokenNotValid();
+    return [found.account, found.login];
   }
 
   private giveKey(token: string, done: KeyCallback): void {
-    if (isReadable(token)) done(null, this.codec.secretOf(token));
-    else done(tokenNotValid(), '');
+    const key = isReadable(token) ? this.codec.keyOf(token) : undefined;
+    if (key === undefined) done(tokenNotValid());
+    else done(null, key.key);
   }
 }
 
@@ -95,7 +94,7 @@ export const bearerTokens = fastifyPlugin<{ strategy: JwtStrategy }>(
   { name: 'bearer tokens' },
 );
 
-type KeyCallback = (error: unknown, key: string) => void;
+type KeyCallback = (error: unknown, key?: string) => void;
 
 interface WithHeaders {
   readonly headers: { readonly authorization?: string | undefined };
@@ -106,7 +105,7 @@ const probe: WithHeaders & { isOurs: boolean } = { headers: {}, isOurs: false };
 
 function bearerToken(request: WithHeaders): string | null {
   if (request === probe) probe.isOurs = true;
-  return BEARER.exec((request.headers.authorization ?? '').trim())?.[1]?.trim() || null;
+  return readBearer(request.headers.authorization);
 }
 
 function rejectForeignStrategy(): void {

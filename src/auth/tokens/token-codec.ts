@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { JwtService, type JwtVerifyOptions } from '@nestjs/jwt';
 import { Clock } from '../../common/ports/clock.js';
-import { Config } from '../../config/config.js';
 import { tokenExpired, tokenNotValid } from '../access/index.js';
 import { type Account, roleOf } from '../accounts/index.js';
+import { SigningKeys, type VerificationKey } from './signing-keys.js';
 import { areClaims, type Claims, hasExpired } from './claims.js';
 
 /** Validity, in seconds. */
@@ -14,8 +14,11 @@ const REFRESH_LIFETIME = 7 * 24 * 3600;
 /** Longer than any token of this service; longer ones are not decoded. */
 const MAX_LENGTH = 4096;
 
-/** The algorithm is fixed, not read from the token. `claims.ts` checks the times, with the injected clock. */
-export const VERIFY_OPTIONS = { algorithms: ['HS256'], ignoreExpiration: true } satisfies JwtVerifyOptions;
+/** `SigningKeys` gives each algorithm its own keys. `claims.ts` checks the times, with the injected clock. */
+export const VERIFY_OPTIONS = {
+  algorithms: ['HS256', 'ES256'],
+  ignoreExpiration: true,
+} satisfies JwtVerifyOptions;
 
 /** The current refresh token of a login, and when it expires. */
 export interface RefreshToken {
@@ -24,37 +27,43 @@ export interface RefreshToken {
   readonly token: string;
 }
 
-/** Signs and verifies tokens (JWT, RFC 7519; HS256). It does not use the database. */
+/** Signs and verifies tokens (JWT, RFC 7519). It does not use the database. */
 @Injectable()
 export class TokenCodec {
   constructor(
     private readonly jwt: JwtService,
     private readonly clock: Clock,
-    private readonly config: Config,
+    private readonly keys: SigningKeys,
   ) {}
 
   /** A token that authenticates the account for 30 minutes. */
   access(account: Account, sid: string): string {
     const { email, name } = account;
     const claims = this.claims('access', account, sid, ACCESS_LIFETIME);
-    return this.jwt.sign({ ...claims, email, name, role: roleOf(account) });
+    return this.jwt.sign({ ...claims, email, name, role: roleOf(account) }, this.keys.signOptions);
   }
 
   /** A token that can be exchanged for new tokens once, within a week. */
   refresh(account: Account, sid: string): RefreshToken {
     const claims = this.claims('refresh', account, sid, REFRESH_LIFETIME);
-    return { jti: claims.jti, expiresAt: new Date(claims.exp * 1000), token: this.jwt.sign({ ...claims }) };
+    return {
+      jti: claims.jti,
+      expiresAt: new Date(claims.exp * 1000),
+      token: this.jwt.sign({ ...claims }, this.keys.signOptions),
+    };
   }
 
   /** @throws AppError `TOKEN_NOT_VALID` unless it is a valid token of one of these types */
   read(token: string, ...types: Claims['token_type'][]): Claims {
-    return this.check(isReadable(token) ? this.verify(token, this.secretOf(token)) : undefined, ...types);
+    const key = isReadable(token) ? this.keyOf(token) : undefined;
+    return this.check(key === undefined ? undefined : this.verify(token, key), ...types);
   }
 
   /** @param payload of a token whose signature is right @throws AppError as {@link read} */
   check(payload: unknown, ...types: Claims['token_type'][]): Claims {
     const now = this.clock.now();
     if (!areClaims(payload, now) || !types.includes(payload.token_type)) throw tokenNotValid();
+    if (!this.keys.isIssuer(payload.iss)) throw tokenNotValid();
     if (hasExpired(payload, now)) throw tokenExpired();
     return payload;
   }
@@ -64,16 +73,15 @@ export class TokenCodec {
     return { token_type, sub: String(id), user_id: id, sid, jti: randomUUID(), iat, exp: iat + lifetime };
   }
 
-  /** The secret that signed a token: the previous one only if it matches and the current one does not. */
-  secretOf(token: string): string {
-    const { jwtSecret, jwtSecretPrevious } = this.config;
-    if (jwtSecretPrevious === undefined || this.verify(token, jwtSecret) !== undefined) return jwtSecret;
-    return this.verify(token, jwtSecretPrevious) === undefined ? jwtSecret : jwtSecretPrevious;
+  /** The key that signed a token, unverified if there is only one candidate; `undefined` if there is none. */
+  keyOf(token: string): VerificationKey | undefined {
+    const keys = this.keys.of(token);
+    return keys.find((key, n) => n === keys.length - 1 || this.verify(token, key) !== undefined);
   }
 
-  private verify(token: string, secret: string): unknown {
+  private verify(token: string, { key, algorithm }: VerificationKey): unknown {
     try {
-      return this.jwt.verify(token, { ...VERIFY_OPTIONS, secret });
+      return this.jwt.verify(token, { ...VERIFY_OPTIONS, algorithms: [algorithm], secret: key });
     } catch {
       return undefined;
     }

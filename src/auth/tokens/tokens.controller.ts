@@ -2,10 +2,19 @@ import { Body, Controller, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { SmallBodies } from '../../common/http/json-body.js';
 import { NoStore } from '../../common/http/route-config.js';
-import { Returns, ReturnsMessage, ReturnsSchema, Throws } from '../../common/openapi/returns.js';
+import {
+  AcceptsOneOf,
+  Returns,
+  ReturnsMessage,
+  ReturnsOneOf,
+  ReturnsSchema,
+  Throws,
+} from '../../common/openapi/returns.js';
 import { Client, type ClientInfo } from '../../common/http/client.js';
 import { Public } from '../access/index.js';
 import { EMAIL_NOT_VERIFIED, LoginInput, TOO_MANY_FAILURES } from '../accounts/index.js';
+import { SecondStepInput, SecondStepRequired, WRONG_CODE } from '../factors/index.js';
+import { PasskeyLoginInput, WRONG_PASSKEY } from '../passkeys/index.js';
 import { RefreshInput, VerifyInput } from './token.input.js';
 import { TokenPair, TokensService } from './tokens.service.js';
 
@@ -19,16 +28,31 @@ export class TokensController {
   constructor(private readonly tokens: TokensService) {}
 
   @Post('login')
-  @ApiOperation({ summary: 'Exchanges an e-mail and a password for tokens' })
-  @Returns(TokenPair)
-  @Throws({
-    UNAUTHENTICATED: 'The e-mail or the password is wrong',
+  @ApiOperation({
+    summary: 'Exchanges an e-mail and a password for tokens',
+    description:
+      'For an account with a second factor, the response has an `mfa_token` instead. A second call with it and a `code` returns the tokens.',
+  })
+  @AcceptsOneOf(LoginInput, SecondStepInput)
+  @ReturnsOneOf(TokenPair, SecondStepRequired)
+  @Throws('TOKEN_NOT_VALID', {
+    VALIDATION_ERROR: 'email must be a string; password must be a string',
+    UNAUTHENTICATED: ['The e-mail or the password is wrong', WRONG_CODE],
     FORBIDDEN: EMAIL_NOT_VERIFIED,
     RATE_LIMITED: TOO_MANY_FAILURES,
   })
   @HttpCode(HttpStatus.OK)
-  login(@Body() input: LoginInput, @Client() client: ClientInfo): Promise<TokenPair> {
-    return this.tokens.login(input, client);
+  login(@Body() body: unknown, @Client() client: ClientInfo): Promise<TokenPair | SecondStepRequired> {
+    return this.tokens.login(body, client);
+  }
+
+  @Post('passkeys/login')
+  @ApiOperation({ summary: 'Exchanges the response of a passkey for tokens' })
+  @Returns(TokenPair)
+  @Throws({ UNAUTHENTICATED: WRONG_PASSKEY, FORBIDDEN: EMAIL_NOT_VERIFIED })
+  @HttpCode(HttpStatus.OK)
+  loginByPasskey(@Body() input: PasskeyLoginInput, @Client() client: ClientInfo): Promise<TokenPair> {
+    return this.tokens.loginByPasskey(input, client);
   }
 
   @Post('refresh')

@@ -1,9 +1,12 @@
 import { Module } from '@nestjs/common';
 import { JwtModule } from '@nestjs/jwt';
-import { Config } from '../../config/config.js';
 import { AccountsModule } from '../accounts/index.js';
+import { FactorsModule } from '../factors/index.js';
 import { LoginsModule } from '../logins/index.js';
+import { PasskeysModule } from '../passkeys/index.js';
+import { JwksController } from './jwks.controller.js';
 import { JwtStrategy } from './jwt.strategy.js';
+import { SigningKeys } from './signing-keys.js';
 import { TokenCodec } from './token-codec.js';
 import { TokensController } from './tokens.controller.js';
 import { TokensService } from './tokens.service.js';
@@ -12,14 +15,14 @@ import { TokensService } from './tokens.service.js';
 @Module({
   imports: [
     AccountsModule,
+    FactorsModule,
     LoginsModule,
-    JwtModule.registerAsync({
-      inject: [Config],
-      useFactory: ({ jwtSecret }: Config) => ({ secret: jwtSecret, signOptions: { algorithm: 'HS256' } }),
-    }),
+    PasskeysModule,
+    // `SigningKeys` has the keys.
+    JwtModule.register({}),
   ],
-  controllers: [TokensController],
-  providers: [JwtStrategy, TokenCodec, TokensService],
+  controllers: [JwksController, TokensController],
+  providers: [JwtStrategy, SigningKeys, TokenCodec, TokensService],
   exports: [TokensService],
 })
 export class TokensModule {}

@@ -1,17 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
+import { SecurityEvents } from '../../common/ports/security-events.js';
 import { auditAccount } from '../../common/ports/audit-trail.js';
 import type { ClientInfo } from '../../common/http/client.js';
 import { Config } from '../../config/config.js';
 import { tokenNotValid } from '../access/index.js';
-import {
-  type Account,
-  AccountsService,
-  badCredentials,
-  Credentials,
-  type LoginInput,
-} from '../accounts/index.js';
+import { type Account, badCredentials } from '../accounts/index.js';
+import { LoginSteps, SecondStepRequired } from '../factors/index.js';
+import { type PasskeyLoginInput, PasskeyLogins } from '../passkeys/index.js';
 import { Logins } from '../logins/index.js';
 import type { Claims } from './claims.js';
 import { TokenCodec } from './token-codec.js';
@@ -28,16 +25,23 @@ export class TokenPair {
 @Injectable()
 export class TokensService {
   constructor(
-    private readonly credentials: Credentials,
-    private readonly accounts: AccountsService,
+    private readonly steps: LoginSteps,
+    private readonly passkeys: PasskeyLogins,
     private readonly codec: TokenCodec,
     private readonly logins: Logins,
     private readonly config: Config,
+    private readonly security: SecurityEvents,
   ) {}
 
-  /** @throws AppError as {@link Credentials.check} */
-  async login({ email, password }: LoginInput, client: ClientInfo): Promise<TokenPair> {
-    return this.open(await this.credentials.check(email, password, client), client);
+  /** @param body of either step of a login @throws AppError as {@link LoginSteps.take} */
+  async login(body: unknown, client: ClientInfo): Promise<TokenPair | SecondStepRequired> {
+    const result = await this.steps.take(body, client);
+    return result instanceof SecondStepRequired ? result : this.open(result, client);
+  }
+
+  /** @throws AppError as {@link PasskeyLogins.authenticate} */
+  async loginByPasskey({ response }: PasskeyLoginInput, client: ClientInfo): Promise<TokenPair> {
+    return this.open(await this.passkeys.authenticate(response), client);
   }
 
   /** The first tokens of an account that has just authenticated. @throws AppError `UNAUTHENTICATED` */
@@ -57,6 +61,7 @@ export class TokensService {
     const account = await this.owner(claims);
     const next = this.codec.refresh(account, claims.sid);
     if (!(await this.logins.rotate(claims, next, client))) {
+      this.security.record('refresh_reused', { accountId: claims.user_id });
       if (this.config.refreshReuse === 'revoke') await this.logins.revoke(claims);
       throw tokenNotValid();
     }
@@ -77,9 +82,9 @@ export class TokensService {
     if (!(await this.logins.end(claims))) throw tokenNotValid();
   }
 
-  private async owner({ user_id }: Claims): Promise<Account> {
-    const account = await this.accounts.findOne(user_id);
-    if (!account?.isActive) throw tokenNotValid();
-    return account;
+  private async owner({ user_id, sid }: Claims): Promise<Account> {
+    const found = await this.logins.find({ id: sid, accountId: user_id });
+    if (!found) throw tokenNotValid();
+    return found.account;
   }
 }

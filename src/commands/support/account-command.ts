@@ -7,7 +7,9 @@ import { AccountAdminModule } from '../../auth/profile/account-admin.module.js';
 import { SocialIdentities } from '../../auth/social/index.js';
 import { Purger } from '../../common/retention/purger.js';
 import { checkInput } from '../../common/validation/input.pipe.js';
+import { EncryptedColumns } from '../../encryption/index.js';
 import { IdempotencyRecordsModule } from '../../idempotency/idempotency.module.js';
+import { WebhookSecretsModule } from '../../webhooks/webhooks.module.js';
 import { auditCommand } from './audit-command.js';
 import { askFor, askForPassword, confirm } from './ask.js';
 import { rejectUsage } from './command-line.js';
@@ -15,7 +17,12 @@ import { runDatabaseCommand } from './run-command.js';
 import { countOf } from './progress.js';
 
 /** What the command changes, and what belongs to an account elsewhere. */
-export const ACCOUNT_MODULES = [AccountAdminModule, IdempotencyRecordsModule, AuditLogModule];
+export const ACCOUNT_MODULES = [
+  AccountAdminModule,
+  IdempotencyRecordsModule,
+  AuditLogModule,
+  WebhookSecretsModule,
+];
 
 /** The given flags. */
 type Flags = Partial<Record<'email' | 'name' | 'phone' | 'search', string>> & {
@@ -36,7 +43,7 @@ class AccountCommand {
     this.admin = this.get(AccountAdmin);
   }
 
-  async createSuperuser(): Promise<void> {
+  async create({ superuser }: { superuser: boolean }): Promise<void> {
     const { email, name, phone } = this.flags;
     const input = await checkInput(RegisterInput, {
       email: email ?? (await askFor('E-mail', '--email')),
@@ -44,7 +51,8 @@ class AccountCommand {
       phone: phone ?? '',
       password: await askForPassword(),
     });
-    printAccount('is a superuser', await this.get(AccountsService).register(input, { superuser: true }));
+    const account = await this.get(AccountsService).register(input, { superuser });
+    printAccount(superuser ? 'is a superuser' : 'can log in', account);
   }
 
   async list(): Promise<void> {
@@ -78,6 +86,19 @@ class AccountCommand {
     printAccount('is deleted', await admin.delete(email));
   }
 
+  async resetFactors(): Promise<void> {
+    const { admin, flags } = this;
+    const { email, id } = await admin.find(flags.email ?? (await askFor('E-mail', '--email')));
+    const question = `Take the second factor and all passkeys of ${email} (${id}) away? A password alone can log in then.`;
+    await confirm(question, flags.yes ?? false);
+    printAccount('has no second factor and no passkeys any more', await admin.resetFactors(email));
+  }
+
+  async reencrypt(): Promise<void> {
+    const count = await this.get(EncryptedColumns).reencrypt();
+    console.log(`${countOf(count, 'value')} encrypted with the current key`);
+  }
+
   async show(email: string): Promise<void> {
     const account = await this.admin.find(email);
     const { passwordHash: _, emailKey: __, ...shown } = account;
@@ -109,7 +130,10 @@ interface Command {
 }
 
 const COMMANDS: Readonly<Record<string, Command>> = {
-  'create-superuser': { words: 0, run: (command) => command.createSuperuser() },
+  create: { words: 0, run: (command) => command.create({ superuser: false }) },
+  'create-superuser': { words: 0, run: (command) => command.create({ superuser: true }) },
+  reencrypt: { words: 0, access: 'unaudited write', run: (command) => command.reencrypt() },
+  'reset-mfa': { words: 0, run: (command) => command.resetFactors() },
   list: { words: 0, access: 'read', run: (command) => command.list() },
   purge: { words: 0, access: 'unaudited write', run: (command) => command.purge() },
   activate: {

@@ -1,9 +1,10 @@
 import { type DynamicModule, Global, Module, type Type } from '@nestjs/common';
 import { Clock } from '../../common/ports/clock.js';
 import { Metrics, NO_METRICS } from '../../common/ports/metrics.js';
+import { SecurityEvents } from '../../common/ports/security-events.js';
 import { AccountData } from '../../common/retention/account-data.js';
 import { Purger } from '../../common/retention/purger.js';
-import type { Config } from '../../config/config.js';
+import { Config } from '../../config/config.js';
 import { ConfigModule } from '../../config/config.module.js';
 import type { CommandConfig } from '../../config/load-config.js';
 import { DatabaseModule } from '../../database/database.module.js';
@@ -14,8 +15,18 @@ import { DatabaseModule } from '../../database/database.module.js';
  */
 @Global()
 @Module({
-  providers: [AccountData, Clock, Purger, { provide: Metrics, useValue: NO_METRICS }],
-  exports: [AccountData, Clock, Purger, Metrics],
+  providers: [
+    AccountData,
+    Clock,
+    Purger,
+    { provide: Metrics, useValue: NO_METRICS },
+    {
+      provide: SecurityEvents,
+      inject: [Config],
+      useFactory: (config: Config) => new SecurityEvents(config, () => undefined, NO_METRICS),
+    },
+  ],
+  exports: [AccountData, Clock, Purger, Metrics, SecurityEvents],
 })
 export class CommandModule {
   static with(config: CommandConfig, modules: readonly Type[]): DynamicModule {

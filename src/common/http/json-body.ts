@@ -2,7 +2,7 @@ import { applyDecorators, SetMetadata } from '@nestjs/common';
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { AppError } from '../errors/errors.js';
-import { runWithRequestId } from './request-context.js';
+import { runWithRequest } from './request-context.js';
 import type { Metrics } from '../ports/metrics.js';
 import { ConfigureRoute } from './route-config.js';
 import { parseIJson, scanIJson } from './i-json.js';
@@ -101,7 +101,7 @@ export const jsonBodies = fastifyPlugin<{ metrics: Metrics }>(
     fastify.removeAllContentTypeParsers();
     fastify.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, (request, bytes, parsed) => {
       // The bytes arrived in events of the connection, whose asynchronous context is not that of the request.
-      void runWithRequestId(request.id, () =>
+      void runWithRequest(request, () =>
         read(request, bytes as Buffer, large).then(({ body }) => parsed(null, body), parsed),
       );
     });

@@ -2,18 +2,21 @@ import { context } from '@opentelemetry/api';
 import fastifyPlugin from 'fastify-plugin';
 import type { Logger } from 'pino';
 import { isTracing } from '../ports/spans.js';
-import { runWithRequestId } from './request-context.js';
+import { clientOf } from './client.js';
+import { runWithRequest } from './request-context.js';
 import { onResponseEnd } from './response-end.js';
 
 /**
- * Logs one line for each request: its route, status and duration. It has the pattern of the route instead of
- * the address, and no header or body, so that no line contains a secret.
+ * Logs one line for each request: its route, path, status and duration, the client and the account. It has no query,
+ * header or body, so that no line contains a secret.
  */
 export const requestLog = fastifyPlugin<{ logger: Logger }>(
   (fastify, { logger }, done) => {
     fastify.addHook('onRequest', (request, reply, next) => {
       // Fastify's `elapsedTime` is 0 on routes without an `onResponse` hook.
       const start = performance.now();
+      // A closed connection has no address any more.
+      const { address } = clientOf(request);
       const log = () => {
         const isSent = reply.raw.writableFinished;
         logger.info({
@@ -21,16 +24,24 @@ export const requestLog = fastifyPlugin<{ logger: Logger }>(
           clientRequestId: request.headers['x-request-id']?.slice(0, 200),
           method: request.method,
           route: request.routeOptions.url,
+          path: pathOf(request.url),
           status: isSent ? reply.statusCode : undefined,
           aborted: isSent ? undefined : true,
           milliseconds: Math.round((performance.now() - start) * 100) / 100,
+          address,
+          accountId: request.user?.id,
         });
       };
       onResponseEnd(request, reply, isTracing() ? context.bind(context.active(), log) : log);
-      runWithRequestId(request.id, next);
+      runWithRequest(request, next);
     });
     done();
   },
   // The lines have the ids of the trace.
   { name: 'log', dependencies: ['tracing'] },
 );
+
+/** Long paths of unknown addresses would fill the log. */
+const PATH_LENGTH = 500;
+
+const pathOf = (url: string): string => url.slice(0, PATH_LENGTH).split('?', 1)[0]!;

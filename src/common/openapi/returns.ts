@@ -1,5 +1,5 @@
 import { applyDecorators, SetMetadata, type Type, UseInterceptors } from '@nestjs/common';
-import { ApiExtraModels, getSchemaPath } from '@nestjs/swagger';
+import { ApiBody, ApiExtraModels, getSchemaPath } from '@nestjs/swagger';
 import type { ErrorCode } from '../errors/errors.js';
 import { MESSAGES } from '../errors/messages.js';
 import { ResourceHeadersInterceptor } from '../responses/resource-headers.interceptor.js';
@@ -71,9 +71,20 @@ export const ReturnsCursorPage = (view: Type): MethodDecorator =>
 export const ReturnsPageOrCursorPage = (view: Type): MethodDecorator =>
   withLinks(returns([view, PageMetaView], { oneOf: [pageOf(view), cursorPageOf(view)] }));
 
-/** The response is a view, or `{data}` of another. */
-export const ReturnsViewOrData = (view: Type, other: Type): MethodDecorator =>
-  returns([view, other], { oneOf: [ref(view), object({ data: ref(other) }, ['data'])] });
+/** The response is one of the views, or `{data}` of another. */
+export const ReturnsViewsOrData = (views: readonly Type[], other: Type): MethodDecorator =>
+  returns([...views, other], { oneOf: [...views.map(ref), object({ data: ref(other) }, ['data'])] });
+
+/** The response is one of the views. */
+export const ReturnsOneOf = (...views: readonly Type[]): MethodDecorator =>
+  returns(views, { oneOf: views.map(ref) });
+
+/** The body is one of the inputs; the handler decides which, and validates it with `checkInput()`. */
+export const AcceptsOneOf = (...inputs: readonly Type[]): MethodDecorator =>
+  applyDecorators(
+    ApiExtraModels(...inputs),
+    ApiBody({ schema: { oneOf: inputs.map((input) => ({ $ref: getSchemaPath(input) })) } }),
+  );
 
 /** The response is `{}`, `{message}` or the like, without a class. */
 export const ReturnsSchema = (schema: SchemaObject): MethodDecorator => returns([], schema);

@@ -19,7 +19,7 @@ import type { Authenticator, CredentialWatch } from '../../auth/access/index.js'
 import { AppError } from '../../common/errors/errors.js';
 import type { RateLimiter } from '../../common/http/rate-limiter.js';
 import { toRequest } from '../../common/http/request-of.js';
-import { runWithRequestId } from '../../common/http/request-context.js';
+import { runWithRequest } from '../../common/http/request-context.js';
 import type { GraphqlSettings } from '../../config/config.js';
 import { checkSize } from '../route.js';
 import { createFormatError, toClientError } from '../graphql-errors.js';
@@ -49,7 +49,7 @@ export function subscriptionOptions(
   const rules = [...specifiedRules, ...(introspection ? [] : [noIntrospectionRule]), shapeRule(limits)];
 
   const format = (connection: Connection, errors: readonly GraphQLError[]): GraphQLFormattedError[] =>
-    runWithRequestId(requestIdOf(connection), () => errors.map((error) => formatError(undefined, error)));
+    runWithRequest(requestOf(connection), () => errors.map((error) => formatError(undefined, error)));
 
   function check(connection: Connection, payload: SubscribePayload): readonly GraphQLError[] | DocumentNode {
     if (Object.keys(connection.subscriptions).length > MAX_SUBSCRIPTIONS) {
@@ -78,7 +78,7 @@ export function subscriptionOptions(
     onConnect: async (connection) => {
       try {
         const request = requestOf(connection);
-        await authenticator.authenticate(request);
+        await runWithRequest(request, () => authenticator.authenticate(request));
         const { socket } = connection.extra;
         if (socket.readyState !== WebSocket.OPEN) return false;
         // The client may reconnect with another credential.

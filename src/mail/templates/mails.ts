@@ -62,3 +62,50 @@ export const resetPassword = (url: string): Text =>
     ],
     link: { label: 'Choose a new password', url },
   });
+
+/** What was changed, and what it means. */
+const NOTICES = {
+  'password-changed': ['Your password was changed', 'The password of your account was changed.'],
+  'email-changed': [
+    'Your e-mail address was changed',
+    'The e-mail address of your account was changed. Mails about it go to the new address.',
+  ],
+  'identity-added': [
+    'A way to log in was added',
+    'An identity at another provider was linked to your account. It can log in now.',
+  ],
+  'identity-removed': ['A way to log in was removed', 'An identity at another provider was removed.'],
+  'passkey-added': [
+    'A passkey was added',
+    'A passkey was added to your account. It can log in now, without a password.',
+  ],
+  'passkey-removed': ['A passkey was removed', 'A passkey was removed from your account.'],
+  'factor-added': [
+    'Two-step login is on',
+    'An authenticator app was added to your account. A login with a password needs a code of it now.',
+  ],
+  'factor-removed': [
+    'Two-step login is off',
+    'The authenticator app was removed from your account. A password alone can log in now.',
+  ],
+  'api-key-added': [
+    'An API key was created',
+    'An API key was created for your account. Programs that have it act as you.',
+  ],
+  'api-key-removed': ['An API key was deleted', 'An API key of your account was deleted.'],
+} as const;
+
+export type Notice = keyof typeof NOTICES;
+
+/** To the owner of an account, after a change of how one can log in to it. */
+export function notice(kind: Notice): Text {
+  const [subject, sentence] = NOTICES[kind];
+  return render({
+    subject,
+    paragraphs: [
+      sentence,
+      'If this was you, there is nothing to do.',
+      'If this was not you, someone else uses your account: reset your password now, which ends all logins, and check how one can log in.',
+    ],
+  });
+}

@@ -1,22 +1,38 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { AppError, type FieldError } from '../../../common/errors/errors.js';
 import type { FurtherRules } from '../../../common/validation/further-rules.js';
 import { textFault } from '../../../common/validation/text.js';
-import type { PasswordPolicyMode } from '../../../config/config.js';
+import { Config } from '../../../config/config.js';
+import { LeakedPasswords } from './leaked-passwords.js';
+import { PasswordStrength } from './password-strength.js';
+import { preparePassword } from './prepare-password.js';
 
-/** In code points, for each policy. */
+/** In code points, after the password was prepared. */
 export const PASSWORD_LENGTH = { min: 6, max: 1024 };
 const STRICT_LENGTH = { ...PASSWORD_LENGTH, min: 8 };
+
+/** Of 4: safely unguessable for an attacker who has the hash. */
+const MIN_SCORE = 3;
 
 interface Owner {
   readonly email: string;
   readonly name: string;
 }
 
-/** Checks new passwords, by the setting `PASSWORD_POLICY`. */
-export class PasswordPolicy implements FurtherRules {
-  private common: Promise<ReadonlySet<string>> | undefined;
+/** Checks new passwords, by the settings `PASSWORD_POLICY` and `PASSWORD_BREACH_URL`. */
+@Injectable()
+export class PasswordPolicy implements FurtherRules, OnApplicationShutdown {
+  private readonly strength = new PasswordStrength();
+  private readonly leaked: LeakedPasswords | undefined;
 
-  constructor(private readonly mode: PasswordPolicyMode) {}
+  constructor(private readonly config: Config) {
+    const { passwordBreachUrl } = config;
+    if (passwordBreachUrl !== undefined) this.leaked = new LeakedPasswords(passwordBreachUrl);
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.strength.close();
+  }
 
   /** The faults of a registration, with those of its other fields. */
   async faults({
@@ -39,25 +55,18 @@ export class PasswordPolicy implements FurtherRules {
     throw new AppError('VALIDATION_ERROR', message, { details: [{ field, message }] });
   }
 
-  private async fault(password: string, { email, name }: Owner): Promise<string | undefined> {
-    if (this.mode === 'length') return textFault(password, PASSWORD_LENGTH);
-
-    const lengthFault = textFault(password, STRICT_LENGTH);
-    if (lengthFault !== undefined) return lengthFault;
-    if (/^\p{Nd}+$/u.test(password)) return 'must not be digits only';
-    const plain = password.toLowerCase();
-    const [localPart] = email.split('@');
-    if ([email, localPart, name].some((text) => text?.toLowerCase() === plain)) {
-      return 'must not be your e-mail or name';
+  private async fault(sent: string, { email, name }: Owner): Promise<string | undefined> {
+    const isStrict = this.config.passwordPolicy === 'strict';
+    const password = preparePassword(sent);
+    const fault = textFault(password, isStrict ? STRICT_LENGTH : PASSWORD_LENGTH);
+    if (fault !== undefined) return fault;
+    const hints = [email, ...email.split('@', 1), name];
+    if (isStrict && (await this.strength.score(password, hints)) < MIN_SCORE) {
+      return 'is too easy to guess; use more words, and not your name, dates or patterns of keys';
     }
-    return (await this.commonPasswords()).has(plain) ? 'is one of those that are guessed first' : undefined;
-  }
-
-  /** About 50,000 passwords in lower case, loaded only if the policy uses them. */
-  private commonPasswords(): Promise<ReadonlySet<string>> {
-    this.common ??= import('@zxcvbn-ts/language-common').then(
-      ({ dictionary }) => new Set(dictionary['passwords-common']),
-    );
-    return this.common;
+    if (await this.leaked?.includes(password)) {
+      return 'is known from a leak of passwords; use one that you use nowhere else';
+    }
+    return undefined;
   }
 }

@@ -3,6 +3,7 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import argon2 from 'argon2';
 import type { Metrics } from '../../../common/ports/metrics.js';
 import { networkOf } from '../../../common/http/client.js';
+import { preparePassword } from './prepare-password.js';
 import { WorkQueue } from './work-queue.js';
 
 /** Parameters of argon2id (RFC 9106): memory in KiB, passes, lanes. */
@@ -72,11 +73,11 @@ export class Passwords {
    * @throws AppError `SERVICE_UNAVAILABLE` when too many passwords are waiting
    */
   hash(password: string, address?: string): Promise<string> {
-    return this.queue.run('new', holderAt(address), () => argon2.hash(password, this.cost));
+    return this.queue.run('new', holderAt(address), () => argon2.hash(preparePassword(password), this.cost));
   }
 
   /**
-   * Whether the password matches the hash. Without a hash it returns false, after the same time.
+   * Whether the password matches the hash, or the text as it was sent does: earlier versions hashed that. Without a hash it returns false, after the same time.
    *
    * @param first runs right before the comparison, and prevents it by throwing
    * @throws AppError `SERVICE_UNAVAILABLE` when too many passwords are waiting
@@ -89,14 +90,17 @@ export class Passwords {
   ): Promise<boolean> {
     return this.queue.run('login', holderAt(address), async () => {
       await first();
-      return argon2.verify(hash, password);
+      const prepared = preparePassword(password);
+      if (await argon2.verify(hash, prepared)) return true;
+      return prepared !== password && argon2.verify(hash, password);
     });
   }
 
-  /** A hash with the current parameters, if the given one was made with weaker ones. */
+  /** A new hash, if the given one was made with weaker parameters, or of the text as it was sent. */
   async renew(password: string, hash: string): Promise<string | undefined> {
-    if (!argon2.needsRehash(hash, this.cost)) return undefined;
-    return this.queue.run('login', undefined, () => argon2.hash(password, this.cost));
+    const prepared = preparePassword(password);
+    if (prepared === password && !argon2.needsRehash(hash, this.cost)) return undefined;
+    return this.queue.run('login', undefined, () => argon2.hash(prepared, this.cost));
   }
 }
 

@@ -1,0 +1,61 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  HttpStatus,
+  Param,
+  Post,
+  VERSION_NEUTRAL,
+} from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Client, type ClientInfo } from '../../common/http/client.js';
+import { SmallBodies } from '../../common/http/json-body.js';
+import { NoStore } from '../../common/http/route-config.js';
+import { ReturnsCreated, ReturnsList, Throws } from '../../common/openapi/returns.js';
+import { Created } from '../../common/responses/created.js';
+import { CurrentAccount, CurrentPrincipal, type Principal } from '../access/index.js';
+import { type Account, TOO_MANY_FAILURES } from '../accounts/index.js';
+import { ChecksPassword, NOT_RECENT } from '../logins/index.js';
+import { CreateApiKeyInput } from './api-key.input.js';
+import { ApiKeyView, NewApiKeyView, toApiKeyView, toNewApiKeyView } from './api-key.view.js';
+import { ApiKeysService, NO_SUCH_KEY, TOO_MANY_KEYS } from './api-keys.service.js';
+
+/** The API keys of the calling account. */
+@ApiTags('Accounts')
+@Controller({ path: 'auth/api-keys', version: VERSION_NEUTRAL })
+@SmallBodies()
+@NoStore()
+export class ApiKeysController {
+  constructor(private readonly keys: ApiKeysService) {}
+
+  @Get()
+  @ApiOperation({ summary: 'Lists the API keys of the calling account' })
+  @ReturnsList(ApiKeyView)
+  async list(@CurrentAccount() account: Account): Promise<{ data: ApiKeyView[] }> {
+    return { data: (await this.keys.list(account)).map(toApiKeyView) };
+  }
+
+  @Post()
+  @ApiOperation({ summary: 'Creates an API key, and shows it once' })
+  @ReturnsCreated(NewApiKeyView)
+  @ChecksPassword()
+  @Throws({ FORBIDDEN: NOT_RECENT, CONFLICT: TOO_MANY_KEYS, RATE_LIMITED: TOO_MANY_FAILURES })
+  async create(
+    @CurrentPrincipal() caller: Principal,
+    @Body() input: CreateApiKeyInput,
+    @Client() client: ClientInfo,
+  ): Promise<Created<NewApiKeyView>> {
+    const { stored, key } = await this.keys.create(caller, input, client);
+    return new Created('/auth/api-keys', toNewApiKeyView(stored, key));
+  }
+
+  @Delete(':id')
+  @ApiOperation({ summary: 'Deletes an API key' })
+  @Throws({ NOT_FOUND: NO_SUCH_KEY })
+  @HttpCode(HttpStatus.NO_CONTENT)
+  remove(@CurrentAccount() account: Account, @Param('id') id: string): Promise<void> {
+    return this.keys.remove(account, id);
+  }
+}

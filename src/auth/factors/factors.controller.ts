@@ -1,0 +1,89 @@
+import { Body, Controller, Delete, Get, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@nestjs/common';
+import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Client, type ClientInfo } from '../../common/http/client.js';
+import { SmallBodies } from '../../common/http/json-body.js';
+import { OptionalBody } from '../../common/http/request-of.js';
+import { NoStore } from '../../common/http/route-config.js';
+import { Returns, ReturnsData, Throws } from '../../common/openapi/returns.js';
+import { checkInput } from '../../common/validation/input.pipe.js';
+import { CurrentAccount, CurrentPrincipal, type Principal } from '../access/index.js';
+import { type Account, TOO_MANY_FAILURES } from '../accounts/index.js';
+import { ChecksPassword, NOT_RECENT, RecentInput } from '../logins/index.js';
+import { CodeInput, RecentCodeInput } from './factor.input.js';
+import { FactorsView, RecoveryCodesView, TotpSetupView } from './factor.view.js';
+import { ALREADY_ON, FactorsService } from './factors.service.js';
+import { WRONG_CODE } from './second-factors.js';
+
+/** The second factor of the calling account. */
+@ApiTags('Accounts')
+@Controller({ path: 'auth/mfa', version: VERSION_NEUTRAL })
+@SmallBodies()
+@NoStore()
+export class FactorsController {
+  constructor(private readonly factors: FactorsService) {}
+
+  @Get()
+  @ApiOperation({ summary: 'Reads which second factors the calling account has' })
+  @ReturnsData(FactorsView)
+  async find(@CurrentAccount() account: Account): Promise<{ data: FactorsView }> {
+    return { data: await this.factors.find(account) };
+  }
+
+  @Post('totp')
+  @ApiOperation({
+    summary: 'Creates the secret of an authenticator app',
+    description: 'Nothing is on until a code confirms it. A second call replaces the secret.',
+  })
+  @ApiBody({ type: RecentInput, required: false })
+  @Returns(TotpSetupView)
+  @ChecksPassword()
+  @Throws({ FORBIDDEN: NOT_RECENT, CONFLICT: ALREADY_ON, RATE_LIMITED: TOO_MANY_FAILURES })
+  @HttpCode(HttpStatus.OK)
+  async setUp(
+    @CurrentPrincipal() caller: Principal,
+    @OptionalBody() body: RecentInput,
+    @Client() client: ClientInfo,
+  ): Promise<TotpSetupView> {
+    return this.factors.setUp(caller, await checkInput(RecentInput, body), client);
+  }
+
+  @Post('totp/confirm')
+  @ApiOperation({ summary: 'Turns the second factor on with a first code, and ends all other logins' })
+  @Returns(RecoveryCodesView)
+  @Throws({ INVALID_CODE: WRONG_CODE, RATE_LIMITED: TOO_MANY_FAILURES })
+  @HttpCode(HttpStatus.OK)
+  async confirm(
+    @CurrentPrincipal() caller: Principal,
+    @Body() input: CodeInput,
+    @Client() client: ClientInfo,
+  ): Promise<RecoveryCodesView> {
+    return { recovery_codes: await this.factors.confirm(caller, input, client) };
+  }
+
+  @Post('recovery-codes')
+  @ApiOperation({ summary: 'Replaces the recovery codes; the earlier ones are void' })
+  @Returns(RecoveryCodesView)
+  @ChecksPassword()
+  @Throws({ FORBIDDEN: NOT_RECENT, INVALID_CODE: WRONG_CODE, RATE_LIMITED: TOO_MANY_FAILURES })
+  @HttpCode(HttpStatus.OK)
+  async renewRecoveryCodes(
+    @CurrentPrincipal() caller: Principal,
+    @Body() input: RecentCodeInput,
+    @Client() client: ClientInfo,
+  ): Promise<RecoveryCodesView> {
+    return { recovery_codes: await this.factors.renewRecoveryCodes(caller, input, client) };
+  }
+
+  @Delete('totp')
+  @ApiOperation({ summary: 'Turns the second factor off, with a code or a recovery code' })
+  @ChecksPassword()
+  @Throws({ FORBIDDEN: NOT_RECENT, INVALID_CODE: WRONG_CODE, RATE_LIMITED: TOO_MANY_FAILURES })
+  @HttpCode(HttpStatus.NO_CONTENT)
+  remove(
+    @CurrentPrincipal() caller: Principal,
+    @Body() input: RecentCodeInput,
+    @Client() client: ClientInfo,
+  ): Promise<void> {
+    return this.factors.remove(caller, input, client);
+  }
+}

@@ -1,0 +1,125 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
+import { runWithoutTrail } from '../../common/ports/audit-trail.js';
+import { Clock } from '../../common/ports/clock.js';
+import type { ClientInfo } from '../../common/http/client.js';
+import { checkInput } from '../../common/validation/input.pipe.js';
+import { Transactions } from '../../database/transactions.js';
+import { tokenNotValid } from '../access/index.js';
+import { type Account, AccountsService, Credentials, LoginInput, LoginThrottle } from '../accounts/index.js';
+import { SecondStepInput } from './factor.input.js';
+import { LoginChallenge } from './login-challenge.entity.js';
+import { SecondFactors, wrongLoginCode } from './second-factors.js';
+
+/** How long a login waits for its code, in seconds. */
+const LIFETIME = 300;
+
+/** The number of codes that may be tried. */
+const MAX_ATTEMPTS = 5;
+
+/** The result of a first step, if the account has a second factor. */
+@ApiSchema({ name: 'SecondStepRequired' })
+export class SecondStepRequired {
+  @ApiProperty({ description: 'Send it with a `code` to complete the login; void after 5 wrong codes.' })
+  readonly mfa_token!: string;
+
+  @ApiProperty({ type: 'integer', description: 'In seconds.', example: LIFETIME })
+  readonly expires_in!: number;
+
+  constructor(mfaToken: string) {
+    this.mfa_token = mfaToken;
+    this.expires_in = LIFETIME;
+  }
+}
+
+/** The steps of a login: a password or a provider first, then a code if the account has a second factor. */
+@Injectable()
+export class LoginSteps {
+  constructor(
+    @InjectRepository(LoginChallenge) private readonly challenges: Repository<LoginChallenge>,
+    private readonly credentials: Credentials,
+    private readonly accounts: AccountsService,
+    private readonly throttle: LoginThrottle,
+    private readonly factors: SecondFactors,
+    private readonly transactions: Transactions,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Takes the first step with an e-mail and a password, or the second with an `mfa_token` and a code.
+   *
+   * @param body of the request
+   * @returns the account, once the login is complete
+   * @throws AppError as {@link Credentials.check}; `TOKEN_NOT_VALID` for an `mfa_token` that is used, expired or void,
+   * `UNAUTHENTICATED` for a wrong code
+   */
+  async take(body: unknown, client: ClientInfo): Promise<Account | SecondStepRequired> {
+    if (isSecondStep(body)) return this.complete(await checkInput(SecondStepInput, body), client);
+    const { email, password } = await checkInput(LoginInput, body);
+    return this.after(await this.credentials.check(email, password, client));
+  }
+
+  /** The next step of a login whose first step has succeeded. */
+  async after(account: Account): Promise<Account | SecondStepRequired> {
+    if (!account.hasSecondFactor) return account;
+    const token = randomBytes(32).toString('base64url');
+    await runWithoutTrail(() =>
+      this.challenges.insert({
+        id: hash(token),
+        accountId: account.id,
+        passwordChangedAt: account.passwordChangedAt,
+        attempts: 0,
+        expiresAt: new Date(this.clock.now().getTime() + LIFETIME * 1000),
+      }),
+    );
+    return new SecondStepRequired(token);
+  }
+
+  private async complete({ mfa_token, code }: SecondStepInput, client: ClientInfo): Promise<Account> {
+    const id = hash(mfa_token);
+    const account = await this.ownerOf(id);
+    return this.factors
+      .verify(account, code, client, {
+        wrong: wrongLoginCode,
+        work: async (current) => {
+          const { affected } = await this.challenges.delete({ id });
+          if (affected !== 1) throw tokenNotValid();
+          return current;
+        },
+      })
+      .then(async (current) => {
+        const { id: accountId, emailKey } = current;
+        const attempt = { emailKey, accountId, address: client.address };
+        await runWithoutTrail(() => this.throttle.clear(attempt));
+        return current;
+      });
+  }
+
+  /**
+   * The account of a login, which has one attempt less afterwards, before the code is compared: concurrent attempts
+   * cannot exceed the limit.
+   */
+  private async ownerOf(id: string): Promise<Account> {
+    // SQL, because TypeORM has no `UPDATE … RETURNING` on SQLite.
+    const [challenge] = await runWithoutTrail(() =>
+      this.transactions.execute<{ accountId: number; passwordChangedAt: string }>(
+        `UPDATE login_challenges SET attempts = attempts + 1
+         WHERE id = :id AND expires_at > :now AND attempts < ${MAX_ATTEMPTS}
+         RETURNING account_id AS "accountId", password_changed_at AS "passwordChangedAt"`,
+        { id, now: this.clock.now().toISOString() },
+      ),
+    );
+    const account = challenge && (await this.accounts.findOne(challenge.accountId));
+    const isSame = account?.passwordChangedAt.getTime() === Date.parse(challenge?.passwordChangedAt ?? '');
+    if (!account?.isActive || !isSame) throw tokenNotValid();
+    return account;
+  }
+}
+
+const isSecondStep = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && Object.hasOwn(body, 'mfa_token');
+
+const hash = (token: string): string => createHash('sha256').update(token).digest('base64url');

@@ -1,0 +1,29 @@
+import { Entity, JoinColumn, OneToOne } from 'typeorm';
+import { IntegerColumn, TextColumn, TimestampColumn } from '../../database/columns.js';
+import { Account } from '../accounts/index.js';
+
+/** The authenticator app of an account. */
+@Entity('totp_factors')
+export class TotpFactor {
+  @IntegerColumn('account_id', { primary: true })
+  accountId!: number;
+
+  @OneToOne(() => Account, { nullable: false })
+  @JoinColumn({ name: 'account_id', foreignKeyConstraintName: 'totp_factors_account_id_fkey' })
+  account?: Account;
+
+  /** Base32, encrypted: codes are computed from it. */
+  @TextColumn('secret')
+  secret!: string;
+
+  /** The time step (RFC 6238) of the last accepted code: no code of it or an earlier one is accepted. */
+  @IntegerColumn('last_step')
+  lastStep!: number;
+
+  /** Null until the owner has entered a first code: then logins need none. */
+  @TimestampColumn('confirmed_at', { nullable: true })
+  confirmedAt!: Date | null;
+
+  @TimestampColumn('created_at')
+  createdAt!: Date;
+}

@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import {
+  type AuthenticationResponseJSON,
+  generateAuthenticationOptions,
+  type PublicKeyCredentialRequestOptionsJSON,
+  verifyAuthenticationResponse,
+} from '@simplewebauthn/server';
+import { Repository } from 'typeorm';
+import { Clock } from '../../common/ports/clock.js';
+import { AppError } from '../../common/errors/errors.js';
+import { SecurityEvents } from '../../common/ports/security-events.js';
+import { isStorable } from '../../common/validation/text.js';
+import { type Account, Credentials } from '../accounts/index.js';
+import { Challenges } from './challenges.js';
+import { Passkey } from './passkey.entity.js';
+import { RelyingParty } from './relying-party.js';
+
+const PURPOSE = 'login';
+
+export const WRONG_PASSKEY = 'The passkey is unknown, or its response is invalid; start again';
+
+/** Logins by passkey: the authenticator checks its user, so they need no further factor. */
+@Injectable()
+export class PasskeyLogins {
+  constructor(
+    @InjectRepository(Passkey) private readonly passkeys: Repository<Passkey>,
+    private readonly challenges: Challenges,
+    private readonly party: RelyingParty,
+    private readonly credentials: Credentials,
+    private readonly security: SecurityEvents,
+    private readonly clock: Clock,
+  ) {}
+
+  /** A fresh challenge, and otherwise the same for everybody: it does not reveal who has passkeys. */
+  options(): Promise<PublicKeyCredentialRequestOptionsJSON> {
+    return generateAuthenticationOptions({
+      rpID: this.party.id,
+      challenge: this.challenges.issue(PURPOSE),
+      userVerification: 'required',
+    });
+  }
+
+  /**
+   * The account of a passkey.
+   *
+   * @throws AppError one `UNAUTHENTICATED` for a response that is wrong, replayed, or of an inactive account;
+   * `FORBIDDEN` if the setting requires a verified e-mail
+   */
+  async authenticate(response: AuthenticationResponseJSON): Promise<Account> {
+    const rpID = this.party.id;
+    const challenge = await this.challenges.use(response.response.clientDataJSON, PURPOSE);
+    const passkey = challenge === undefined ? null : await this.find(response);
+    const counter = passkey && (await this.verify(passkey, response, challenge!, rpID));
+    const account = passkey?.account;
+    if (passkey == null || counter == null || !account?.isActive) {
+      this.security.record('login_failed', { accountId: passkey?.accountId, reason: 'passkey' });
+      throw new AppError('UNAUTHENTICATED', WRONG_PASSKEY);
+    }
+    this.credentials.requireVerified(account);
+    await this.passkeys.update({ id: passkey.id }, { counter, lastUsedAt: this.clock.now() });
+    return account;
+  }
+
+  private async find({ id, response }: AuthenticationResponseJSON): Promise<Passkey | null> {
+    if (!isStorable(id)) return null;
+    const passkey = await this.passkeys.findOne({
+      where: { credentialId: id },
+      relations: { account: true },
+    });
+    // The authenticator names the user that it has stored with the credential.
+    const { userHandle } = response;
+    return passkey && (userHandle === undefined || userHandle === toUserHandle(passkey.accountId))
+      ? passkey
+      : null;
+  }
+
+  /** @returns the new counter of the authenticator; `null` for a response that does not match */
+  private async verify(
+    { credentialId, publicKey, counter }: Passkey,
+    response: AuthenticationResponseJSON,
+    expectedChallenge: string,
+    expectedRPID: string,
+  ): Promise<number | null> {
+    try {
+      const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+        response,
+        expectedChallenge,
+        expectedOrigin: [...this.party.origins],
+        expectedRPID,
+        credential: {
+          id: credentialId,
+          publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')),
+          counter,
+        },
+        requireUserVerification: true,
+      });
+      return verified ? authenticationInfo.newCounter : null;
+    } catch {
+      // The library throws for every response that is malformed or does not match.
+      return null;
+    }
+  }
+}
+
+/** The id of an account for authenticators, in base64url. */
+export const toUserHandle = (accountId: number): string =>
+  Buffer.from(String(accountId)).toString('base64url');

@@ -1,0 +1,112 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  HttpStatus,
+  Param,
+  Post,
+  VERSION_NEUTRAL,
+} from '@nestjs/common';
+import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type {
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+} from '@simplewebauthn/server';
+import { Client, type ClientInfo } from '../../common/http/client.js';
+import { SmallBodies } from '../../common/http/json-body.js';
+import { OptionalBody } from '../../common/http/request-of.js';
+import { NoStore } from '../../common/http/route-config.js';
+import { ReturnsCreated, ReturnsList, ReturnsSchema, Throws } from '../../common/openapi/returns.js';
+import { Created } from '../../common/responses/created.js';
+import { checkInput } from '../../common/validation/input.pipe.js';
+import { CurrentAccount, CurrentPrincipal, type Principal, Public } from '../access/index.js';
+import { type Account, LAST_WAY, TOO_MANY_FAILURES } from '../accounts/index.js';
+import { ChecksPassword, NOT_RECENT, RecentInput } from '../logins/index.js';
+import { RegisterPasskeyInput } from './passkey.input.js';
+import { PasskeyView, toPasskeyView, WEBAUTHN_OPTIONS } from './passkey.view.js';
+import { PasskeyLogins } from './passkey-logins.js';
+import { NO_SUCH_PASSKEY, PasskeysService, TOO_MANY_PASSKEYS, WRONG_RESPONSE } from './passkeys.service.js';
+import { NO_DOMAIN } from './relying-party.js';
+
+/** The passkeys of the calling account. */
+@ApiTags('Accounts')
+@Controller({ path: 'auth/passkeys', version: VERSION_NEUTRAL })
+@SmallBodies()
+@NoStore()
+export class PasskeysController {
+  constructor(
+    private readonly passkeys: PasskeysService,
+    private readonly logins: PasskeyLogins,
+  ) {}
+
+  @Get()
+  @ApiOperation({ summary: 'Lists the passkeys of the calling account' })
+  @ReturnsList(PasskeyView)
+  async list(@CurrentAccount() account: Account): Promise<{ data: PasskeyView[] }> {
+    return { data: (await this.passkeys.list(account)).map(toPasskeyView) };
+  }
+
+  @Post('options')
+  @ApiOperation({
+    summary: 'Starts the registration of a passkey',
+    description: 'The response is for `PublicKeyCredential.parseCreationOptionsFromJSON()`.',
+  })
+  @ApiBody({ type: RecentInput, required: false })
+  @ReturnsSchema(WEBAUTHN_OPTIONS)
+  @ChecksPassword()
+  @Throws({ FORBIDDEN: NOT_RECENT, RATE_LIMITED: TOO_MANY_FAILURES, SERVICE_UNAVAILABLE: NO_DOMAIN })
+  @HttpCode(HttpStatus.OK)
+  async options(
+    @CurrentPrincipal() caller: Principal,
+    @OptionalBody() body: RecentInput,
+    @Client() client: ClientInfo,
+  ): Promise<PublicKeyCredentialCreationOptionsJSON> {
+    return this.passkeys.options(caller, await checkInput(RecentInput, body), client);
+  }
+
+  @Post()
+  @ApiOperation({ summary: 'Registers a passkey' })
+  @ReturnsCreated(PasskeyView)
+  @Throws({ INVALID_CODE: WRONG_RESPONSE, CONFLICT: TOO_MANY_PASSKEYS, SERVICE_UNAVAILABLE: NO_DOMAIN })
+  async register(
+    @CurrentPrincipal() caller: Principal,
+    @Body() input: RegisterPasskeyInput,
+  ): Promise<Created<PasskeyView>> {
+    return new Created('/auth/passkeys', toPasskeyView(await this.passkeys.register(caller, input)));
+  }
+
+  @Delete(':id')
+  @ApiOperation({ summary: 'Removes a passkey' })
+  @ApiBody({ type: RecentInput, required: false })
+  @ChecksPassword()
+  @Throws({
+    NOT_FOUND: NO_SUCH_PASSKEY,
+    CONFLICT: LAST_WAY,
+    FORBIDDEN: NOT_RECENT,
+    RATE_LIMITED: TOO_MANY_FAILURES,
+  })
+  @HttpCode(HttpStatus.NO_CONTENT)
+  async remove(
+    @CurrentPrincipal() caller: Principal,
+    @Param('id') id: string,
+    @OptionalBody() body: RecentInput,
+    @Client() client: ClientInfo,
+  ): Promise<void> {
+    await this.passkeys.remove(caller, id, await checkInput(RecentInput, body), client);
+  }
+
+  @Post('login/options')
+  @ApiOperation({
+    summary: 'Starts a login by passkey',
+    description: 'The response is for `PublicKeyCredential.parseRequestOptionsFromJSON()`.',
+  })
+  @ReturnsSchema(WEBAUTHN_OPTIONS)
+  @Throws({ SERVICE_UNAVAILABLE: NO_DOMAIN })
+  @Public()
+  @HttpCode(HttpStatus.OK)
+  loginOptions(): Promise<PublicKeyCredentialRequestOptionsJSON> {
+    return this.logins.options();
+  }
+}

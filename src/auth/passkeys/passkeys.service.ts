@@ -1,0 +1,152 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import {
+  generateRegistrationOptions,
+  type PublicKeyCredentialCreationOptionsJSON,
+  type RegistrationResponseJSON,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+import { Repository } from 'typeorm';
+import { Clock } from '../../common/ports/clock.js';
+import { AppError } from '../../common/errors/errors.js';
+import { SecurityEvents } from '../../common/ports/security-events.js';
+import type { ClientInfo } from '../../common/http/client.js';
+import { NO_ROW, toId } from '../../common/validation/id.js';
+import { isDuplicate } from '../../database/failures.js';
+import { Transactions } from '../../database/transactions.js';
+import type { Principal } from '../access/index.js';
+import { AccountMails } from '../account-mails/index.js';
+import { type Account, accountDeleted, AccountsService, LoginWays } from '../accounts/index.js';
+import { type RecentInput, RecentLogins } from '../logins/index.js';
+import { Challenges } from './challenges.js';
+import { Passkey } from './passkey.entity.js';
+import type { RegisterPasskeyInput } from './passkey.input.js';
+import { toUserHandle } from './passkey-logins.js';
+import { Passkeys } from './passkeys.js';
+import { RelyingParty } from './relying-party.js';
+
+/** The maximum number of passkeys of an account. */
+const MAX_PASSKEYS = 50;
+
+export const TOO_MANY_PASSKEYS = `An account has at most ${MAX_PASSKEYS} passkeys; delete one first`;
+export const NO_SUCH_PASSKEY = 'Your account has no passkey with this id';
+export const WRONG_RESPONSE =
+  'The response is invalid, or its challenge was used or has expired; start again';
+
+/** What owners of accounts do with their passkeys (WebAuthn Level 3). */
+@Injectable()
+export class PasskeysService {
+  constructor(
+    @InjectRepository(Passkey) private readonly repository: Repository<Passkey>,
+    private readonly passkeys: Passkeys,
+    private readonly challenges: Challenges,
+    private readonly party: RelyingParty,
+    private readonly accounts: AccountsService,
+    private readonly ways: LoginWays,
+    private readonly recent: RecentLogins,
+    private readonly mails: AccountMails,
+    private readonly security: SecurityEvents,
+    private readonly transactions: Transactions,
+    private readonly clock: Clock,
+  ) {}
+
+  list({ id }: Account): Promise<Passkey[]> {
+    return this.passkeys.list(id);
+  }
+
+  /** @throws IncorrectPassword; AppError `FORBIDDEN` without a recent login, `SERVICE_UNAVAILABLE` without a domain */
+  async options(
+    caller: Principal,
+    input: RecentInput,
+    client: ClientInfo,
+  ): Promise<PublicKeyCredentialCreationOptionsJSON> {
+    const rpID = this.party.id;
+    await this.recent.require(caller, input, client);
+    const { id, email, name } = caller.account;
+    return generateRegistrationOptions({
+      rpName: this.party.name,
+      rpID,
+      userName: email,
+      userDisplayName: name,
+      userID: new Uint8Array(Buffer.from(String(id))),
+      challenge: this.challenges.issue(registrationOf(id)),
+      excludeCredentials: (await this.passkeys.list(id)).map(({ credentialId, transports }) => ({
+        id: credentialId,
+        transports: JSON.parse(transports) as string[],
+      })),
+      authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    });
+  }
+
+  /** @throws AppError `INVALID_CODE`, `CONFLICT` if there are too many */
+  async register({ account }: Principal, { response, name }: RegisterPasskeyInput): Promise<Passkey> {
+    const rpID = this.party.id;
+    const challenge = await this.challenges.use(response.response.clientDataJSON, registrationOf(account.id));
+    const credential = challenge === undefined ? undefined : await this.verify(response, challenge, rpID);
+    if (!credential) throw wrongResponse();
+    const passkey = this.repository.create({
+      accountId: account.id,
+      credentialId: credential.id,
+      publicKey: Buffer.from(credential.publicKey).toString('base64url'),
+      counter: credential.counter,
+      transports: JSON.stringify(credential.transports ?? []),
+      name: name ?? 'Passkey',
+      createdAt: this.clock.now(),
+      lastUsedAt: null,
+    });
+    try {
+      await this.transactions.run(async () => {
+        const owner = await this.accounts.lock(account.id);
+        if (!owner?.isActive) throw accountDeleted();
+        if ((await this.passkeys.count(owner.id)) >= MAX_PASSKEYS)
+          throw new AppError('CONFLICT', TOO_MANY_PASSKEYS);
+        await this.repository.insert(passkey);
+        await this.mails.notify(owner, 'passkey-added');
+      });
+    } catch (error) {
+      if (!isDuplicate(error)) throw error;
+      throw wrongResponse(error);
+    }
+    this.security.record('factor_changed', { accountId: account.id, reason: 'passkey added' });
+    return passkey;
+  }
+
+  /**
+   * @param id as in the path
+   * @throws IncorrectPassword; AppError `FORBIDDEN` without a recent login, `NOT_FOUND`, `CONFLICT` for the last way
+   * to log in
+   */
+  async remove(caller: Principal, id: string, input: RecentInput, client: ClientInfo): Promise<void> {
+    await this.recent.require(caller, input, client);
+    await this.transactions.run(async () => {
+      const account = await this.accounts.lock(caller.account.id);
+      if (!account) throw accountDeleted();
+      const passkey = await this.repository.findOneBy({ id: toId(id) ?? NO_ROW, accountId: account.id });
+      if (!passkey) throw new AppError('NOT_FOUND', NO_SUCH_PASSKEY);
+      await this.ways.requireAnother(account);
+      await this.repository.delete({ id: passkey.id });
+      await this.mails.notify(account, 'passkey-removed');
+    });
+    this.security.record('factor_changed', { accountId: caller.account.id, reason: 'passkey removed' });
+  }
+
+  private async verify(response: RegistrationResponseJSON, expectedChallenge: string, expectedRPID: string) {
+    try {
+      const { registrationInfo } = await verifyRegistrationResponse({
+        response,
+        expectedChallenge,
+        expectedOrigin: [...this.party.origins],
+        expectedRPID,
+        requireUserVerification: true,
+      });
+      return registrationInfo?.credential;
+    } catch {
+      // The library throws for every response that is malformed or does not match.
+      return undefined;
+    }
+  }
+}
+
+const registrationOf = (accountId: number): string => `registration of ${toUserHandle(accountId)}`;
+
+const wrongResponse = (cause?: unknown): AppError => new AppError('INVALID_CODE', WRONG_RESPONSE, { cause });

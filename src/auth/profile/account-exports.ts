@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import { stringify } from '../../common/http/json-text.js';
+import { AppError } from '../../common/errors/errors.js';
+import { AccountData } from '../../common/retention/account-data.js';
+import type { Principal } from '../access/index.js';
+import { type Account, toAccountView } from '../accounts/index.js';
+import { NOT_RECENT, RecentLogins } from '../logins/index.js';
+
+/** Exports of everything that is stored about an account, for its owner (GDPR, article 20). */
+@Injectable()
+export class AccountExports {
+  constructor(
+    private readonly data: AccountData,
+    private readonly recent: RecentLogins,
+  ) {}
+
+  /**
+   * The parts of a JSON object, read in batches while the client reads them.
+   *
+   * @throws AppError `FORBIDDEN` without a recent login
+   */
+  export(caller: Principal): AsyncIterable<string> {
+    if (!this.recent.isRecent(caller)) throw new AppError('FORBIDDEN', NOT_RECENT);
+    return this.write(caller.account);
+  }
+
+  private async *write(account: Account): AsyncGenerator<string> {
+    yield `{"account":${JSON.stringify(toAccountView(account))}`;
+    for (const [name, batches] of this.data.lists(account)) {
+      let separator = `,${JSON.stringify(name)}:[`;
+      for await (const batch of batches) {
+        for (const item of batch) {
+          yield separator + stringify(item);
+          separator = ',';
+        }
+      }
+      yield separator === ',' ? ']' : `${separator}]`;
+    }
+    yield '}';
+  }
+}

@@ -1,0 +1,94 @@
+import { createHash, createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { JwtService, type JwtSignOptions } from '@nestjs/jwt';
+import { Config } from '../../config/config.js';
+
+/** A public key of the service, as other services get it (RFC 7517). */
+export interface PublicJwk extends JsonWebKey {
+  readonly kid: string;
+  readonly alg: 'ES256';
+  readonly use: 'sig';
+}
+
+/** A secret, or a public key in PEM, and the algorithm that it is for. */
+export interface VerificationKey {
+  readonly key: string;
+  readonly algorithm: 'HS256' | 'ES256';
+}
+
+interface SigningKey {
+  readonly privateKey: KeyObject;
+  readonly publicKey: string;
+  readonly jwk: PublicJwk;
+}
+
+/**
+ * The keys of tokens: `JWT_SECRET` (HS256), or `JWT_PRIVATE_KEY` (ES256, RFC 7518, section 3.4). The header of a token
+ * only selects among the keys; the key decides the algorithm.
+ */
+@Injectable()
+export class SigningKeys {
+  private readonly current: SigningKey | undefined;
+  private readonly keys: readonly SigningKey[];
+
+  constructor(
+    private readonly config: Config,
+    private readonly jwt: JwtService,
+  ) {
+    const { jwtPrivateKey, jwtPrivateKeyPrevious } = config;
+    this.current = jwtPrivateKey === undefined ? undefined : toSigningKey(jwtPrivateKey);
+    const previous = jwtPrivateKeyPrevious === undefined ? [] : [toSigningKey(jwtPrivateKeyPrevious)];
+    this.keys = this.current ? [this.current, ...previous] : previous;
+  }
+
+  /** The public keys with which other services verify tokens. */
+  get published(): PublicJwk[] {
+    return this.keys.map(({ jwk }) => jwk);
+  }
+
+  /** How new tokens are signed. */
+  get signOptions(): JwtSignOptions {
+    if (!this.current) return { secret: this.config.jwtSecret, algorithm: 'HS256' };
+    const { privateKey, jwk } = this.current;
+    return { privateKey, algorithm: 'ES256', keyid: jwk.kid, issuer: this.config.publicUrl };
+  }
+
+  /** The keys that may have signed a token; none for another algorithm, or an unknown key. */
+  of(token: string): VerificationKey[] {
+    const header = this.headerOf(token);
+    if (header?.alg === 'ES256') {
+      const signers = this.keys.filter(({ jwk }) => jwk.kid === header.kid);
+      return signers.map(({ publicKey: key }) => ({ key, algorithm: 'ES256' }));
+    }
+    if (header?.alg !== 'HS256') return [];
+    const { jwtSecret, jwtSecretPrevious } = this.config;
+    const secrets = [this.current ? undefined : jwtSecret, jwtSecretPrevious];
+    return secrets.filter((key) => key !== undefined).map((key) => ({ key, algorithm: 'HS256' }));
+  }
+
+  private headerOf(token: string): { alg?: unknown; kid?: unknown } | undefined {
+    try {
+      return this.jwt.decode<{ header: object } | null>(token, { complete: true })?.header;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Whether a token with this claim `iss` may be one of this service. */
+  isIssuer(issuer: unknown): boolean {
+    return issuer === undefined || issuer === this.config.publicUrl;
+  }
+}
+
+function toSigningKey(pem: string): SigningKey {
+  const privateKey = createPrivateKey(pem);
+  const publicKey = createPublicKey(privateKey);
+  const { crv, kty, x, y } = publicKey.export({ format: 'jwk' });
+  // The thumbprint of the key (RFC 7638): its members in this order.
+  const kid = createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
+  return {
+    privateKey,
+    publicKey: publicKey.export({ type: 'spki', format: 'pem' }) as string,
+    jwk: { kty, crv, x, y, kid, alg: 'ES256', use: 'sig' } as PublicJwk,
+  };
+}
