@@ -28,7 +28,7 @@ describe.each(STORES)('the log on %s', (store) => {
         method,
         headers: {
           'content-type': 'application/json',
-          'user-agent': 'bad-hunter2',
+          'user-agent': 'a browser',
           ...(token && { authorization: `Bearer ${token}` }),
           ...more,
         },

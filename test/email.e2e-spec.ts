@@ -8,6 +8,9 @@ import { until } from './support/until.js';
 
 const HOUR = 3600_000;
 
+/** After it, another mail may be sent to an address. */
+const MINUTE = 61_000;
+
 const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, n) => make(n)));
 
@@ -182,6 +185,7 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
       const { headers } = await register('mover@example.com');
       await register('taken@example.com');
       await server.next('taken@example.com');
+      api.moveClock(MINUTE);
 
       const free = await change(headers, 'free@example.com');
       const taken = await change(headers, 'TAKEN@example.com');
@@ -196,6 +200,7 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
     it('accepts another spelling of the same address', async () => {
       const { headers } = await register('case@example.com');
       await server.next('case@example.com');
+      api.moveClock(MINUTE);
 
       expect(await change(headers, 'CASE@example.com')).toHaveStatus(202);
       expect(await confirm(tokenIn(await server.next('CASE@example.com')))).toHaveStatus(200);
@@ -228,6 +233,8 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
     it('succeeds for one of two accounts with the same new address', async () => {
       const [one, two] = [await register('one@example.com'), await register('two@example.com')];
       await change(one.headers, 'both@example.com');
+      await settle();
+      api.moveClock(MINUTE);
       await change(two.headers, 'both@example.com');
       const tokens = [await server.next('both@example.com'), await server.next('both@example.com')].map(
         tokenIn,

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Secret, TOTP } from 'otpauth';
 import { SocialAccounts } from '../src/auth/social/social-accounts.js';
 import { Purger } from '../src/common/retention/purger.js';
 import { Queries } from '../src/database/queries.js';
@@ -343,9 +344,9 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
 
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
     for (const reply of replies.filter(({ status }) => status !== 200)) {
-      expect(reply).toBeError('TOKEN_NOT_VALID');
+      expect(reply).toBeError('INVALID_CODE');
     }
-    expect(await exchange(once)).toBeError('TOKEN_NOT_VALID');
+    expect(await exchange(once)).toBeError('INVALID_CODE');
   });
 
   it('uses a code that is valid for a minute, then purged, and stored as a hash', async () => {
@@ -357,7 +358,7 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
     api.moveClock(55_000);
     expect(await exchange(early)).toHaveStatus(200);
     api.moveClock(60_000);
-    expect(await exchange(late)).toBeError('TOKEN_NOT_VALID');
+    expect(await exchange(late)).toBeError('INVALID_CODE');
     await api.app.get(Purger).purge();
     expect(await rows()).toEqual([]);
   });
@@ -366,12 +367,69 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
     const good = await codeOf('leaver');
     await api.accounts.admin().setActive('leaver@example.com', false);
 
-    expect(await exchange(good)).toBeError('TOKEN_NOT_VALID');
+    expect(await exchange(good)).toBeError('INVALID_CODE');
   });
+
+  it('binds a code to the client that started the login, by PKCE', async () => {
+    const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
+    const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
+    const start = async (login: string) => {
+      const visitor = new Visitor(api);
+      const { headers } = await visitor.get(
+        `/auth/social/google/?code_challenge=${challenge}&code_challenge_method=S256`,
+      );
+      const reply = await visitor.get(await visitor.logInAt(headers['location']!, person(login)));
+      return new URL(reply.headers['location']!).searchParams.get('code')!;
+    };
+    const redeem = (code: string, code_verifier?: unknown) =>
+      api.post('/auth/social/exchange/', { code, code_verifier });
+    const code = await start('pkce');
+
+    for (const wrong of [undefined, null, '', 'x', challenge, `${verifier}x`]) {
+      expect(await redeem(code, wrong)).toBeError('INVALID_CODE');
+    }
+    expect(await redeem(code, 5)).toBeError('VALIDATION_ERROR', ['code_verifier']);
+    const replies = await Promise.all(Array.from({ length: 8 }, () => redeem(code, verifier)));
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
+    // A verifier for a code without a challenge is wrong, too.
+    expect(await redeem(await codeOf('plain'), verifier)).toBeError('INVALID_CODE');
+    for (const query of ['code_challenge=x', `code_challenge=${challenge}&code_challenge_method=plain`]) {
+      expect(await api.get(`/auth/social/google/?${query}`)).toBeError('MALFORMED_REQUEST');
+    }
+  });
+
+  it('requires a challenge where an app of another owner could receive the code', async () => {
+    const app = await api.restart({ social: { ...api.config.social, redirect: 'com.example.app:/welcome' } });
+    expect(await app.get('/auth/social/google/')).toBeError('MALFORMED_REQUEST');
+    const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
+    expect(await app.get(`/auth/social/google/?code_challenge=${challenge}`)).toHaveStatus(302);
+    api = await app.restart({ social: { ...api.config.social, redirect: FRONT_END } });
+  });
+
+  it('redirects with an mfa_token, and no code, if the account has a second factor', async () => {
+    const { secret, headers } = await withFactor('twostep');
+    const reply = await new Visitor(api).logIn('google', 'twostep');
+    const { searchParams } = new URL(reply.headers['location']!);
+    expect([...searchParams.keys()]).toEqual(['from', 'mfa_token']);
+    const timestamp = Date.now() + 30_000;
+    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp });
+    const step = { mfa_token: searchParams.get('mfa_token'), code };
+    expect((await api.post('/auth/login/', step)).body).toHaveProperty('access');
+    expect(headers).toBeDefined();
+  });
+
+  async function withFactor(login: string) {
+    const { body } = await exchange(await codeOf(login));
+    const headers = bearer(body.access);
+    const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
+    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+    expect(await api.post('/auth/mfa/totp/confirm/', { code }, headers)).toHaveStatus(200);
+    return { secret, headers };
+  }
 
   it('rejects any other code', async () => {
     for (const none of ['', 'x', '\u{1F511}', 'x'.repeat(60_000)]) {
-      expect(await exchange(none)).toBeError('TOKEN_NOT_VALID');
+      expect(await exchange(none)).toBeError('INVALID_CODE');
     }
     for (const none of [undefined, null, 5, ['x'], 'a\0']) {
       expect(await exchange(none)).toBeError('VALIDATION_ERROR', ['code']);

@@ -1735,6 +1735,7 @@ export interface components {
         ExchangeInput: {
             /** @example b2theSBub3QgYSBjb2Rl */
             code: string;
+            /** @example dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk */
             code_verifier?: string | null;
         };
         TokenInput: {

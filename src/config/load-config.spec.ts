@@ -25,8 +25,15 @@ describe('loadConfig', () => {
       writeAccess: 'open',
       jwtSecret: expect.any(String),
       jwtSecretPrevious: undefined,
+      jwtPrivateKey: undefined,
+      jwtPrivateKeyPrevious: undefined,
+      encryptionKey: undefined,
+      encryptionKeyPrevious: undefined,
       passwordPolicy: 'length',
+      passwordBreachUrl: undefined,
       refreshReuse: 'refuse',
+      loginMaxDays: 90,
+      registrationOpen: true,
       publicUrl: 'http://127.0.0.1:3000',
       social: { clients: {}, redirect: undefined },
       mail: {
@@ -160,6 +167,13 @@ describe('loadConfig', () => {
     ['JWT_SECRET', 'hunter2'],
     ['JWT_SECRET_PREVIOUS', 'hunter2'],
     ['JWT_SECRET_FILE', '/nowhere/hunter2'],
+    ['JWT_PRIVATE_KEY', 'hunter2'],
+    ['ENCRYPTION_KEY', 'hunter2'],
+    ['ENCRYPTION_KEY_PREVIOUS', 'aHVudGVyMg=='],
+    ['LOGIN_MAX_DAYS', '0'],
+    ['REGISTRATION', 'hunter2'],
+    ['PASSWORD_BREACH_URL', 'hunter2'],
+    ['PASSWORD_BREACH_URL', 'https://user:hunter2@example.com'],
     ['PASSWORD_POLICY', 'none'],
     ['REFRESH_REUSE', 'yes'],
     ['TRUST_PROXY', 'true'],
@@ -238,6 +252,8 @@ describe('loadConfig', () => {
     expect(loadConfig(production).passwordPolicy).toBe('strict');
     expect(loadCommandConfig({ NODE_ENV: 'production' }).passwordPolicy).toBe('strict');
     expect(loadConfig({ ...production, PASSWORD_POLICY: 'length' }).passwordPolicy).toBe('length');
+    expect(loadConfig(production).refreshReuse).toBe('revoke');
+    expect(loadConfig({ ...production, REFRESH_REUSE: 'refuse' }).refreshReuse).toBe('refuse');
   });
 
   it('accepts proxies by address and by network', () => {

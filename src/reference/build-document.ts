@@ -155,9 +155,9 @@ const contentOf = ({ schema, types }: Success): Json =>
   Object.fromEntries(types.map((type) => [type, { schema }]));
 
 /** The class of a body: the parameter that the schema is named after. */
-function inputOf({ parameters }: Handler, body: Json | undefined): Type | undefined {
+function inputOf({ parameters, input }: Handler, body: Json | undefined): Type | undefined {
   const schema: string = body?.['content']?.['application/json']?.schema?.$ref ?? '';
-  return parameters.find(({ name }) => schema === `#/components/schemas/${name}`);
+  return input ?? parameters.find(({ name }) => schema === `#/components/schemas/${name}`);
 }
 
 function errorResponse(declared: readonly DeclaredError[], { otherError }: Handler, status: number): Json {

@@ -6,6 +6,7 @@ import { HAS_PRECONDITION } from '../common/responses/if-match.js';
 import { WITHOUT_DETAILS } from '../common/responses/without-details.js';
 import { ANY_CONTENT_TYPE } from '../common/http/json-body.js';
 import {
+  INPUT,
   OTHER_ERROR,
   type OtherError,
   REDIRECTION,
@@ -23,6 +24,8 @@ export interface Handler {
   readonly anyContentType: boolean;
   /** The types of its parameters. */
   readonly parameters: readonly Type[];
+  /** The class of its body, if none of the parameters has it. */
+  readonly input: Type | undefined;
   /** Whether it accepts or requires an `Idempotency-Key`. */
   readonly idempotencyKey: 'none' | 'optional' | 'required';
   /** Whether its response has an `ETag`. */
@@ -67,6 +70,7 @@ function describe(reflector: Reflector, type: Type, name: string): Handler {
     anyContentType: reflector.get<boolean | undefined>(ANY_CONTENT_TYPE, handler) === true,
     // Emitted by TypeScript (`emitDecoratorMetadata`).
     parameters: (Reflect.getMetadata('design:paramtypes', type.prototype as object, name) ?? []) as Type[],
+    input: reflector.get<Type | undefined>(INPUT, handler),
     hasTag: reflector.get<boolean | undefined>(HAS_TAG, handler) === true,
     hasPrecondition: reflector.get<boolean | undefined>(HAS_PRECONDITION, handler) === true,
     idempotencyKey: idempotent === undefined ? 'none' : idempotent.required ? 'required' : 'optional',

@@ -65,7 +65,13 @@ export class WebhookDeliveryView {
 
 export const toWebhookView = (webhook: Webhook): WebhookView => fieldsOf(webhook);
 
-export const toWebhookWithSecretView = (webhook: Webhook, secret: string): WebhookWithSecretView => ({
+export const toWebhookWithSecretView = ({
+  webhook,
+  secret,
+}: {
+  readonly webhook: Webhook;
+  readonly secret: string;
+}): WebhookWithSecretView => ({
   ...fieldsOf(webhook),
   secret,
 });

@@ -24,7 +24,6 @@ import {
   WebhookView,
   WebhookWithSecretView,
 } from './webhook.view.js';
-import type { Webhook } from './webhook.entity.js';
 import { TOO_MANY_ROTATIONS } from './webhook-secrets.js';
 import { TOO_MANY, WebhooksService } from './webhooks.service.js';
 
@@ -48,7 +47,7 @@ export class WebhooksController {
   @ReturnsCreated(WebhookWithSecretView)
   @Throws({ CONFLICT: TOO_MANY })
   async create(@Body() input: CreateWebhookInput): Promise<Created<WebhookWithSecretView>> {
-    return new Created('/v1/webhooks', this.withSecret(await this.webhooks.create(input)));
+    return new Created('/v1/webhooks', toWebhookWithSecretView(await this.webhooks.create(input)));
   }
 
   @Get(':id')
@@ -81,7 +80,7 @@ export class WebhooksController {
   @Throws({ NOT_FOUND: 'Webhook not found', CONFLICT: TOO_MANY_ROTATIONS })
   @HttpCode(HttpStatus.OK)
   async rotateSecret(@Id() id: number): Promise<{ data: WebhookWithSecretView }> {
-    return { data: this.withSecret(await this.webhooks.rotateSecret(id)) };
+    return { data: toWebhookWithSecretView(await this.webhooks.rotateSecret(id)) };
   }
 
   @Post(':id/test')
@@ -119,9 +118,5 @@ export class WebhooksController {
     @Id('delivery') delivery: number,
   ): Promise<{ data: WebhookDeliveryView }> {
     return { data: toDeliveryView(await this.webhooks.redeliver(id, delivery)) };
-  }
-
-  private withSecret(webhook: Webhook): WebhookWithSecretView {
-    return toWebhookWithSecretView(webhook, this.webhooks.secretOf(webhook));
   }
 }

@@ -19,6 +19,12 @@ import { WebhookSecrets } from './webhook-secrets.js';
 const MAX_WEBHOOKS = 100;
 export const TOO_MANY = `There are ${MAX_WEBHOOKS} webhooks, which is the maximum; delete one first`;
 
+/** For the responses that show the secret. */
+export interface WebhookWithSecret {
+  readonly webhook: Webhook;
+  readonly secret: string;
+}
+
 @Injectable()
 export class WebhooksService {
   constructor(
@@ -32,11 +38,6 @@ export class WebhooksService {
     private readonly log: EventLog,
     private readonly clock: Clock,
   ) {}
-
-  /** The current secret, for the one response that shows it. */
-  secretOf(webhook: Webhook): string {
-    return this.secrets.current(webhook);
-  }
 
   async list(page: PageRequest): Promise<Page<Webhook>> {
     const total = await this.webhooks.count();
@@ -53,7 +54,7 @@ export class WebhooksService {
   }
 
   /** @throws AppError `CONFLICT` if there are too many */
-  async create({ url, types, description }: CreateWebhookInput): Promise<Webhook> {
+  async create({ url, types, description }: CreateWebhookInput): Promise<WebhookWithSecret> {
     const afterPosition = await this.log.catchUp();
     const now = this.clock.now();
     return this.transactions.run(async () => {
@@ -61,7 +62,7 @@ export class WebhooksService {
       if ((await this.webhooks.count()) >= MAX_WEBHOOKS) {
         throw new AppError('CONFLICT', TOO_MANY);
       }
-      return this.webhooks.save(
+      const webhook = await this.webhooks.save(
         this.webhooks.create({
           url,
           types: stored(types),
@@ -74,6 +75,7 @@ export class WebhooksService {
           updatedAt: now,
         }),
       );
+      return this.withSecret(webhook);
     });
   }
 
@@ -110,13 +112,13 @@ export class WebhooksService {
    *
    * @throws AppError `NOT_FOUND`, `CONFLICT` if too many still sign
    */
-  async rotateSecret(id: number): Promise<Webhook> {
+  async rotateSecret(id: number): Promise<WebhookWithSecret> {
     const now = this.clock.now();
     return this.transactions.run(async () => {
       // It locks the row: of two concurrent rotations, the second keeps the secret of the first.
       await this.webhooks.update(id, { updatedAt: now });
       await this.webhooks.update(id, this.secrets.rotate(await this.findOne(id), now));
-      return this.findOne(id);
+      return this.withSecret(await this.findOne(id));
     });
   }
 
@@ -148,6 +150,10 @@ export class WebhooksService {
     });
     this.sender.wake();
     return (await this.deliveries.findOneBy({ id: deliveryId })) ?? delivery;
+  }
+
+  private withSecret(webhook: Webhook): WebhookWithSecret {
+    return { webhook, secret: this.secrets.current(webhook) };
   }
 
   /**

@@ -103,6 +103,14 @@ export class MailServer {
   }
 
   /** Waits for the next mail to an address, and returns each mail once. */
+  /** The next mail to an address with this subject. */
+  async nextWith(address: string, subject: string): Promise<ParsedMail> {
+    for (;;) {
+      const parsed = await this.next(address);
+      if (parsed.mail.subject === subject) return parsed;
+    }
+  }
+
   async next(address: string): Promise<ParsedMail> {
     const index = this.returned.get(address) ?? 0;
     await until(`a mail has arrived for ${address}`, () => this.to(address).length > index);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Reply, TestApi } from './api.js';
+import { PASSWORD, type Reply, type TestApi } from './api.js';
 import { type Operation, operations, reference } from './reference.js';
 
 /** Returns a body that an operation accepts, from its schema in the OpenAPI document. */
@@ -11,12 +11,14 @@ export function validBody({ requestBody }: Operation['operation']): object {
   );
 }
 
-function validValue(name: string, { type, enum: words, minimum, example }: any): unknown {
+function validValue(name: string, { type, enum: words, format, minimum, example }: any): unknown {
   const types = new Set([type].flat());
   if (name === 'url' || types.has('array')) return example;
   if (types.has('boolean')) return true;
   if (words) return words[0];
   if (name === 'email') return 'reused@example.com';
+  if (name === 'password') return PASSWORD;
+  if (format === 'date-time') return example;
   if (name === 'phone') return '+44 20 7946 0000';
   if (types.has('string')) return 'Some words';
   return minimum ?? 1;
@@ -44,7 +46,8 @@ export async function existingPath(
   async function createIn(template: string, url: string): Promise<string | number> {
     const pattern = withoutNames(template);
     const creation = operations.find((each) => each.method === 'POST' && withoutNames(each.path) === pattern);
-    if (!creation) return 1;
+    // A passkey is created by an authenticator.
+    if (!creation || template === '/auth/passkeys') return 1;
     const { status, body, text } = await send(api, 'POST', url, validBody(creation.operation), headers);
     if (status !== 201) throw new Error(`Nothing could be posted to ${url}: ${text}`);
     return (body.data ?? body).id;

@@ -74,6 +74,7 @@ export class PasskeysService {
         id: credentialId,
         transports: JSON.parse(transports) as string[],
       })),
+      supportedAlgorithmIDs: this.party.algorithms,
       authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
     });
   }
@@ -138,6 +139,7 @@ export class PasskeysService {
         expectedOrigin: [...this.party.origins],
         expectedRPID,
         requireUserVerification: true,
+        supportedAlgorithmIDs: this.party.algorithms,
       });
       return registrationInfo?.credential;
     } catch {

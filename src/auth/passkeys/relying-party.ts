@@ -7,6 +7,8 @@ import { Config } from '../../config/config.js';
 @Injectable()
 export class RelyingParty {
   readonly name = 'Posts API';
+  /** EdDSA, ES256 and RS256 (RFC 9053, RFC 8812): what authenticators in use have. */
+  readonly algorithms = [-8, -7, -257];
   private readonly domain: string | undefined;
   /** The origins of pages that may use passkeys. */
   readonly origins: readonly string[];

@@ -43,7 +43,6 @@ export class SessionsController {
   @AcceptsOneOf(LoginInput, SecondStepInput, PasskeySessionInput)
   @ReturnsOneOf(SessionView, SecondStepRequired)
   @Throws('TOKEN_NOT_VALID', {
-    VALIDATION_ERROR: 'email must be a string; password must be a string',
     UNAUTHENTICATED: ['The e-mail or the password is wrong', WRONG_CODE, WRONG_PASSKEY],
     FORBIDDEN: EMAIL_NOT_VERIFIED,
     RATE_LIMITED: TOO_MANY_FAILURES,

@@ -1,3 +1,4 @@
+import { ApiProperty } from '@nestjs/swagger';
 import { Optional } from '../../common/validation/fields.js';
 import { Text } from '../../common/validation/text.js';
 
@@ -8,5 +9,6 @@ export class ExchangeInput {
   /** Required if the login was started with a `code_challenge` (RFC 7636). */
   @Optional()
   @Text({ max: 128 })
+  @ApiProperty({ example: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk' })
   code_verifier?: string | null;
 }

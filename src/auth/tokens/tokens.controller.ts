@@ -36,7 +36,6 @@ export class TokensController {
   @AcceptsOneOf(LoginInput, SecondStepInput)
   @ReturnsOneOf(TokenPair, SecondStepRequired)
   @Throws('TOKEN_NOT_VALID', {
-    VALIDATION_ERROR: 'email must be a string; password must be a string',
     UNAUTHENTICATED: ['The e-mail or the password is wrong', WRONG_CODE],
     FORBIDDEN: EMAIL_NOT_VERIFIED,
     RATE_LIMITED: TOO_MANY_FAILURES,

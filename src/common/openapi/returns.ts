@@ -19,6 +19,8 @@ type ErrorOfHandler = keyof typeof MESSAGES | Partial<Record<ErrorCode, string |
 /** Metadata keys of a handler's responses; see `Handler` of the reference. */
 export const SUCCESS = Symbol('success');
 export const REDIRECTION = Symbol('redirection');
+/** The class of a body without one in the signature: an empty body has its validation errors. */
+export const INPUT = Symbol('input');
 export const OTHER_ERROR = Symbol('other error');
 
 /** The body of a success. */
@@ -80,8 +82,9 @@ export const ReturnsOneOf = (...views: readonly Type[]): MethodDecorator =>
   returns(views, { oneOf: views.map(ref) });
 
 /** The body is one of the inputs; the handler decides which, and validates it with `checkInput()`. */
-export const AcceptsOneOf = (...inputs: readonly Type[]): MethodDecorator =>
+export const AcceptsOneOf = (...inputs: readonly [Type, ...Type[]]): MethodDecorator =>
   applyDecorators(
+    SetMetadata<symbol, Type>(INPUT, inputs[0]),
     ApiExtraModels(...inputs),
     ApiBody({ schema: { oneOf: inputs.map((input) => ({ $ref: getSchemaPath(input) })) } }),
   );

@@ -1,11 +1,14 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { columnTypes } from './column-types.js';
+import { columnTypes, isSqlite } from './column-types.js';
 
 /** Second factors: authenticator apps, recovery codes, and logins that wait for a code. */
 export class SecondFactors1763700000091 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const { integer, text, timestamp, boolean } = columnTypes(runner);
-    await runner.query(`ALTER TABLE accounts ADD COLUMN has_second_factor ${boolean} NOT NULL DEFAULT false`);
+    const off = isSqlite(runner) ? '0' : 'false';
+    await runner.query(
+      `ALTER TABLE accounts ADD COLUMN has_second_factor ${boolean} NOT NULL DEFAULT ${off}`,
+    );
     await runner.query(`
       CREATE TABLE totp_factors (
         "account_id" ${integer} PRIMARY KEY NOT NULL,

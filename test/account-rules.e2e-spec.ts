@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import argon2 from 'argon2';
+import { Purger } from '../src/common/retention/purger.js';
+import { Queries } from '../src/database/queries.js';
+import { Transactions } from '../src/database/transactions.js';
+import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
+import { MailServer, tokenIn } from './support/mail-server.js';
+import { Receiver } from './support/receiver.js';
+import { STORES } from './support/stores.js';
+
+const DAY = 24 * 3600_000;
+
+describe.each(STORES)('passwords on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store);
+  });
+  afterAll(() => api.stop());
+
+  const login = (email: string, password: string) => api.post('/auth/login/', { email, password });
+
+  it('are the same in composed and decomposed form, and with other spaces', async () => {
+    await api.accounts.register('nfc@example.com', { password: 'caf\u00e9 \u00fcber' });
+    expect(await login('nfc@example.com', 'cafe\u0301\u00a0u\u0308ber')).toHaveStatus(200);
+    expect(await login('nfc@example.com', 'cafe uber')).toBeError('UNAUTHENTICATED');
+  });
+
+  it('are counted after the composition', async () => {
+    const register = (password: string) =>
+      api.post('/auth/register/', { email: 'length@example.com', name: 'A', password });
+    expect(await register('e\u0301'.repeat(5))).toBeError('VALIDATION_ERROR', ['password']);
+    expect(await register('e\u0301'.repeat(1025))).toBeError('VALIDATION_ERROR', ['password']);
+    expect(await register('e\u0301'.repeat(1024))).toHaveStatus(201);
+  });
+
+  it('that were hashed as they were sent go on working, and get the new form', async () => {
+    const decomposed = 'cafe\u0301 au lait';
+    await api.accounts.register('legacy@example.com');
+    const hash = await argon2.hash(decomposed, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
+    await api.app
+      .get(Transactions)
+      .execute(`UPDATE accounts SET password_hash = :hash WHERE email = 'legacy@example.com'`, { hash });
+
+    expect(await login('legacy@example.com', 'wrong')).toBeError('UNAUTHENTICATED');
+    expect(await login('legacy@example.com', decomposed)).toHaveStatus(200);
+    expect(await login('legacy@example.com', 'caf\u00e9 au lait')).toHaveStatus(200);
+  });
+});
+
+describe('PASSWORD_BREACH_URL', () => {
+  let api: TestApi;
+  let service: Receiver;
+  const leaked = createHash('sha1').update('leaked password').digest('hex').toUpperCase();
+  beforeAll(async () => {
+    service = await Receiver.start();
+    api = await startApi('SQLite', { PASSWORD_BREACH_URL: `${service.url}/range/` });
+  });
+  afterAll(async () => {
+    await api.stop();
+    await service.stop();
+  });
+
+  const register = (email: string, password: string) =>
+    api.post('/auth/register/', { email, name: 'Ada', password });
+
+  it('refuses a password that the service lists, and sends five digits of its hash only', async () => {
+    service.behaviour = (response) =>
+      response.end(`${'0'.repeat(35)}:5\r\n${leaked.slice(5)}:1234\r\n${'F'.repeat(35)}:0`);
+    const reply = await register('a@example.com', 'leaked password');
+    expect(reply).toBeError('VALIDATION_ERROR', ['password']);
+    expect(reply.body.error.message).toContain('leak');
+    expect(service.delivered.at(-1)!.path).toBe(`/range/${leaked.slice(0, 5)}`);
+    expect(await register('b@example.com', 'another password')).toHaveStatus(201);
+  });
+
+  it('refuses nothing for a padded line, an error, a redirect, or a service that does not respond', async () => {
+    const behaviours: Receiver['behaviour'][] = [
+      (response) => response.end(`${leaked.slice(5)}:0`),
+      (response) => response.writeHead(500).end(),
+      (response) => response.writeHead(302, { location: '/' }).end(),
+      () => undefined,
+      (response) => response.end('x'.repeat(1_000_000)),
+    ];
+    for (const [n, behaviour] of behaviours.entries()) {
+      service.behaviour = behaviour;
+      expect(await register(`c${n}@example.com`, 'leaked password')).toHaveStatus(201);
+    }
+  });
+});
+
+describe.each(STORES)('e-mail addresses on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store);
+  });
+  afterAll(() => api.stop());
+
+  const refused = [
+    ['compatibility letters', '\uff41da@example.com'],
+    ['a ligature', 'e\ufb03cient@example.com'],
+    ['a zero-width space', 'a\u200bda@example.com'],
+    ['a soft hyphen', 'a\u00adda@example.com'],
+    ['a bidirectional override', 'a\u202eda@example.com'],
+    ['an encoded word', '=?utf-8?q?ada?=@example.com'],
+  ] as const;
+
+  it.each(refused)('that look like others are refused: %s', async (_, email) => {
+    const body = { email, name: 'Ada', password: PASSWORD };
+    expect(await api.post('/auth/register/', body)).toBeError('VALIDATION_ERROR', ['email']);
+    expect(await api.post('/auth/login/', { email, password: PASSWORD })).toBeError('UNAUTHENTICATED');
+  });
+
+  it('are refused in a change of address, and by operators', async () => {
+    await api.accounts.register('change@example.com');
+    const headers = bearer((await api.accounts.login('change@example.com')).access);
+    for (const [, new_email] of refused) {
+      const reply = await api.post('/auth/email/change/', { new_email, password: PASSWORD }, headers);
+      expect(reply).toBeError('VALIDATION_ERROR', ['new_email']);
+      const changed = api.accounts.admin().changeEmail('change@example.com', new_email);
+      await expect(changed).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+    }
+  });
+
+  it('may have letters of any script', async () => {
+    for (const email of ['gr\u00fc\u00dfe@example.com', '\u0430\u0434\u0430@example.com']) {
+      await api.accounts.register(email);
+      expect(await api.accounts.login(email.toUpperCase())).toHaveProperty('access');
+    }
+  });
+
+  it('of existing accounts stay usable for a login and a reset', async () => {
+    await api.accounts.register('plain@example.com');
+    const email = '\uff50lain@example.com';
+    await api.app
+      .get(Transactions)
+      .execute(`UPDATE accounts SET email = :email, email_key = :email WHERE email = 'plain@example.com'`, {
+        email,
+      });
+    expect(await api.accounts.login(email)).toHaveProperty('access');
+    expect(await api.post('/auth/password/reset/', { email })).toHaveStatus(202);
+  });
+});
+
+describe('REGISTRATION=closed', () => {
+  it('rejects registrations, and leaves accounts to operators', async () => {
+    const api = await startApi('SQLite', { REGISTRATION: 'closed' });
+    const body = { email: 'ada@example.com', name: 'Ada', password: PASSWORD };
+    expect(await api.post('/auth/register/', body)).toBeError('FORBIDDEN');
+    expect(await api.app.get(Queries).all('SELECT id FROM accounts')).toEqual([]);
+    await api.stop();
+  });
+});
+
+describe.each(STORES)('accounts that never verify their e-mail on %s', (store) => {
+  let api: TestApi;
+  let mails: MailServer;
+  beforeAll(async () => {
+    mails = await MailServer.start();
+    api = await startApi(store, mails.settings);
+  });
+  afterEach(() => api.moveClock(0));
+  afterAll(async () => {
+    await api.stop();
+    await mails.stop();
+  });
+
+  const emails = async () =>
+    (await api.app.get(Queries).all<{ email: string }>('SELECT email FROM accounts ORDER BY id')).map(
+      ({ email }) => email,
+    );
+
+  it('are deleted 7 days after a registration that required it, and others never', async () => {
+    await api.accounts.register('before@example.com');
+    api = await api.restart({ requireVerifiedEmail: true });
+    for (const name of ['squatter', 'verified', 'staff']) await api.accounts.register(`${name}@example.com`);
+    await api.accounts.admin().setStaff('staff@example.com', true);
+    const token = tokenIn(await mails.next('verified@example.com'));
+    expect(await api.post('/auth/email/verify/', { token })).toHaveStatus(200);
+
+    api.moveClock(7 * DAY - 1000);
+    await api.app.get(Purger).purge();
+    expect(await emails()).toHaveLength(4);
+    api.moveClock(7 * DAY + 1000);
+    await api.app.get(Purger).purge();
+
+    expect(await emails()).toEqual(['before@example.com', 'verified@example.com', 'staff@example.com']);
+    await api.accounts.register('squatter@example.com');
+    api = await api.restart({ requireVerifiedEmail: false });
+    api.moveClock(30 * DAY);
+    await api.app.get(Purger).purge();
+    expect(await emails()).toContain('squatter@example.com');
+  });
+});

@@ -1,0 +1,246 @@
+import { crc32 } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import { Queries } from '../src/database/queries.js';
+import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
+import { MailServer, tokenIn } from './support/mail-server.js';
+import { STORES } from './support/stores.js';
+import { until } from './support/until.js';
+
+const MINUTE = 60_000;
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+describe.each(STORES)('API keys on %s', (store) => {
+  let api: TestApi;
+  let mails: MailServer;
+  let email: string;
+  let headers: Record<string, string>;
+  let count = 0;
+  beforeAll(async () => {
+    mails = await MailServer.start();
+    api = await startApi(store, { ...mails.settings, WRITE_ACCESS: 'authenticated' });
+  });
+  beforeEach(async () => {
+    email = `key${++count}@example.com`;
+    await api.accounts.register(email);
+    await api.accounts.admin().verifyEmail(email);
+    headers = bearer((await api.accounts.login(email)).access);
+  });
+  afterEach(() => api.moveClock(0));
+  afterAll(async () => {
+    await api.stop();
+    await mails.stop();
+  });
+
+  const create = (fields: object = {}, caller = headers) =>
+    api.post('/auth/api-keys/', { name: 'Import', scope: 'write', ...fields }, caller);
+  const keyOf = async (fields: object = {}) => {
+    const reply = await create(fields);
+    expect(reply).toHaveStatus(201);
+    return bearer(reply.body.data.key);
+  };
+  const list = async () => (await api.get('/auth/api-keys/', headers)).body.data;
+  const post = { title: 'A', content: 'B' };
+
+  it('are created, shown once, listed and deleted', async () => {
+    const reply = await create({ scope: 'read', expires_at: '2099-01-01T00:00:00+01:00' });
+
+    expect(reply).toHaveStatus(201);
+    const { key, ...shown } = reply.body.data;
+    expect(key).toMatch(/^psk_[\dA-Za-z]{46}$/);
+    expect(shown).toEqual({
+      id: expect.any(Number),
+      name: 'Import',
+      prefix: key.slice(0, 8),
+      scope: 'read',
+      created_at: expect.any(String),
+      last_used_at: null,
+      expires_at: '2098-12-31T23:00:00.000Z',
+    });
+    expect(reply.headers['location']).toBe(`/auth/api-keys/${shown.id}`);
+    expect(await list()).toEqual([shown]);
+    expect(JSON.stringify(await api.app.get(Queries).all('SELECT * FROM api_keys'))).not.toContain(key);
+    await mails.nextWith(email, 'An API key was created');
+
+    expect(await api.delete(`/auth/api-keys/${shown.id}/`, headers)).toHaveStatus(204);
+    await mails.nextWith(email, 'An API key was deleted');
+    expect(await list()).toEqual([]);
+    expect(await api.get('/auth/me/', bearer(key))).toBeError('TOKEN_NOT_VALID');
+  });
+
+  it('end with a checksum, CRC-32 in base 62, so that mistyped ones never reach the database', async () => {
+    const { key } = (await create()).body.data;
+    let rest = crc32(key.slice(4, 44));
+    let checksum = '';
+    for (let n = 0; n < 6; n++) {
+      checksum = ALPHABET[rest % 62]! + checksum;
+      rest = Math.floor(rest / 62);
+    }
+    expect(key.slice(44)).toBe(checksum);
+    const mistyped = key.slice(0, 20) + (key[20] === 'a' ? 'b' : 'a') + key.slice(21);
+    for (const text of [mistyped, `${key}a`, 'psk_', `psk_${'é'.repeat(46)}`, `psk_${'x'.repeat(5000)}`]) {
+      expect(await api.get('/auth/me/', bearer(text))).toBeError('TOKEN_NOT_VALID');
+    }
+  });
+
+  it('with the scope read allow safe methods, queries and subscriptions only', async () => {
+    const key = await keyOf({ scope: 'read' });
+    for (const path of ['/auth/me/', '/v1/orders', '/v1/posts', '/v1/events']) {
+      expect(await api.get(path, key)).toHaveStatus(200);
+    }
+    expect((await api.graphql('{ users { id } }', undefined, key)).body.errors).toBeUndefined();
+
+    expect(await api.post('/v1/posts', post, key)).toBeError('FORBIDDEN');
+    expect(await api.post('/v1/orders', {}, { ...key, 'idempotency-key': 'a' })).toBeError('FORBIDDEN');
+    const mutation = 'mutation { createUser(input: {name: "A", email: ""}) { id } }';
+    const { body } = await api.graphql(mutation, undefined, key);
+    expect(body.errors[0].extensions.code).toBe('FORBIDDEN');
+  });
+
+  it('with the scope write act as their account', async () => {
+    const key = await keyOf();
+    expect(await api.post('/v1/posts', post, key)).toHaveStatus(201);
+    const order = await api.post('/v1/orders', {}, { ...key, 'idempotency-key': `key ${count}` });
+    expect(order).toHaveStatus(201);
+    expect(await api.get(`/v1/orders/${order.body.data.id}`, headers)).toHaveStatus(200);
+    const mutation = 'mutation { createUser(input: {name: "A", email: ""}) { id } }';
+    expect((await api.graphql(mutation, undefined, key)).body.errors).toBeUndefined();
+    expect((await list())[0].last_used_at).not.toBeNull();
+  });
+
+  it('of any scope read the account below /auth/, and nothing else', async () => {
+    const key = await keyOf();
+    expect(await api.get('/auth/me/', key)).toHaveStatus(200);
+    for (const [method, url, payload] of [
+      ['PATCH', '/auth/me/', { name: 'Other' }],
+      ['DELETE', '/auth/me/', { password: PASSWORD }],
+      ['GET', '/auth/me/export/', undefined],
+      ['GET', '/auth/sessions/', undefined],
+      ['GET', '/auth/api-keys/', undefined],
+      ['POST', '/auth/api-keys/', { name: 'More', scope: 'write', password: PASSWORD }],
+      ['POST', '/auth/change-password/', { old_password: PASSWORD, new_password: 'another password' }],
+      ['GET', '/auth/mfa/', undefined],
+      ['POST', '/auth/mfa/totp/', { password: PASSWORD }],
+      ['POST', '/auth/passkeys/options/', { password: PASSWORD }],
+      ['GET', '/auth/identities/', undefined],
+    ] as const) {
+      const reply = await api.send({ method, url, headers: key, ...(payload && { payload }) });
+      expect([url, reply.status, reply.body.error.code]).toEqual([url, 403, 'FORBIDDEN']);
+    }
+  });
+
+  it('work over WebSocket, and a deleted one ends its connection', async () => {
+    await api.app.listen(0, '127.0.0.1');
+    const { id, key } = (await create({ scope: 'read' })).body.data;
+    let closed: any;
+    const client = createClient({
+      url: `${(await api.app.getUrl()).replace('http', 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      retryAttempts: 0,
+      connectionParams: { Authorization: `Bearer ${key}` },
+      on: { closed: (event) => (closed = event) },
+    });
+    const received: unknown[] = [];
+    client.subscribe(
+      { query: 'subscription { events { type } }' },
+      {
+        next: (value) => received.push(value),
+        error: () => undefined,
+        complete: () => undefined,
+      },
+    );
+    await until('the subscription receives events', async () => {
+      await api.post('/v1/posts', post, headers);
+      return received.length > 0;
+    });
+
+    expect(await api.delete(`/auth/api-keys/${id}/`, headers)).toHaveStatus(204);
+
+    await until('the connection is closed', () => closed !== undefined);
+    expect(closed.code).toBe(4403);
+    await client.dispose();
+  });
+
+  it('are rejected when they expire, or their account is deactivated, also after it is active again', async () => {
+    const expiring = await keyOf({ expires_at: new Date(Date.now() + MINUTE).toISOString() });
+    const lasting = await keyOf();
+    expect(await api.get('/auth/me/', expiring)).toHaveStatus(200);
+    api.moveClock(MINUTE + 1000);
+    expect(await api.get('/auth/me/', expiring)).toBeError('TOKEN_NOT_VALID');
+    expect(await api.get('/auth/me/', lasting)).toHaveStatus(200);
+    await api.accounts.admin().setActive(email, false);
+    expect(await api.get('/auth/me/', lasting)).toBeError('TOKEN_NOT_VALID');
+    await api.accounts.admin().setActive(email, true);
+    expect(await api.get('/auth/me/', lasting)).toBeError('TOKEN_NOT_VALID');
+  });
+
+  it('stay valid after a change of the password, and end with a reset', async () => {
+    const key = await keyOf();
+    const change = { old_password: PASSWORD, new_password: 'another password' };
+    expect(await api.post('/auth/change-password/', change, headers)).toHaveStatus(200);
+    expect(await api.get('/auth/me/', key)).toHaveStatus(200);
+
+    expect(await api.post('/auth/password/reset/', { email })).toHaveStatus(202);
+    const mail = await mails.nextWith(email, 'Reset your password');
+    const reset = { token: tokenIn(mail), new_password: 'a third password' };
+    expect(await api.post('/auth/password/reset/confirm/', reset)).toHaveStatus(200);
+    expect(await api.get('/auth/me/', key)).toBeError('TOKEN_NOT_VALID');
+  });
+
+  it('need a recent login to be created, and at most 50 exist', async () => {
+    for (let n = 0; n < 50; n++) expect(await create()).toHaveStatus(201);
+    expect(await create()).toBeError('CONFLICT');
+    const [first] = await list();
+    expect(await api.delete(`/auth/api-keys/${first.id}/`, headers)).toHaveStatus(204);
+    const replies = await Promise.all(Array.from({ length: 10 }, () => create()));
+    expect(replies.filter(({ status }) => status === 201)).toHaveLength(1);
+
+    api.moveClock(6 * MINUTE);
+    expect(await create()).toBeError('FORBIDDEN');
+    const wrong = await create({ password: 'wrong' });
+    expect([wrong.status, wrong.body]).toEqual([400, { error: 'The current password is incorrect' }]);
+    expect(await create({ password: PASSWORD })).toBeError('CONFLICT');
+  });
+
+  it('of others, and malformed ids, are 404', async () => {
+    const { id } = (await create()).body.data;
+    const other = `stranger${count}@example.com`;
+    await api.accounts.register(other);
+    const theirs = bearer((await api.accounts.login(other)).access);
+    for (const [path, caller] of [
+      [String(id), theirs],
+      ['abc', headers],
+      ['0', headers],
+    ] as const) {
+      expect(await api.delete(`/auth/api-keys/${path}/`, caller)).toBeError('NOT_FOUND');
+    }
+    expect(await list()).toHaveLength(1);
+  });
+
+  it('name missing and badly typed fields', async () => {
+    expect(await api.post('/auth/api-keys/', {}, headers)).toBeError('VALIDATION_ERROR', ['name', 'scope']);
+    for (const name of ['', 5, null, 'x'.repeat(151), 'a\0']) {
+      expect(await create({ name })).toBeError('VALIDATION_ERROR', ['name']);
+    }
+    for (const scope of ['', 'admin', 5, null]) {
+      expect(await create({ scope })).toBeError('VALIDATION_ERROR', ['scope']);
+    }
+    for (const expires_at of ['', 'soon', 5, '2020-01-01T00:00:00Z', '2099-01-01', '2099-13-01T00:00:00Z']) {
+      expect(await create({ expires_at })).toBeError('VALIDATION_ERROR', ['expires_at']);
+    }
+  });
+});
+
+describe('an API key in open mode', () => {
+  it('is not looked at, so its scope does not apply', async () => {
+    const api = await startApi('SQLite');
+    await api.accounts.register('ada@example.com');
+    const headers = bearer((await api.accounts.login('ada@example.com')).access);
+    const { key } = (await api.post('/auth/api-keys/', { name: 'A', scope: 'read' }, headers)).body.data;
+    const post = { title: 'A', content: 'B' };
+    expect(await api.post('/v1/posts', post, bearer(key))).toHaveStatus(201);
+    expect(await api.post('/v1/posts', post, bearer('psk_nonsense'))).toHaveStatus(201);
+    await api.stop();
+  });
+});

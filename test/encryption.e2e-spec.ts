@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { Secret, TOTP } from 'otpauth';
+import { Transactions } from '../src/database/transactions.js';
+import { Queries } from '../src/database/queries.js';
+import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
+import { runCommand } from './support/command.js';
+import { createStore, STORES } from './support/stores.js';
+import { startApiOn } from './support/api.js';
+
+const [FIRST, SECOND] = [randomBytes(32), randomBytes(32)];
+const [OLD, NEW] = ['o'.repeat(32), 'n'.repeat(32)];
+const EMAIL = 'ada@example.com';
+
+async function fill(api: TestApi): Promise<{ totp: string; webhook: string }> {
+  await api.accounts.register(EMAIL);
+  await api.accounts.admin().setStaff(EMAIL, true);
+  const headers = bearer((await api.accounts.login(EMAIL)).access);
+  const webhook = { url: 'http://127.0.0.1:9/', types: ['*'] };
+  const created = await api.post('/v1/webhooks', webhook, headers);
+  const { id } = created.body.data;
+  const rotated = await api.post(`/v1/webhooks/${id}/rotate-secret`, {}, headers);
+  await api.post(`/v1/webhooks/${id}/rotate-secret`, {}, headers);
+  const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
+  const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+  expect(await api.post('/auth/mfa/totp/confirm/', { code }, headers)).toHaveStatus(200);
+  return { totp: secret, webhook: rotated.body.data.secret };
+}
+
+const stored = async (api: TestApi): Promise<string[]> =>
+  [
+    ...(await api.app.get(Queries).all<any>('SELECT secret, previous_secret, older_secrets FROM webhooks')),
+    ...(await api.app.get(Queries).all<any>('SELECT secret FROM totp_factors')),
+  ].flatMap((row) => Object.values<string>(row));
+
+/** Both steps of a login, with a code that was not used yet. */
+async function logIn(api: TestApi, totp: string, steps: number): Promise<Record<string, string>> {
+  api.moveClock(steps * 30_000);
+  const { mfa_token } = (await api.post('/auth/login/', { email: EMAIL, password: PASSWORD })).body;
+  const timestamp = Date.now() + steps * 30_000;
+  const code = new TOTP({ secret: Secret.fromBase32(totp) }).generate({ timestamp });
+  const reply = await api.post('/auth/login/', { mfa_token, code });
+  expect(reply).toHaveStatus(200);
+  return bearer(reply.body.access);
+}
+
+describe.each(STORES)('stored secrets on %s', (store) => {
+  it('are encrypted, go on working with the previous key, and a command brings them to the current one', async () => {
+    const testStore = await createStore(store);
+    const environment = { ...testStore.environment, JWT_SECRET: OLD };
+    let api = await startApiOn(environment);
+    const { totp, webhook } = await fill(api);
+    const first = await stored(api);
+    expect(first).toHaveLength(4);
+    for (const value of first) expect(value).toMatch(/^\$aes-256-gcm\$v1\$[\da-f]{16}\$[\w-]+$/);
+    expect(first.join()).not.toContain(totp);
+    expect(first.join()).not.toContain(webhook);
+
+    // From the derived key to one of its own, and to a second one.
+    api = await api.restart({ encryptionKey: FIRST });
+    await logIn(api, totp, 1);
+    api = await api.restart({ encryptionKey: FIRST, jwtSecret: NEW, jwtSecretPrevious: OLD });
+    const headers = await logIn(api, totp, 2);
+    expect(await api.post('/v1/webhooks/1/rotate-secret', {}, headers)).toHaveStatus(200);
+    await api.app.close();
+    const keys = {
+      ENCRYPTION_KEY: SECOND.toString('base64'),
+      ENCRYPTION_KEY_PREVIOUS: FIRST.toString('base64'),
+    };
+    const settings = { ...testStore.environment, JWT_SECRET: NEW, JWT_SECRET_PREVIOUS: OLD, ...keys };
+    const result = await runCommand('account', ['reencrypt'], { environment: settings });
+    expect(result.output).toContain('4 values encrypted with the current key');
+    const again = await runCommand('account', ['reencrypt'], { environment: settings });
+    expect(again.output).toContain('0 values encrypted with the current key');
+
+    api = await startApiOn({
+      ...testStore.environment,
+      JWT_SECRET: NEW,
+      ENCRYPTION_KEY: SECOND.toString('base64'),
+    });
+    await logIn(api, totp, 3);
+    await api.app.close();
+    await testStore.remove();
+  });
+
+  it('stop the start when no key decrypts them, with a sentence that names the settings', async () => {
+    const api = await startApi(store, { JWT_SECRET: OLD });
+    await fill(api);
+
+    const restarted = api.restart({ jwtSecret: NEW });
+
+    await expect(restarted).rejects.toThrow(
+      /^ENCRYPTION_KEY and JWT_SECRET decrypt not all values of (webhooks|totp_factors)\.\w+: set ENCRYPTION_KEY_PREVIOUS or JWT_SECRET_PREVIOUS/,
+    );
+    await (await api.restart({ jwtSecret: NEW, jwtSecretPrevious: OLD })).stop();
+  });
+
+  it('of webhooks that an earlier version stored as text sign deliveries, and are encrypted by the command', async () => {
+    const testStore = await createStore(store);
+    const environment = { ...testStore.environment, JWT_SECRET: OLD };
+    const api = await startApiOn(environment);
+    await api.accounts.register(EMAIL);
+    await api.accounts.admin().setStaff(EMAIL, true);
+    const headers = bearer((await api.accounts.login(EMAIL)).access);
+    await api.post('/v1/webhooks', { url: 'http://127.0.0.1:9/', types: ['*'] }, headers);
+    const secret = `whsec_${'a'.repeat(43)}=`;
+    await api.app.get(Transactions).execute('UPDATE webhooks SET secret = :secret', { secret });
+
+    const rotated = await api.post('/v1/webhooks/1/rotate-secret', {}, headers);
+    expect(rotated).toHaveStatus(200);
+    await api.app.get(Transactions).execute('UPDATE webhooks SET secret = :secret', { secret });
+    await api.app.close();
+    await runCommand('account', ['reencrypt'], { environment });
+
+    const after = await startApiOn(environment);
+    expect((await stored(after)).join()).not.toContain(secret);
+    expect(await stored(after)).not.toContain(null);
+    await after.app.close();
+    await testStore.remove();
+  });
+});

@@ -1,0 +1,153 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import { bearer, PASSWORD, startApi, type TestApi, type Tokens } from './support/api.js';
+import { EventClient } from './support/event-client.js';
+import { STORES } from './support/stores.js';
+import { until } from './support/until.js';
+
+const DAY = 24 * 3600_000;
+
+const sidOf = (token: string): string =>
+  JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()).sid;
+
+describe.each(STORES)('an access token on %s', (store) => {
+  let api: TestApi;
+  let url: string;
+  let email: string;
+  let tokens: Tokens;
+  let count = 0;
+  beforeAll(async () => {
+    api = await startApi(store, { REFRESH_REUSE: 'revoke' });
+    await api.app.listen(0, '127.0.0.1');
+    url = await api.app.getUrl();
+  });
+  beforeEach(async () => {
+    email = `ended${++count}@example.com`;
+    await api.accounts.register(email);
+    tokens = await api.accounts.login(email);
+    expect(await api.get('/auth/me/', bearer(tokens.access))).toHaveStatus(200);
+  });
+  afterEach(() => api.moveClock(0));
+  afterAll(() => api.stop());
+
+  const other = async () => bearer((await api.accounts.login(email)).access);
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['logout', () => api.post('/auth/logout/', { refresh: tokens.refresh })],
+    [
+      'DELETE /auth/sessions/{id}/',
+      async () => api.delete(`/auth/sessions/${sidOf(tokens.access)}/`, await other()),
+    ],
+    ['DELETE /auth/sessions/ of another login', async () => api.delete('/auth/sessions/', await other())],
+    [
+      'a change of the password in another login',
+      async () =>
+        api.post(
+          '/auth/change-password/',
+          { old_password: PASSWORD, new_password: 'another password' },
+          await other(),
+        ),
+    ],
+    [
+      'a reused refresh token',
+      async () => {
+        await api.post('/auth/refresh/', { refresh: tokens.refresh });
+        api.moveClock(11_000);
+        await api.post('/auth/refresh/', { refresh: tokens.refresh });
+      },
+    ],
+    ['deactivation', () => api.accounts.admin().setActive(email, false)],
+    ['deletion', () => api.accounts.admin().delete(email)],
+    ['a new password by an operator', () => api.accounts.admin().resetPassword(email, 'another password')],
+  ])('ends with its login at once: by %s', async (_, end) => {
+    await end();
+
+    const headers = bearer(tokens.access);
+    expect(await api.get('/auth/me/', headers)).toBeError('TOKEN_NOT_VALID');
+    expect(await api.post('/auth/verify/', { token: tokens.access })).toBeError('TOKEN_NOT_VALID');
+    const { status, body } = await api.graphql('{ me { id } }', undefined, headers);
+    expect([status, body.errors[0].extensions.code, body.data]).toEqual([401, 'UNAUTHENTICATED', undefined]);
+  });
+
+  it('stays valid when other logins end, or its own caller changes the password', async () => {
+    const headers = bearer(tokens.access);
+    await other();
+    expect(await api.delete('/auth/sessions/', headers)).toHaveStatus(204);
+    expect((await api.get('/auth/sessions/', headers)).body.data).toHaveLength(1);
+    const change = { old_password: PASSWORD, new_password: 'another password' };
+    expect(await api.post('/auth/change-password/', change, headers)).toHaveStatus(200);
+    expect(await api.get('/auth/me/', headers)).toHaveStatus(200);
+  });
+
+  it('ends the streams and WebSockets of its login', async () => {
+    const stream = await EventClient.open(`${url}/v1/events/stream`, {
+      headers: { ...bearer(tokens.access) },
+    });
+    let closed: any;
+    const client = createClient({
+      url: `${url.replace('http', 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      retryAttempts: 0,
+      connectionParams: { Authorization: `Bearer ${tokens.access}` },
+      on: { closed: (event) => (closed = event) },
+    });
+    client.subscribe(
+      { query: 'subscription { events { type } }' },
+      { next: () => undefined, error: () => undefined, complete: () => undefined },
+    );
+    await until('the WebSocket is open', async () => {
+      await api.post('/v1/posts', { title: 'A', content: 'B' });
+      return stream.events.length > 0;
+    });
+
+    await api.post('/auth/logout/', { refresh: tokens.refresh });
+
+    await until('the WebSocket is closed', () => closed !== undefined);
+    expect(closed.code).toBe(4403);
+    await client.dispose();
+    stream.close();
+  });
+
+  it('and its refresh token end for good 90 days after the login began', async () => {
+    let { refresh } = tokens;
+    for (let day = 6; day < 90; day += 6) {
+      api.moveClock(day * DAY);
+      const reply = await api.post('/auth/refresh/', { refresh });
+      expect(reply).toHaveStatus(200);
+      refresh = reply.body.refresh;
+      tokens = reply.body;
+    }
+    api.moveClock(90 * DAY - 60_000);
+    tokens = (await api.post('/auth/refresh/', { refresh })).body;
+    expect(await api.get('/auth/me/', bearer(tokens.access))).toHaveStatus(200);
+
+    api.moveClock(90 * DAY + 1000);
+    expect(await api.get('/auth/me/', bearer(tokens.access))).toBeError('TOKEN_NOT_VALID');
+    expect(await api.post('/auth/refresh/', { refresh: tokens.refresh })).toBeError('TOKEN_NOT_VALID');
+    expect(await api.post('/auth/logout/', { refresh: tokens.refresh })).toBeError('TOKEN_NOT_VALID');
+  });
+
+  it('by cookie, too', async () => {
+    const session = await api.accounts.session(email);
+    for (let day = 10; day < 90; day += 10) {
+      api.moveClock(day * DAY);
+      expect(await api.get('/auth/session/', session.cookie)).toHaveStatus(200);
+      // The use is recorded in the background.
+      const list = async () => (await api.get('/auth/sessions/', session.cookie)).body.data[0].last_used_at;
+      const now = new Date(Date.now() + day * DAY).toISOString().slice(0, 10);
+      await until('the use is recorded', async () => (await list()).startsWith(now));
+    }
+    api.moveClock(90 * DAY + 1000);
+    expect(await api.get('/auth/session/', session.cookie)).toBeError('UNAUTHENTICATED');
+  });
+});
+
+it('LOGIN_MAX_DAYS changes when logins end', async () => {
+  const api = await startApi('SQLite', { LOGIN_MAX_DAYS: '1' });
+  await api.accounts.register('ada@example.com');
+  const { refresh } = await api.accounts.login('ada@example.com');
+  api.moveClock(DAY + 1000);
+  expect(await api.post('/auth/refresh/', { refresh })).toBeError('TOKEN_NOT_VALID');
+  await api.stop();
+});

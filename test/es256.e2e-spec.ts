@@ -1,0 +1,107 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
+import { bearer, startApi, type TestApi } from './support/api.js';
+import { STORES } from './support/stores.js';
+
+const ISSUER = 'https://api.example.com';
+const EMAIL = 'ada@example.com';
+
+const newKey = () => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+};
+
+const [FIRST, SECOND] = [newKey(), newKey()];
+
+const keysOf = async (api: TestApi) => (await api.get('/.well-known/jwks.json')).body.keys as any[];
+
+describe.each(STORES)('JWT_PRIVATE_KEY on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store, { PUBLIC_URL: ISSUER, JWT_SECRET: 'o'.repeat(32) });
+    await api.accounts.register(EMAIL);
+  });
+  afterAll(() => api.stop());
+
+  it('publishes no keys without it', async () => {
+    expect(await keysOf(api)).toEqual([]);
+  });
+
+  it('lets another service verify the tokens with the published keys', async () => {
+    api = await api.restart({ jwtPrivateKey: FIRST });
+    const { access } = await api.accounts.login(EMAIL);
+    await api.app.listen(0, '127.0.0.1');
+    const jwks = createRemoteJWKSet(new URL('/.well-known/jwks.json', await api.app.getUrl()));
+
+    const { payload, protectedHeader } = await jwtVerify(access, jwks, {
+      issuer: ISSUER,
+      algorithms: ['ES256'],
+    });
+
+    expect(payload).toMatchObject({ token_type: 'access', email: EMAIL, iss: ISSUER, role: 'user' });
+    const [key] = await keysOf(api);
+    expect(protectedHeader).toMatchObject({ alg: 'ES256', kid: key.kid });
+    expect(Object.keys(key).toSorted()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
+    expect(await api.get('/auth/me/', bearer(access))).toHaveStatus(200);
+  });
+
+  it('rejects HS256, except for tokens of JWT_SECRET_PREVIOUS', async () => {
+    api = await api.restart({ jwtPrivateKey: undefined });
+    const { access, refresh } = await api.accounts.login(EMAIL);
+    api = await api.restart({ jwtPrivateKey: FIRST });
+    expect(await api.get('/auth/me/', bearer(access))).toBeError('TOKEN_NOT_VALID');
+    expect(await api.post('/auth/verify/', { token: access })).toBeError('TOKEN_NOT_VALID');
+    expect(await api.post('/auth/refresh/', { refresh })).toBeError('TOKEN_NOT_VALID');
+
+    api = await api.restart({ jwtPrivateKey: FIRST, jwtSecretPrevious: api.config.jwtSecret });
+    expect(await api.get('/auth/me/', bearer(access))).toHaveStatus(200);
+    const next = await api.post('/auth/refresh/', { refresh });
+    expect(decodeProtectedHeader(next.body.access).alg).toBe('ES256');
+    api = await api.restart({ jwtSecretPrevious: undefined });
+  });
+
+  it('is replaced without ending a login: the new key is first given to all replicas', async () => {
+    const old = await api.accounts.login(EMAIL);
+    api = await api.restart({ jwtPrivateKey: FIRST, jwtPrivateKeyPrevious: SECOND });
+    expect(await keysOf(api)).toHaveLength(2);
+    const between = await api.accounts.login(EMAIL);
+
+    api = await api.restart({ jwtPrivateKey: SECOND, jwtPrivateKeyPrevious: FIRST });
+    for (const { access, refresh } of [old, between]) {
+      expect(await api.get('/auth/me/', bearer(access))).toHaveStatus(200);
+      expect(await api.post('/auth/verify/', { token: refresh })).toHaveStatus(200);
+    }
+    const { access } = await api.accounts.login(EMAIL);
+    expect(decodeProtectedHeader(access).kid).toBe((await keysOf(api))[0].kid);
+
+    api = await api.restart({ jwtPrivateKey: SECOND, jwtPrivateKeyPrevious: undefined });
+    expect(await api.get('/auth/me/', bearer(access))).toHaveStatus(200);
+    expect(await api.get('/auth/me/', bearer(old.access))).toBeError('TOKEN_NOT_VALID');
+  });
+
+  it('accepts no forged token: a public key as a secret, another key, issuer or id of a key', async () => {
+    const { access } = await api.accounts.login(EMAIL);
+    const [, payload] = access.split('.');
+    const claims = JSON.parse(Buffer.from(payload!, 'base64url').toString());
+    const [key] = await keysOf(api);
+    const foreign = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+    const signed = (headers: object, by: Parameters<SignJWT['sign']>[0], more = {}) =>
+      new SignJWT({ ...claims, ...more }).setProtectedHeader({ alg: 'ES256', ...headers }).sign(by);
+    const tokens = [
+      await signed({ alg: 'HS256', kid: key.kid }, Buffer.from(JSON.stringify(key))),
+      await signed({ alg: 'HS256', kid: key.kid }, Buffer.from(api.config.jwtSecret)),
+      await signed({ kid: key.kid }, foreign),
+      await signed({}, foreign),
+      await signed({ kid: 'x' }, foreign),
+      `${Buffer.from(JSON.stringify({ alg: 'none' })).toString('base64url')}.${payload}.`,
+    ];
+    for (const token of tokens)
+      expect(await api.get('/auth/me/', bearer(token))).toBeError('TOKEN_NOT_VALID');
+
+    const moved = await api.restart({ publicUrl: 'https://other.example.com' });
+    expect(await moved.get('/auth/me/', bearer(access))).toBeError('TOKEN_NOT_VALID');
+    api = await moved.restart({ publicUrl: ISSUER });
+    expect(await api.get('/auth/me/', bearer(access))).toHaveStatus(200);
+  });
+});

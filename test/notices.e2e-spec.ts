@@ -1,0 +1,88 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Queries } from '../src/database/queries.js';
+import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
+import { MailServer, tokenIn } from './support/mail-server.js';
+import { STORES } from './support/stores.js';
+
+const MINUTE = 61_000;
+
+describe.each(STORES)('notices on %s', (store) => {
+  let api: TestApi;
+  let mails: MailServer;
+  beforeAll(async () => {
+    mails = await MailServer.start();
+    api = await startApi(store, mails.settings);
+  });
+  afterEach(() => api.moveClock(0));
+  afterAll(async () => {
+    await api.stop();
+    await mails.stop();
+  });
+
+  const register = async (email: string) => {
+    await api.accounts.register(email);
+    await api.accounts.admin().verifyEmail(email);
+    return bearer((await api.accounts.login(email)).access);
+  };
+  const change = (headers: Record<string, string>) =>
+    api.post('/auth/change-password/', { old_password: PASSWORD, new_password: 'another password' }, headers);
+
+  it('tell the owner of a changed password and address', async () => {
+    const headers = await register('ada@example.com');
+    expect(await change(headers)).toHaveStatus(200);
+    await mails.nextWith('ada@example.com', 'Your password was changed');
+
+    const request = { new_email: 'ada2@example.com', password: 'another password' };
+    expect(await api.post('/auth/email/change/', request, headers)).toHaveStatus(202);
+    await mails.nextWith('ada@example.com', 'Your e-mail address is about to change');
+    const token = tokenIn(await mails.nextWith('ada2@example.com', 'Confirm your new e-mail address'));
+    expect(await api.post('/auth/email/change/confirm/', { token })).toHaveStatus(200);
+    await mails.nextWith('ada@example.com', 'Your e-mail address was changed');
+  });
+
+  it('are sent to verified addresses only', async () => {
+    await api.accounts.register('unverified@example.com');
+    const headers = bearer((await api.accounts.login('unverified@example.com')).access);
+    expect(await change(headers)).toHaveStatus(200);
+    const count = `SELECT count(*) AS n FROM mails WHERE kind = 'notice'`;
+    expect((await api.app.get(Queries).one<{ n: number }>(count))!.n).toBe(0);
+  });
+
+  it('are limited together: registrations, resends and changes of address, one a minute and 20 a day', async () => {
+    const headers = await register('limit@example.com');
+    const ask = () =>
+      api.post('/auth/email/change/', { new_email: 'target@example.com', password: PASSWORD }, headers);
+    const sent = () => mails.to('target@example.com').length;
+    const settle = () => api.mailsSent('change-email');
+
+    for (let n = 0; n < 3; n++) expect(await ask()).toHaveStatus(202);
+    await settle();
+    expect(sent()).toBe(1);
+    // The address was asked just now, so a registration with it succeeds without a mail.
+    await api.accounts.register('target@example.com');
+    const target = bearer((await api.accounts.login('target@example.com')).access);
+    expect(await api.send({ method: 'POST', url: '/auth/email/resend/', headers: target })).toBeError(
+      'RATE_LIMITED',
+    );
+    for (let n = 1; n < 25; n++) {
+      api.moveClock(n * MINUTE);
+      expect(await ask()).toHaveStatus(202);
+      await settle();
+    }
+    expect(sent()).toBe(20);
+    const blocked = await api.send({ method: 'POST', url: '/auth/email/resend/', headers: target });
+    expect(blocked).toBeError('RATE_LIMITED');
+    expect(Number(blocked.headers['retry-after'])).toBeGreaterThan(20 * 3600);
+  });
+});
+
+it('a notice never fails its call: without a mail server nothing is sent', async () => {
+  const api = await startApi('SQLite');
+  const closed = await api.restart({ mail: { kind: 'none' } });
+  await closed.accounts.register('ada@example.com');
+  await closed.accounts.admin().verifyEmail('ada@example.com');
+  const headers = bearer((await closed.accounts.login('ada@example.com')).access);
+  const change = { old_password: PASSWORD, new_password: 'another password' };
+  expect(await closed.post('/auth/change-password/', change, headers)).toHaveStatus(200);
+  await closed.stop();
+});

@@ -1,0 +1,280 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Secret, TOTP } from 'otpauth';
+import { createApp } from '../src/app.factory.js';
+import { Purger } from '../src/common/retention/purger.js';
+import { Queries } from '../src/database/queries.js';
+import { bearer, PASSWORD, type Reply, startApi, TestApi } from './support/api.js';
+import { Authenticator } from './support/authenticator.js';
+import { STORES } from './support/stores.js';
+
+const MINUTE = 60_000;
+const ORIGIN = 'https://api.example.com';
+
+const statuses = (replies: readonly Reply[]) => replies.map(({ status }) => status).toSorted((a, b) => a - b);
+
+describe.each(STORES)('passkeys on %s', (store) => {
+  let api: TestApi;
+  let email: string;
+  let headers: Record<string, string>;
+  let device: Authenticator;
+  let count = 0;
+  beforeAll(async () => {
+    api = await startApi(store, { PUBLIC_URL: ORIGIN, CORS_ORIGINS: 'https://app.example.com' });
+  });
+  beforeEach(async () => {
+    email = `passkey${++count}@example.com`;
+    await api.accounts.register(email);
+    headers = bearer((await api.accounts.login(email)).access);
+    device = new Authenticator(ORIGIN);
+  });
+  afterEach(() => api.moveClock(0));
+  afterAll(() => api.stop());
+
+  const options = async () => (await api.post('/auth/passkeys/options/', {}, headers)).body;
+  const register = (response: unknown, name?: unknown) =>
+    api.post('/auth/passkeys/', { response, name }, headers);
+  const add = async (on = device, name = 'Laptop') => {
+    const reply = await register(on.create(await options()), name);
+    expect(reply).toHaveStatus(201);
+    return reply;
+  };
+  const loginOptions = async (on = api) => (await on.post('/auth/passkeys/login/options/', {})).body;
+  const login = (response: unknown, on = api) => on.post('/auth/passkeys/login/', { response });
+
+  it('are registered, listed, used and removed', async () => {
+    const created = await add();
+    const { id } = created.body.data;
+    expect(created.headers['location']).toBe(`/auth/passkeys/${id}`);
+    const passkey = { id, name: 'Laptop', created_at: expect.any(String), last_used_at: null };
+    expect(created.body.data).toEqual(passkey);
+    expect((await api.get('/auth/passkeys/', headers)).body.data).toEqual([passkey]);
+    expect((await api.get('/auth/mfa/', headers)).body.data.passkeys).toBe(1);
+
+    const reply = await login(device.get(await loginOptions()));
+
+    expect(reply).toHaveStatus(200);
+    expect((await api.get('/auth/me/', bearer(reply.body.access))).body.email).toBe(email);
+    const [used] = (await api.get('/auth/passkeys/', headers)).body.data;
+    expect(used.last_used_at).not.toBeNull();
+    expect(await api.delete(`/auth/passkeys/${id}/`, headers)).toHaveStatus(204);
+    expect(await login(device.get(await loginOptions()))).toBeError('UNAUTHENTICATED');
+  });
+
+  it('open a session, too', async () => {
+    await add();
+    const reply = await api.post('/auth/session/', { passkey: device.get(await loginOptions()) });
+    expect(reply).toHaveStatus(200);
+    expect(reply.body.account.email).toBe(email);
+    expect(reply.headers['set-cookie']).toBeDefined();
+    const none = await api.post('/auth/session/', { passkey: 'x' });
+    expect(none).toBeError('VALIDATION_ERROR', ['passkey']);
+  });
+
+  it('need no further factor', async () => {
+    await add();
+    const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
+    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+    expect(await api.post('/auth/mfa/totp/confirm/', { code }, headers)).toHaveStatus(200);
+    expect((await login(device.get(await loginOptions()))).body).toHaveProperty('access');
+  });
+
+  it('store nothing when a challenge is issued', async () => {
+    const before = await api.app.get(Queries).all('SELECT * FROM used_challenges');
+    await loginOptions();
+    await options();
+    expect(await api.app.get(Queries).all('SELECT * FROM used_challenges')).toEqual(before);
+  });
+
+  it('have options with a resident key and user verification, without the passkeys that exist', async () => {
+    await add();
+    const body = await options();
+    expect(body.rp).toEqual({ id: 'api.example.com', name: 'Posts API' });
+    expect(body.authenticatorSelection).toMatchObject({
+      residentKey: 'required',
+      userVerification: 'required',
+    });
+    expect(body.excludeCredentials).toEqual([
+      { id: device.id.toString('base64url'), type: 'public-key', transports: ['internal'] },
+    ]);
+    const [first, second] = [await loginOptions(), await loginOptions()];
+    expect(first.challenge).not.toBe(second.challenge);
+    expect({ ...first, challenge: '' }).toEqual({ ...second, challenge: '' });
+    expect(first).toMatchObject({ rpId: 'api.example.com', userVerification: 'required' });
+    expect(first.allowCredentials ?? []).toEqual([]);
+  });
+
+  it('accept the origins of the front ends', async () => {
+    const phone = new Authenticator('https://app.example.com');
+    await add(phone);
+    expect(await login(phone.get(await loginOptions()))).toHaveStatus(200);
+  });
+
+  it('are not registered by a wrong response', async () => {
+    const other = await options();
+    for (const make of [
+      (of: any) => device.create(of, { origin: 'https://evil.example' }),
+      (of: any) => device.create(of, { rpId: 'evil.example' }),
+      (of: any) => device.create(of, { unverified: true }),
+      (of: any) => device.create(of, { challenge: Buffer.alloc(54).toString('base64url') }),
+      (of: any) => ({ ...device.create(of), id: 'AAAA' }),
+      (of: any) => {
+        const made = device.create(of);
+        return { ...made, response: { ...made.response, attestationObject: 'AAAA' } };
+      },
+      (of: any) => device.get({ ...of, rpId: 'api.example.com' }),
+    ]) {
+      expect(await register(make(await options()))).toBeError('INVALID_CODE');
+    }
+    const challenge = (await loginOptions()).challenge;
+    expect(await register(device.create({ ...other, challenge }))).toBeError('INVALID_CODE');
+    expect((await api.get('/auth/passkeys/', headers)).body.data).toEqual([]);
+  });
+
+  it('use up a challenge by any response, and after 5 minutes', async () => {
+    const first = await options();
+    expect(await register(device.create(first, { origin: 'https://evil.example' }))).toBeError(
+      'INVALID_CODE',
+    );
+    expect(await register(device.create(first))).toBeError('INVALID_CODE');
+
+    const second = await options();
+    api.moveClock(5 * MINUTE + 1000);
+    expect(await register(device.create(second))).toBeError('INVALID_CODE');
+    api.moveClock(0);
+
+    await add();
+    const third = await loginOptions();
+    const response = device.get(third);
+    const tampered = { ...response.response, signature: 'AAAA' };
+    expect(await login({ ...response, response: tampered })).toBeError('UNAUTHENTICATED');
+    expect(await login(response)).toBeError('UNAUTHENTICATED');
+    api.moveClock(6 * MINUTE);
+    await api.app.get(Purger).purge();
+    expect(await api.app.get(Queries).all('SELECT * FROM used_challenges')).toEqual([]);
+  });
+
+  it('are not registered with the challenge of another account', async () => {
+    const mine = await options();
+    const other = `other${count}@example.com`;
+    await api.accounts.register(other);
+    const theirs = bearer((await api.accounts.login(other)).access);
+    const reply = await api.post('/auth/passkeys/', { response: device.create(mine) }, theirs);
+    expect(reply).toBeError('INVALID_CODE');
+  });
+
+  it('log in once with one response, also for 20 concurrent requests', async () => {
+    await add();
+    const response = device.get(await loginOptions());
+    const replies = await Promise.all(Array.from({ length: 20 }, () => login(response)));
+    expect(statuses(replies)).toEqual([200, ...Array.from({ length: 19 }, () => 401)]);
+  });
+
+  it('cause one error for a wrong login of any kind', async () => {
+    await add();
+    const stranger = new Authenticator(ORIGIN);
+    const copy = Object.assign(new Authenticator(ORIGIN), { id: device.id });
+    const of = await loginOptions();
+    const replies = [
+      await login(stranger.get(of)),
+      await login(copy.get(await loginOptions(), { userHandle: 'MQ' })),
+      await login(copy.get(await loginOptions())),
+      await login(device.get(await loginOptions(), { unverified: true })),
+      await login(device.get(await loginOptions(), { origin: 'https://evil.example' })),
+      await login(device.get(await loginOptions(), { rpId: 'evil.example' })),
+      await login(device.get(await options(), { rpId: 'api.example.com' })),
+    ];
+    await api.accounts.admin().setActive(email, false);
+    replies.push(await login(device.get(await loginOptions())));
+
+    for (const reply of replies) {
+      expect(reply).toBeError('UNAUTHENTICATED');
+      expect(reply.body).toEqual(replies[0]!.body);
+    }
+  });
+
+  it('reject a counter that goes back, as a cloned authenticator would send it', async () => {
+    device.counter = 10;
+    await add();
+    expect(await login(device.get(await loginOptions()))).toHaveStatus(200);
+    device.counter = 3;
+    expect(await login(device.get(await loginOptions()))).toBeError('UNAUTHENTICATED');
+  });
+
+  it('need a recent login to be added and removed', async () => {
+    const { id } = (await add()).body.data;
+    api.moveClock(6 * MINUTE);
+    expect(await api.post('/auth/passkeys/options/', {}, headers)).toBeError('FORBIDDEN');
+    expect(await api.delete(`/auth/passkeys/${id}/`, headers)).toBeError('FORBIDDEN');
+    const remove = { method: 'DELETE', url: `/auth/passkeys/${id}/`, headers } as const;
+    const wrong = await api.send({ ...remove, payload: { password: 'wrong' } });
+    expect([wrong.status, wrong.body]).toEqual([400, { error: 'The current password is incorrect' }]);
+    expect(await api.send({ ...remove, payload: { password: PASSWORD } })).toHaveStatus(204);
+  });
+
+  it('of another account, and malformed ids, are 404', async () => {
+    const { id } = (await add()).body.data;
+    const other = `stranger${count}@example.com`;
+    await api.accounts.register(other);
+    const theirs = bearer((await api.accounts.login(other)).access);
+    for (const [path, caller] of [
+      [String(id), theirs],
+      ['abc', headers],
+      ['0', headers],
+      ['999999999', headers],
+    ] as const) {
+      expect(await api.delete(`/auth/passkeys/${path}/`, caller)).toBeError('NOT_FOUND');
+    }
+  });
+
+  it('name missing and badly typed fields', async () => {
+    for (const response of [undefined, null, 5, 'x', [], {}, { id: 'x' }]) {
+      expect(await register(response)).toBeError('VALIDATION_ERROR', ['response']);
+      expect(await login(response)).toBeError('VALIDATION_ERROR', ['response']);
+    }
+    expect(await register(device.create(await options()), '')).toBeError('VALIDATION_ERROR', ['name']);
+    expect(await register(device.create(await options()), 5)).toBeError('VALIDATION_ERROR', ['name']);
+  });
+});
+
+describe('passkeys', () => {
+  it('work once over two replicas', async () => {
+    const api = await startApi('PostgreSQL', { PUBLIC_URL: ORIGIN });
+    const replica = new TestApi(await createApp(api.config), api.config, async () => undefined);
+    await api.accounts.register('ada@example.com');
+    const headers = bearer((await api.accounts.login('ada@example.com')).access);
+    const device = new Authenticator(ORIGIN);
+    const { body } = await api.post('/auth/passkeys/options/', {}, headers);
+    expect(await replica.post('/auth/passkeys/', { response: device.create(body) }, headers)).toHaveStatus(
+      201,
+    );
+    const response = device.get((await api.post('/auth/passkeys/login/options/', {})).body);
+
+    const replies = await Promise.all(
+      [api, replica, api, replica].map((on) => on.post('/auth/passkeys/login/', { response })),
+    );
+
+    expect(statuses(replies)).toEqual([200, 401, 401, 401]);
+    await replica.stop();
+    await api.stop();
+  });
+
+  it('belong to localhost at an address outside of production, and are 503 in production', async () => {
+    const api = await startApi('SQLite', { PUBLIC_URL: 'http://127.0.0.1:4567' });
+    const { body } = await api.post('/auth/passkeys/login/options/', {});
+    expect(body.rpId).toBe('localhost');
+    await api.accounts.register('ada@example.com');
+    const headers = bearer((await api.accounts.login('ada@example.com')).access);
+    const device = new Authenticator('http://localhost:4567');
+    const options = (await api.post('/auth/passkeys/options/', {}, headers)).body;
+    expect(await api.post('/auth/passkeys/', { response: device.create(options) }, headers)).toHaveStatus(
+      201,
+    );
+
+    const production = await api.restart({ production: true });
+
+    for (const path of ['/auth/passkeys/login/options/', '/auth/passkeys/options/']) {
+      expect(await production.post(path, {}, headers)).toBeError('SERVICE_UNAVAILABLE');
+    }
+    await production.stop();
+  });
+});

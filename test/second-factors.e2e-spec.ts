@@ -1,0 +1,328 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Secret, TOTP } from 'otpauth';
+import { createApp } from '../src/app.factory.js';
+import { Purger } from '../src/common/retention/purger.js';
+import { Queries } from '../src/database/queries.js';
+import { bearer, PASSWORD, type Reply, startApi, TestApi, type Tokens } from './support/api.js';
+import { MailServer } from './support/mail-server.js';
+import { STORES } from './support/stores.js';
+
+const MINUTE = 60_000;
+const STEP = 30_000;
+
+const statuses = (replies: readonly Reply[]) => replies.map(({ status }) => status).toSorted((a, b) => a - b);
+
+describe.each(STORES)('the second factor on %s', (store) => {
+  let api: TestApi;
+  let mails: MailServer;
+  let email: string;
+  let tokens: Tokens;
+  let headers: Record<string, string>;
+  let count = 0;
+  /** How far the clock was moved, in milliseconds. */
+  let moved = 0;
+  beforeAll(async () => {
+    mails = await MailServer.start();
+    api = await startApi(store, mails.settings);
+  });
+  beforeEach(async () => {
+    email = `factor${++count}@example.com`;
+    await api.accounts.register(email);
+    await api.accounts.admin().verifyEmail(email);
+    tokens = await api.accounts.login(email);
+    headers = bearer(tokens.access);
+  });
+  afterEach(() => move(0));
+  afterAll(async () => {
+    await api.stop();
+    await mails.stop();
+  });
+
+  function move(milliseconds: number): void {
+    moved = milliseconds;
+    api.moveClock(milliseconds);
+  }
+
+  const codeOf = (secret: string, offset = 0) =>
+    new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + moved + offset });
+  const setUp = async (): Promise<string> => {
+    const reply = await api.post('/auth/mfa/totp/', {}, headers);
+    expect(reply).toHaveStatus(200);
+    return reply.body.secret;
+  };
+  const confirm = (code: unknown) => api.post('/auth/mfa/totp/confirm/', { code }, headers);
+  /** Turns the factor on, and moves the clock to the next step, so that a new code is valid. */
+  const turnOn = async (): Promise<{ secret: string; recovery: string[] }> => {
+    const secret = await setUp();
+    const reply = await confirm(codeOf(secret));
+    expect(reply).toHaveStatus(200);
+    move(moved + STEP);
+    return { secret, recovery: reply.body.recovery_codes };
+  };
+  const begin = async (path = '/auth/login/'): Promise<string> => {
+    const reply = await api.post(path, { email, password: PASSWORD });
+    expect(reply).toHaveStatus(200);
+    expect(reply.body).toEqual({ mfa_token: expect.stringMatching(/^[\w-]{43}$/), expires_in: 300 });
+    expect(reply.headers['set-cookie']).toBeUndefined();
+    return reply.body.mfa_token;
+  };
+  const complete = (mfa_token: string, code: string, on = api) =>
+    on.post('/auth/login/', { mfa_token, code });
+  const status = async () => (await api.get('/auth/mfa/', headers)).body.data;
+
+  it('is off at first, and needs a login for everything', async () => {
+    expect(await status()).toEqual({ totp: false, recovery_codes_left: 0, passkeys: 0 });
+    for (const reply of [
+      await api.get('/auth/mfa/'),
+      await api.post('/auth/mfa/totp/', {}),
+      await api.post('/auth/mfa/totp/confirm/', { code: '123456' }),
+      await api.post('/auth/mfa/recovery-codes/', { code: '123456' }),
+      await api.send({ method: 'DELETE', url: '/auth/mfa/totp/', payload: { code: '123456' } }),
+    ]) {
+      expect(reply).toBeError('UNAUTHENTICATED');
+    }
+  });
+
+  it('is off until a code confirms it, and then ends the other logins and notifies the owner', async () => {
+    const other = await api.accounts.login(email);
+    const { body } = await api.post('/auth/mfa/totp/', {}, headers);
+    expect(body.secret).toMatch(/^[A-Z2-7]{32}$/);
+    const uri = new URL(body.uri);
+    expect(uri.href).toMatch(/^otpauth:\/\/totp\//);
+    expect(Object.fromEntries(uri.searchParams)).toMatchObject({
+      secret: body.secret,
+      algorithm: 'SHA1',
+      digits: '6',
+      period: '30',
+    });
+    expect((await status()).totp).toBe(false);
+    expect(await api.accounts.login(email)).toHaveProperty('access');
+
+    expect(await confirm('000000')).toBeError('INVALID_CODE');
+    const reply = await confirm(codeOf(body.secret));
+
+    expect(reply).toHaveStatus(200);
+    expect(reply.body.recovery_codes).toHaveLength(10);
+    expect(new Set(reply.body.recovery_codes).size).toBe(10);
+    expect(await status()).toEqual({ totp: true, recovery_codes_left: 10, passkeys: 0 });
+    expect(await api.get('/auth/me/', headers)).toHaveStatus(200);
+    expect(await api.get('/auth/me/', bearer(other.access))).toBeError('TOKEN_NOT_VALID');
+    await mails.nextWith(email, 'Two-step login is on');
+    expect(await api.post('/auth/mfa/totp/', {}, headers)).toBeError('CONFLICT');
+    expect(await confirm(codeOf(body.secret, STEP))).toBeError('INVALID_CODE');
+  });
+
+  it('is confirmed with the secret of the last call', async () => {
+    const [first, second] = [await setUp(), await setUp()];
+    expect(first).not.toBe(second);
+    expect(await confirm(codeOf(first))).toBeError('INVALID_CODE');
+    expect(await confirm(codeOf(second))).toHaveStatus(200);
+  });
+
+  it('stores neither the secret nor the recovery codes as text', async () => {
+    const { secret, recovery } = await turnOn();
+    const rows = JSON.stringify([
+      await api.app.get(Queries).all('SELECT * FROM totp_factors'),
+      await api.app.get(Queries).all('SELECT * FROM recovery_codes'),
+    ]);
+    for (const text of [secret, ...recovery]) expect(rows).not.toContain(text);
+    expect(rows).toContain('$aes-256-gcm$v1$');
+  });
+
+  it('divides a login by password into two steps', async () => {
+    const { secret } = await turnOn();
+
+    const reply = await complete(await begin(), codeOf(secret));
+
+    expect(reply).toHaveStatus(200);
+    expect(Object.keys(reply.body).toSorted()).toEqual(['access', 'refresh']);
+    expect(await api.get('/auth/me/', bearer(reply.body.access))).toHaveStatus(200);
+  });
+
+  it('divides the login of a session, and accepts one token on both paths', async () => {
+    const { secret, recovery } = await turnOn();
+    const session = await api.post('/auth/session/', {
+      mfa_token: await begin('/auth/session/'),
+      code: codeOf(secret),
+    });
+    expect(session).toHaveStatus(200);
+    expect(session.body.account.email).toBe(email);
+    expect(session.headers['set-cookie']).toBeDefined();
+
+    expect(await complete(await begin('/auth/session/'), recovery[0]!)).toHaveStatus(200);
+    const crossed = { mfa_token: await begin('/auth/login/'), code: recovery[1]! };
+    expect(await api.post('/auth/session/', crossed)).toHaveStatus(200);
+  });
+
+  it('accepts a code of the step before and after, once, and none of earlier steps afterwards', async () => {
+    const { secret } = await turnOn();
+    move(moved + 10 * STEP);
+    expect(await complete(await begin(), codeOf(secret, -2 * STEP))).toBeError('UNAUTHENTICATED');
+    expect(await complete(await begin(), codeOf(secret, 2 * STEP))).toBeError('UNAUTHENTICATED');
+    expect(await complete(await begin(), codeOf(secret, -STEP))).toHaveStatus(200);
+    expect(await complete(await begin(), codeOf(secret, STEP))).toHaveStatus(200);
+    for (const offset of [STEP, 0, -STEP]) {
+      expect(await complete(await begin(), codeOf(secret, offset))).toBeError('UNAUTHENTICATED');
+    }
+  });
+
+  it('accepts each recovery code once, in any letter case', async () => {
+    const { recovery } = await turnOn();
+    const [first, second] = recovery as [string, string];
+    expect(await complete(await begin(), first.toUpperCase().replaceAll('-', ' '))).toHaveStatus(200);
+    expect(await complete(await begin(), first)).toBeError('UNAUTHENTICATED');
+    expect((await status()).recovery_codes_left).toBe(9);
+    expect(await complete(await begin(), second)).toHaveStatus(200);
+  });
+
+  it('voids a token after its use, 5 wrong codes, 5 minutes, and a change of the password', async () => {
+    const { secret, recovery } = await turnOn();
+    const used = await begin();
+    expect(await complete(used, recovery[0]!)).toHaveStatus(200);
+    expect(await complete(used, recovery[1]!)).toBeError('TOKEN_NOT_VALID');
+
+    const guessed = await begin();
+    for (let n = 0; n < 5; n++) expect(await complete(guessed, '000000')).toBeError('UNAUTHENTICATED');
+    expect(await complete(guessed, recovery[1]!)).toBeError('TOKEN_NOT_VALID');
+
+    const late = await begin();
+    move(moved + 5 * MINUTE + 1000);
+    expect(await complete(late, recovery[1]!)).toBeError('TOKEN_NOT_VALID');
+    await api.app.get(Purger).purge();
+    expect(await api.app.get(Queries).all('SELECT * FROM login_challenges')).toEqual([]);
+
+    const before = await begin();
+    const change = { old_password: PASSWORD, new_password: 'another password' };
+    const { access } = (await complete(await begin(), codeOf(secret))).body;
+    expect(await api.post('/auth/change-password/', change, bearer(access))).toHaveStatus(200);
+    expect(await complete(before, recovery[2]!)).toBeError('TOKEN_NOT_VALID');
+    expect(await complete('x'.repeat(43), recovery[2]!)).toBeError('TOKEN_NOT_VALID');
+  });
+
+  it('lets one of 20 concurrent second steps succeed, with one code or with one token', async () => {
+    const { secret, recovery } = await turnOn();
+    const token = await begin();
+    const replies = await Promise.all(Array.from({ length: 20 }, () => complete(token, codeOf(secret))));
+    expect(statuses(replies)).toEqual([200, ...Array.from({ length: 19 }, () => 401)]);
+
+    const several = await Promise.all(Array.from({ length: 10 }, () => begin()));
+    const again = await Promise.all(several.map((each) => complete(each, recovery[0]!)));
+    expect(statuses(again)).toEqual([200, ...Array.from({ length: 9 }, () => 401)]);
+  });
+
+  it('tries at most 5 codes with one token, also concurrently', async () => {
+    const { recovery } = await turnOn();
+    const token = await begin();
+    const replies = await Promise.all(Array.from({ length: 12 }, () => complete(token, '000000')));
+    expect(replies.filter(({ body }) => body.error.code === 'UNAUTHENTICATED')).toHaveLength(5);
+    expect(await complete(token, recovery[0]!)).toBeError('TOKEN_NOT_VALID');
+  });
+
+  it('counts wrong codes of all calls as failed logins, which only a complete login clears', async () => {
+    const { secret } = await turnOn();
+    for (let n = 0; n < 3; n++) {
+      const token = await begin();
+      for (let m = 0; m < 5; m++) expect(await complete(token, '000000')).toBeError('UNAUTHENTICATED');
+    }
+    for (let n = 0; n < 4; n++) {
+      const reply = await api.post('/auth/mfa/recovery-codes/', { code: '000000' }, headers);
+      expect(reply).toBeError('INVALID_CODE');
+    }
+    // 19 failures; the right password clears none of them.
+    const token = await begin();
+    expect(await complete(token, '000000')).toBeError('UNAUTHENTICATED');
+
+    expect(await complete(token, codeOf(secret))).toBeError('RATE_LIMITED');
+    expect(await api.post('/auth/login/', { email, password: PASSWORD })).toBeError('RATE_LIMITED');
+    move(moved + 6 * MINUTE);
+    expect(await complete(await begin(), codeOf(secret))).toHaveStatus(200);
+  });
+
+  it('is turned off by a code or a recovery code, with a recent login', async () => {
+    const { recovery } = await turnOn();
+    const remove = (payload: object, caller = headers) =>
+      api.send({ method: 'DELETE', url: '/auth/mfa/totp/', payload, headers: caller });
+    expect(await remove({ code: '000000' })).toBeError('INVALID_CODE');
+    move(moved + 6 * MINUTE);
+    expect(await remove({ code: recovery[0] })).toBeError('FORBIDDEN');
+    const wrong = await remove({ code: recovery[0], password: 'wrong' });
+    expect([wrong.status, wrong.body]).toEqual([400, { error: 'The current password is incorrect' }]);
+
+    expect(await remove({ code: recovery[0], password: PASSWORD })).toHaveStatus(204);
+
+    expect(await status()).toEqual({ totp: false, recovery_codes_left: 0, passkeys: 0 });
+    expect(await api.accounts.login(email)).toHaveProperty('access');
+    expect(await remove({ code: recovery[1] })).toBeError('INVALID_CODE');
+  });
+
+  it('replaces the recovery codes with a code of the app, not with a recovery code', async () => {
+    const { secret, recovery } = await turnOn();
+    const renew = (code: string) => api.post('/auth/mfa/recovery-codes/', { code }, headers);
+    expect(await renew(recovery[0]!)).toBeError('INVALID_CODE');
+
+    const { body } = await renew(codeOf(secret));
+
+    expect(body.recovery_codes).toHaveLength(10);
+    expect(await complete(await begin(), recovery[0]!)).toBeError('UNAUTHENTICATED');
+    expect(await complete(await begin(), body.recovery_codes[0])).toHaveStatus(200);
+  });
+
+  it('needs a recent login to begin', async () => {
+    move(5 * MINUTE + 1000);
+    expect(await api.post('/auth/mfa/totp/', {}, headers)).toBeError('FORBIDDEN');
+    expect(await api.post('/auth/mfa/totp/', { password: PASSWORD }, headers)).toHaveStatus(200);
+    // The password has made the login recent.
+    expect(await api.post('/auth/mfa/totp/', {}, headers)).toHaveStatus(200);
+  });
+
+  it('names missing and badly typed fields', async () => {
+    for (const code of [undefined, null, 5, ['1'], { a: 1 }, 'a\0']) {
+      expect(await confirm(code)).toBeError('VALIDATION_ERROR', ['code']);
+      const reply = await api.post('/auth/login/', { mfa_token: 'x', code });
+      expect(reply).toBeError('VALIDATION_ERROR', ['code']);
+    }
+    expect(await api.post('/auth/login/', { mfa_token: 5, code: '1' })).toBeError('VALIDATION_ERROR', [
+      'mfa_token',
+    ]);
+    expect(await api.post('/auth/mfa/totp/', { password: 5 }, headers)).toBeError('VALIDATION_ERROR', [
+      'password',
+    ]);
+  });
+
+  it('is deleted with the account, and taken away by operators', async () => {
+    await turnOn();
+    await api.accounts.admin().resetFactors(email);
+    expect(await api.accounts.login(email)).toHaveProperty('access');
+    await turnOn();
+    await begin();
+    await api.accounts.admin().delete(email);
+    const left = await api.app
+      .get(Queries)
+      .all('SELECT 1 FROM totp_factors WHERE account_id NOT IN (SELECT id FROM accounts)');
+    expect(left).toEqual([]);
+  });
+});
+
+describe('the second factor on two replicas', () => {
+  it('accepts one code and one token once', async () => {
+    const api = await startApi('PostgreSQL');
+    const replica = new TestApi(await createApp(api.config), api.config, async () => undefined);
+    await api.accounts.register('ada@example.com');
+    const headers = bearer((await api.accounts.login('ada@example.com')).access);
+    const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
+    const code = (offset: number) =>
+      new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + offset });
+    await api.post('/auth/mfa/totp/confirm/', { code: code(0) }, headers);
+    const login = { email: 'ada@example.com', password: PASSWORD };
+    const { mfa_token } = (await api.post('/auth/login/', login)).body;
+
+    const next = code(STEP);
+    const replies = await Promise.all(
+      [api, replica, api, replica].map((on) => on.post('/auth/login/', { mfa_token, code: next })),
+    );
+
+    expect(statuses(replies)).toEqual([200, 401, 401, 401]);
+    await replica.stop();
+    await api.stop();
+  });
+});

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Service } from './support/service.js';
+import { createStore, STORES, type TestStore } from './support/stores.js';
+import { until } from './support/until.js';
+
+describe.each(STORES)('security events on %s', (store) => {
+  let testStore: TestStore;
+  let service: Service;
+  const agent = 'test-agent/1.0';
+  beforeAll(async () => {
+    testStore = await createStore(store);
+    service = await Service.start({
+      ...testStore.environment,
+      LOG_LEVEL: 'info',
+      METRICS_PORT: '0',
+      WRITE_ACCESS: 'staff',
+      REFRESH_REUSE: 'revoke',
+    });
+  });
+  afterAll(async () => {
+    await service.end();
+    await testStore.remove();
+  });
+
+  async function send(method: string, path: string, body?: object, headers: Record<string, string> = {}) {
+    const reply = await service.fetch(path, {
+      method,
+      headers: { 'content-type': 'application/json', 'user-agent': agent, ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const json = (await reply.json().catch(() => ({}))) as any;
+    return {
+      status: reply.status,
+      body: json,
+      id: reply.headers.get('x-request-id')!,
+      headers: reply.headers,
+    };
+  }
+  const events = () => service.log.filter((line: any) => line.msg === 'Security event') as any[];
+  const untilEvent = async (id: string) => {
+    await until('the event is logged', () => events().some(({ requestId }) => requestId === id));
+    return events().filter(({ requestId }) => requestId === id);
+  };
+
+  it('have the event, the client and the account, and never a password, token, code or address', async () => {
+    const account = { email: 'ada@private.example', name: 'Ada', password: 'first programmer' };
+    const { body } = await send('POST', '/auth/register/', account);
+    const tokens = (await send('POST', '/auth/login/', account)).body;
+    const bearer = { authorization: `Bearer ${tokens.access}` };
+    const session = await send('POST', '/auth/session/', account);
+    const cookie = { cookie: session.headers.get('set-cookie')!.split(';')[0]! };
+    const login = (email: string, password: string) => send('POST', '/auth/login/', { email, password });
+    const { key } = (await send('POST', '/auth/api-keys/', { name: 'A', scope: 'read' }, bearer)).body.data;
+    const cases: (readonly [string, Promise<{ id: string }>, object])[] = [];
+    const add = async (event: string, sent: Promise<{ id: string }>, fields: object = {}) => {
+      await sent;
+      cases.push([event, sent, fields]);
+    };
+    await add('login_failed', login('ada@private.example', 'wrong-hunter2'), {
+      accountId: body.id,
+      reason: 'wrong password',
+    });
+    await add('login_failed', login('nobody@private.example', 'wrong-hunter2'), {
+      reason: 'unknown account',
+      emailHash: expect.stringMatching(/^[\w-]{43}$/),
+    });
+    await add('access_denied', send('GET', '/v1/webhooks', undefined, bearer), { accountId: body.id });
+    await add('csrf_failed', send('PATCH', '/auth/me/', { name: 'A' }, cookie));
+    await add('reset_requested', send('POST', '/auth/password/reset/', { email: 'ada@private.example' }), {
+      emailHash: expect.any(String),
+    });
+    await add('api_key_created', send('POST', '/auth/api-keys/', { name: 'B', scope: 'read' }, bearer), {
+      accountId: body.id,
+    });
+    await add(
+      'api_key_refused',
+      send('GET', '/v1/orders', undefined, { authorization: 'Bearer psk_bad-hunter2' }),
+    );
+    const order = { authorization: `Bearer ${key}`, 'idempotency-key': 'a' };
+    await add('api_key_refused', send('POST', '/v1/orders', {}, order), { accountId: body.id });
+    await add('code_failed', send('POST', '/auth/mfa/totp/confirm/', { code: '000000' }, bearer), {
+      accountId: body.id,
+    });
+    await send('POST', '/auth/refresh/', { refresh: tokens.refresh });
+    await add('refresh_reused', send('POST', '/auth/refresh/', { refresh: tokens.refresh }), {
+      accountId: body.id,
+    });
+
+    for (const [event, sent, fields] of cases) {
+      const { id } = await sent;
+      const [entry] = await untilEvent(id);
+      expect(entry).toMatchObject({ event, address: '127.0.0.1', agent, requestId: id, ...fields });
+    }
+    for (let n = 0; n < 20; n++) await login('ada@private.example', 'wrong-hunter2');
+    const throttled = await login('ada@private.example', 'wrong-hunter2');
+    expect((await untilEvent(throttled.id)).map(({ event }) => event)).toContain('login_throttled');
+
+    const text = JSON.stringify(service.log);
+    const secrets = ['hunter2', 'first programmer', 'private.example', '000000', key, tokens.access];
+    for (const secret of secrets) expect(text).not.toContain(secret);
+  });
+
+  it('are counted, and request lines have path, client and account', async () => {
+    const { status, id } = await send('GET', '/v1/posts/999?token=hunter2');
+    expect(status).toBe(404);
+    await until('the request is logged', () => service.log.some((line: any) => line.requestId === id));
+    const line = service.log.find((each: any) => each.requestId === id) as any;
+    expect(line).toMatchObject({
+      method: 'GET',
+      route: '/v1/posts/:id',
+      path: '/v1/posts/999',
+      status: 404,
+      milliseconds: expect.any(Number),
+      address: '127.0.0.1',
+    });
+    const account = { email: 'bob@private.example', name: 'Bob', password: 'second programmer' };
+    const { body } = await send('POST', '/auth/register/', account);
+    const { access } = (await send('POST', '/auth/login/', account)).body;
+    const me = await send('GET', '/auth/me/', undefined, { authorization: `Bearer ${access}` });
+    await until('it is logged', () => service.log.some((each: any) => each.requestId === me.id));
+    expect(service.log.find((each: any) => each.requestId === me.id)).toMatchObject({ accountId: body.id });
+  });
+});
