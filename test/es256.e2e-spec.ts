@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
+import { promisify } from 'node:util';
 import { bearer, startApi, type TestApi } from './support/api.js';
+import { freePort } from './support/free-port.js';
 import { STORES } from './support/stores.js';
 
 const ISSUER = 'https://api.example.com';
@@ -13,6 +16,8 @@ const newKey = () => {
 };
 
 const [FIRST, SECOND] = [newKey(), newKey()];
+
+const run = promisify(execFile);
 
 const keysOf = async (api: TestApi) => (await api.get('/.well-known/jwks.json')).body.keys as any[];
 
@@ -104,4 +109,14 @@ describe.each(STORES)('JWT_PRIVATE_KEY on %s', (store) => {
     api = await moved.restart({ publicUrl: ISSUER });
     expect(await api.get('/auth/me/', bearer(access))).toHaveStatus(200);
   });
+});
+
+it('the example of another service verifies a token', async () => {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const api = await startApi('SQLite', { PUBLIC_URL: url, JWT_PRIVATE_KEY: FIRST });
+  await api.app.listen(port, '127.0.0.1');
+  const { stdout } = await run(process.execPath, ['--no-warnings', 'examples/client/verify.ts', url]);
+  expect(stdout).toMatch(/^The token is of ada-.+@example\.com, with the role user\n$/);
+  await api.stop();
 });

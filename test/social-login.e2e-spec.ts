@@ -373,7 +373,7 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
   it('binds a code to the client that started the login, by PKCE', async () => {
     const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
     const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
-    const start = async (login: string) => {
+    const codeWithPkce = async (login: string) => {
       const visitor = new Visitor(api);
       const { headers } = await visitor.get(
         `/auth/social/google/?code_challenge=${challenge}&code_challenge_method=S256`,
@@ -383,7 +383,7 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
     };
     const redeem = (code: string, code_verifier?: unknown) =>
       api.post('/auth/social/exchange/', { code, code_verifier });
-    const code = await start('pkce');
+    const code = await codeWithPkce('pkce');
 
     for (const wrong of [undefined, null, '', 'x', challenge, `${verifier}x`]) {
       expect(await redeem(code, wrong)).toBeError('INVALID_CODE');

@@ -29,6 +29,7 @@ const VENDOR = {
   'graphiql/graphiql.min.css': 'playground/vendor/graphiql.css',
   'react/umd/react.production.min.js': 'playground/vendor/react.js',
   'react-dom/umd/react-dom.production.min.js': 'playground/vendor/react-dom.js',
+  'qrcode-generator/dist/qrcode.mjs': 'account/vendor/qrcode.js',
   'swagger-ui-dist/swagger-ui-bundle.js': 'docs/vendor/swagger-ui.js',
   'swagger-ui-dist/swagger-ui.css': 'docs/vendor/swagger-ui.css',
 };

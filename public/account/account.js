@@ -1,4 +1,7 @@
-// The page behind the links in mails. It does nothing before its button is pressed.
+// The page behind the links in mails, which does nothing before its button is pressed. Without such a link, the page
+// where people manage their account.
+
+import { showAccount } from './manage.js';
 
 const ACTIONS = {
   'verify-email': {
@@ -53,10 +56,16 @@ const action = Object.hasOwn(ACTIONS, parameters.get('action') ?? '') && ACTIONS
 history.replaceState(null, '', location.pathname);
 
 if (action && token) show();
+else if (location.hash === '' && token === null) void showAccount(byId('account'), report);
+else {
+  byId('text').textContent = 'This link is incomplete. Open the link in the mail again.';
+  byId('text').hidden = false;
+}
 
 function show() {
   document.title = byId('title').textContent = action.title;
   byId('text').textContent = action.text;
+  byId('text').hidden = false;
   byId('button').textContent = action.button;
   if (action.needsPassword) {
     byId('password-field').hidden = false;

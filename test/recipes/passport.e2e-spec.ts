@@ -1,3 +1,4 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type CanActivate,
@@ -23,7 +24,13 @@ import passport from 'passport';
 import { ExtractJwt, Strategy as PassportJwtStrategy } from 'passport-jwt';
 import { Strategy as PassportLocalStrategy } from 'passport-local';
 import { createApp } from '../../src/app.factory.js';
-import { Credential, CurrentAccount, Public, RequestStrategy } from '../../src/auth/access/index.js';
+import {
+  Credential,
+  CurrentAccount,
+  Public,
+  RequestStrategy,
+  tokenNotValid,
+} from '../../src/auth/access/index.js';
 import { type Account, AccountsModule, AccountsService, roleOf } from '../../src/auth/accounts/index.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { bearer, startApi, type TestApi, type Tokens } from '../support/api.js';
@@ -125,18 +132,30 @@ class LocalModule {}
 
 @Injectable()
 @Credential()
-class ApiKeyStrategy extends PassportStrategy(RequestStrategy, 'api-key') {
+class SignedRequestStrategy extends PassportStrategy(RequestStrategy, 'signed-request') {
   constructor(private readonly accounts: AccountsService) {
     super();
   }
 
-  async validate({ headers }: FastifyRequest): Promise<Account | null> {
-    return headers['x-api-key'] === 'the-key-of-ada' ? this.accounts.findByEmail('ada@example.com') : null;
+  async validate({ method, url, headers }: FastifyRequest): Promise<Account | null> {
+    const { 'x-partner': name, 'x-signature': signature } = headers;
+    if (typeof name !== 'string' || typeof signature !== 'string') return null;
+    const right = createHmac('sha256', SIGNING_SECRET).update(`${method} ${url}`).digest();
+    const sent = Buffer.from(signature, 'hex');
+    if (sent.length !== right.length || !timingSafeEqual(sent, right)) throw tokenNotValid();
+    return this.accounts.findByEmail(`${name}@example.com`);
   }
 }
 
-@Module({ imports: [AccountsModule], providers: [ApiKeyStrategy] })
-class ApiKeysModule {}
+const SIGNING_SECRET = 'the secret that a partner signs its requests with';
+
+const signed = (method: string, url: string, secret = SIGNING_SECRET) => ({
+  'x-partner': 'ada',
+  'x-signature': createHmac('sha256', secret).update(`${method} ${url}`).digest('hex'),
+});
+
+@Module({ imports: [AccountsModule], providers: [SignedRequestStrategy] })
+class SignedRequestsModule {}
 
 // Tokens of a third party, for some routes.
 
@@ -233,7 +252,7 @@ class JwtStrategy extends PassportStrategy(PassportJwtStrategy) {
 @Module({ providers: [JwtStrategy] })
 class ForeignJwtModule {}
 
-const MODULES = [ProfileModule, LocalModule, ApiKeysModule, PartnerModule, RolesModule];
+const MODULES = [ProfileModule, LocalModule, SignedRequestsModule, PartnerModule, RolesModule];
 
 describe.each(STORES)('Passport as in the Nest documentation, on %s', (store) => {
   let api: TestApi;
@@ -294,30 +313,33 @@ describe.each(STORES)('Passport as in the Nest documentation, on %s', (store) =>
     expect(await login({})).toBeError('UNAUTHENTICATED');
   });
 
-  it('accepts an API key wherever an account is required, over REST and GraphQL', async () => {
-    const key = { 'x-api-key': 'the-key-of-ada' };
-    const wrong = { 'x-api-key': 'another' };
-
-    expect((await api.get('/v1/profile/global', key)).body).toEqual({ email: 'ada@example.com', same: true });
-    expect((await api.get('/auth/me/', key)).body).toMatchObject({ email: 'ada@example.com' });
-    expect((await api.graphql('{ whoAmIByTheGlobalGuard }', {}, key)).body).toEqual({
+  it('accepts a signed request wherever an account is required, over REST and GraphQL', async () => {
+    const path = '/v1/profile/global';
+    expect((await api.get(path, signed('GET', path))).body).toEqual({ email: 'ada@example.com', same: true });
+    expect((await api.get('/auth/me/', signed('GET', '/auth/me/'))).body).toMatchObject({
+      email: 'ada@example.com',
+    });
+    const query = '{ whoAmIByTheGlobalGuard }';
+    expect((await api.graphql(query, {}, signed('POST', '/graphql'))).body).toEqual({
       data: { whoAmIByTheGlobalGuard: 'ada@example.com' },
     });
-    expect(await api.get('/v1/profile/global', wrong)).toBeError('UNAUTHENTICATED');
-    expect((await api.graphql('{ whoAmIByTheGlobalGuard }', {}, wrong)).body.errors[0].extensions.code).toBe(
-      'UNAUTHENTICATED',
-    );
-    // An API key is not an access token.
-    expect(await api.get('/v1/profile/guarded', key)).toBeError('UNAUTHENTICATED');
+    expect(await api.get(path, signed('GET', path, 'another secret'))).toBeError('TOKEN_NOT_VALID');
+    expect(await api.get(path, signed('GET', '/another/path'))).toBeError('TOKEN_NOT_VALID');
+    expect(await api.get(path, { 'x-partner': 'ada' })).toBeError('UNAUTHENTICATED');
+    const { body } = await api.graphql(query, {}, signed('POST', '/graphql', 'another secret'));
+    expect(body.errors[0].extensions.code).toBe('UNAUTHENTICATED');
+    // A signature is not an access token.
+    const guarded = '/v1/profile/guarded';
+    expect(await api.get(guarded, signed('GET', guarded))).toBeError('UNAUTHENTICATED');
   });
 
-  it('accepts an API key for writes that require an account', async () => {
-    const post = { title: 'By key', content: 'Some content' };
+  it('accepts a signed request for writes that require an account', async () => {
+    const post = { title: 'By signature', content: 'Some content' };
     const count = async () => (await api.get('/v1/posts')).body.meta.total;
     const before = await count();
 
-    expect(await api.post('/v1/posts', post, { 'x-api-key': 'the-key-of-ada' })).toHaveStatus(201);
-    expect(await api.post('/v1/posts', post, { 'x-api-key': 'another' })).toBeError('UNAUTHENTICATED');
+    expect(await api.post('/v1/posts', post, signed('POST', '/v1/posts'))).toHaveStatus(201);
+    expect(await api.post('/v1/posts', post, signed('GET', '/v1/posts'))).toBeError('TOKEN_NOT_VALID');
     expect(await count()).toBe(before + 1);
   });
 

@@ -1,0 +1,280 @@
+// Where people log in to manage their account: logins, two-step login, passkeys, API keys and identities.
+
+import { call, callRecently, credential, isPasskeyHost, useSession } from './calls.js';
+import { button, choice, date, element, field, form, list, section } from './elements.js';
+import { qrcode } from './vendor/qrcode.js';
+
+let root;
+let report;
+
+/** @param into the element that gets the page @param tell shows a sentence, and whether it is an error */
+export async function showAccount(into, tell) {
+  [root, report] = [into, tell];
+  const session = await call('GET', 'session/');
+  if (session.ok) await open(session.body);
+  else showLogin();
+}
+
+function showLogin() {
+  root.replaceChildren(
+    form(
+      'Log in',
+      [
+        ...field('E-mail', { name: 'email', type: 'email', autocomplete: 'username', required: true }),
+        ...field('Password', {
+          name: 'password',
+          type: 'password',
+          autocomplete: 'current-password',
+          required: true,
+        }),
+      ],
+      async (values) => finishLogin(await call('POST', 'session/', values)),
+    ),
+    button('Log in with a passkey', logInByPasskey, { className: 'plain' }),
+  );
+  root.querySelector('input').focus();
+}
+
+async function finishLogin(reply) {
+  if (!reply.ok) report(reply.message, true);
+  else if (reply.body.mfa_token) showSecondStep(reply.body.mfa_token);
+  else await open(reply.body);
+}
+
+function showSecondStep(mfa_token) {
+  report('');
+  root.replaceChildren(
+    element('p', { textContent: 'Enter a code of your authenticator app, or a recovery code.' }),
+    form('Log in', [...codeField()], async ({ code }) => {
+      const reply = await call('POST', 'session/', { mfa_token, code });
+      if (reply.code === 'TOKEN_NOT_VALID') {
+        showLogin();
+        report('This login has expired. Log in again.', true);
+      } else await finishLogin(reply);
+    }),
+  );
+  root.querySelector('input').focus();
+}
+
+const codeField = () =>
+  field('Code', { name: 'code', autocomplete: 'one-time-code', required: true, maxLength: 100 });
+
+async function logInByPasskey() {
+  const options = await call('POST', 'passkeys/login/options/', {});
+  if (!options.ok) return report(options.message, true);
+  if (!isPasskeyHost(options.body)) return reportHost(options.body.rpId);
+  const passkey = await credential('get', options.body);
+  if (passkey === null) return report('No passkey was used.', true);
+  return finishLogin(await call('POST', 'session/', { passkey }));
+}
+
+const reportHost = (host) =>
+  report(`Passkeys of this service belong to ${host}: open this page at that address.`, true);
+
+async function open(session) {
+  report('');
+  useSession(session);
+  const { account } = session;
+  const parts = [
+    ['Logins', showLogins],
+    ['Two-step login', showFactors],
+    ['Passkeys', showPasskeys],
+    ['API keys', showApiKeys],
+    ['Identities', showIdentities],
+  ];
+  const sections = parts.map(([title]) => section(title));
+  root.replaceChildren(
+    element('p', { textContent: `Logged in as ${account.name}, ${account.email}.` }),
+    button('Log out', async () => {
+      await call('DELETE', 'session/');
+      showLogin();
+      report('You are logged out.');
+    }),
+    ...sections,
+  );
+  await Promise.all(parts.map(([, show], n) => refresh(sections[n], show)));
+  root.querySelector('h2').focus();
+}
+
+/** Fills a section again, after its heading. */
+async function refresh(part, show) {
+  const again = (text) => {
+    if (text !== undefined) report(text);
+    return refresh(part, show);
+  };
+  part.replaceChildren(part.firstElementChild, ...(await show(again)));
+}
+
+/** Makes a call for a button, and shows the section again or the error. */
+const act = (again, done, send) => async () => {
+  const reply = await send();
+  if (reply.ok) await again(done);
+  else report(reply.message, true);
+};
+
+async function showLogins(again) {
+  const { body } = await call('GET', 'sessions/');
+  const entries = body.data.map(({ id, kind, agent, address, last_used_at, current }) => ({
+    text: `${agent || 'Unknown program'} at ${address}, ${kind}, last used ${date(last_used_at)}${current ? ' (this one)' : ''}`,
+    action: current
+      ? undefined
+      : button(
+          'End',
+          act(again, 'The login has ended.', () => call('DELETE', `sessions/${id}/`)),
+          { ariaLabel: `End the login of ${agent} at ${address}` },
+        ),
+  }));
+  const others = act(again, 'All other logins have ended.', () => call('DELETE', 'sessions/'));
+  return [list(entries, 'There are none.'), button('End all others', others, { className: 'plain' })];
+}
+
+async function showFactors(again) {
+  const { body } = await call('GET', 'mfa/');
+  const { totp, recovery_codes_left } = body.data;
+  if (!totp) {
+    const setUp = button('Set up an authenticator app', async () => {
+      const reply = await callRecently('POST', 'mfa/totp/');
+      if (!reply.ok) return report(reply.message, true);
+      report('');
+      return setUp.replaceWith(setUpForm(reply.body, again));
+    });
+    return [element('p', { textContent: 'It is off: your password alone can log in.' }), setUp];
+  }
+  const withCode = (title, method, path, done) =>
+    form(title, [...codeField()], async ({ code }) => {
+      const reply = await callRecently(method, path, { code });
+      if (!reply.ok) report(reply.message, true);
+      else await done(reply.body);
+    });
+  return [
+    element('p', { textContent: `It is on. Recovery codes left: ${recovery_codes_left}.` }),
+    details('Create new recovery codes', (into) =>
+      withCode('Create codes', 'POST', 'mfa/recovery-codes/', (created) =>
+        into.replaceChildren(...recoveryCodes(created, again)),
+      ),
+    ),
+    details('Turn it off', () =>
+      withCode('Turn off', 'DELETE', 'mfa/totp/', () => again('Two-step login is off.')),
+    ),
+  ];
+}
+
+function details(title, content) {
+  const made = element('details', {}, element('summary', { textContent: title }));
+  const body = element('div');
+  body.append(content(body));
+  made.append(body);
+  return made;
+}
+
+function setUpForm({ secret, uri }, again) {
+  const qr = qrcode(0, 'M');
+  qr.addData(uri);
+  qr.make();
+  const into = element('div');
+  into.append(
+    element('img', { src: qr.createDataURL(5, 20), alt: 'QR code for an authenticator app' }),
+    element(
+      'p',
+      {},
+      'Scan it with an app, or enter this key there: ',
+      element('code', { textContent: secret }),
+    ),
+    form('Turn on', [...codeField()], async ({ code }) => {
+      const reply = await call('POST', 'mfa/totp/confirm/', { code });
+      if (!reply.ok) return report(reply.message, true);
+      return into.replaceChildren(...recoveryCodes(reply.body, again));
+    }),
+  );
+  return into;
+}
+
+function recoveryCodes({ recovery_codes }, again) {
+  report('Store the recovery codes in a safe place. They are shown only now.');
+  return [
+    element('p', { textContent: 'Each of these codes replaces one of the app, once:' }),
+    element('pre', { textContent: recovery_codes.join('\n'), tabIndex: 0 }),
+    button('I have stored them', () => again('')),
+  ];
+}
+
+async function showPasskeys(again) {
+  const { body } = await call('GET', 'passkeys/');
+  const entries = body.data.map(({ id, name, created_at, last_used_at }) => ({
+    text: `${name}, added ${date(created_at)}, last used ${date(last_used_at)}`,
+    action: button(
+      'Remove',
+      act(again, 'The passkey is removed.', () => callRecently('DELETE', `passkeys/${id}/`)),
+      { ariaLabel: `Remove the passkey ${name}` },
+    ),
+  }));
+  const add = form(
+    'Add a passkey',
+    [...field('Name', { name: 'name', required: true, maxLength: 150, value: 'This device' })],
+    async ({ name }) => {
+      const options = await callRecently('POST', 'passkeys/options/');
+      if (!options.ok) return report(options.message, true);
+      if (!isPasskeyHost(options.body)) return reportHost(options.body.rp.id);
+      const response = await credential('create', options.body);
+      if (response === null) return report('No passkey was created.', true);
+      const reply = await call('POST', 'passkeys/', { response, name });
+      return reply.ok ? again('The passkey is added.') : report(reply.message, true);
+    },
+  );
+  return [list(entries, 'There are none.'), add];
+}
+
+async function showApiKeys(again) {
+  const { body } = await call('GET', 'api-keys/');
+  const entries = body.data.map(({ id, name, prefix, scope, last_used_at, expires_at }) => ({
+    text: `${name} (${prefix}…), ${scope}, last used ${date(last_used_at)}, expires ${date(expires_at)}`,
+    action: button(
+      'Delete',
+      act(again, 'The API key is deleted.', () => call('DELETE', `api-keys/${id}/`)),
+      { ariaLabel: `Delete the API key ${name}` },
+    ),
+  }));
+  const shown = element('div');
+  const create = form(
+    'Create a key',
+    [
+      ...field('Name', { name: 'name', required: true, maxLength: 150 }),
+      ...choice('Scope', 'scope', [
+        ['read', 'Read'],
+        ['write', 'Read and write'],
+      ]),
+      ...field('Expires (optional)', { name: 'expires', type: 'date' }),
+    ],
+    async ({ name, scope, expires }) => {
+      const expires_at = expires === '' ? null : new Date(expires).toISOString();
+      const reply = await callRecently('POST', 'api-keys/', { name, scope, expires_at });
+      if (!reply.ok) return report(reply.message, true);
+      report('Copy the key now. It is shown only once.');
+      return shown.replaceChildren(
+        element('pre', { textContent: reply.body.data.key, tabIndex: 0 }),
+        button('I have copied it', () => again('')),
+      );
+    },
+  );
+  return [list(entries, 'There are none.'), create, shown];
+}
+
+async function showIdentities(again) {
+  const [{ body }, providers] = [await call('GET', 'identities/'), await call('GET', 'social/')];
+  const entries = body.data.map(({ id, provider, created_at }) => ({
+    text: `${provider}, linked ${date(created_at)}`,
+    action: button(
+      'Remove',
+      act(again, 'The identity is removed.', () => callRecently('DELETE', `identities/${id}/`)),
+      { ariaLabel: `Remove the identity at ${provider}` },
+    ),
+  }));
+  const links = providers.body.data.map(({ name }) =>
+    button(`Link ${name}`, async () => {
+      const reply = await callRecently('POST', `social/${name}/link/`);
+      if (reply.ok) location.assign(reply.body.authorization_url);
+      else report(reply.message, true);
+    }),
+  );
+  return [list(entries, 'There are none.'), ...links];
+}
