@@ -15,6 +15,8 @@ import { spread, table } from './support/statistics.ts';
 
 const GOAL = '0.95';
 
+const account = { email: 'ada@example.com', name: 'Ada', password: 'first programmer' };
+
 const { values } = parseCommandLine(
   'Usage: npm run bench:credentials [-- --rounds 15 --seconds 1 --store SQLite --before ../earlier]',
   {
@@ -75,8 +77,6 @@ async function startServer(
   return { server, stop: () => server.stop().then(() => testStore.remove()) };
 }
 
-const account = { email: 'ada@example.com', name: 'Ada', password: 'first programmer' };
-
 async function post(url: string, body: object, headers: Record<string, string> = {}): Promise<any> {
   const reply = await fetch(url, {
     method: 'POST',
@@ -123,4 +123,6 @@ async function compare(name: string, a: Side, b: Side): Promise<string[]> {
   return [name, medianOf(speeds), medianOf(others), ratio, GOAL];
 }
 
-const medianOf = (values: number[]): string => String(Math.round(spread(values).median));
+function medianOf(values: readonly number[]): string {
+  return String(Math.round(spread(values).median));
+}
