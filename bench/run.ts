@@ -23,37 +23,48 @@ const WARM_UP = { requests: 15_000, seconds: 20 };
 const anyId = () => 1 + Math.floor(Math.random() * POSTS);
 const text = 'Some words of a content that is about as long as a short paragraph. '.repeat(8);
 
+const ONE_POST: Scenario = { name: 'one post', path: () => `/v1/posts/${anyId()}` };
+const LIST: Scenario = { name: 'list, page 1', path: () => '/v1/posts' };
+const CREATE: Scenario = {
+  name: 'create',
+  method: 'POST',
+  path: () => '/v1/posts',
+  body: () => JSON.stringify({ title: 'A new post', content: text }),
+};
+const UPDATE: Scenario = {
+  name: 'update',
+  method: 'PATCH',
+  path: () => `/v1/posts/${anyId()}`,
+  body: () => JSON.stringify({ title: `Title ${Math.random()}` }),
+};
+
+/** The shares of a service that is read more than written. */
+const MIX = [ONE_POST, ONE_POST, ONE_POST, ONE_POST, ONE_POST, ONE_POST, LIST, LIST, CREATE, UPDATE];
+
 /** The entity tags of the posts, and the requested post. */
 const tags: string[] = [];
 let current = 1;
 
 const SCENARIOS: Scenario[] = [
   { name: 'health', path: () => '/health' },
-  { name: 'one post', path: () => `/v1/posts/${anyId()}` },
+  ONE_POST,
   {
     name: 'one post, not modified',
     path: () => `/v1/posts/${(current = anyId())}`,
     headers: () => ({ 'if-none-match': tags[current]! }),
   },
-  { name: 'list, page 1', path: () => '/v1/posts' },
+  LIST,
   { name: 'list by status', path: () => '/v1/posts?status=draft' },
   {
     name: 'cursor page',
     path: () => `/v1/posts/cursor?cursor=${encodeURIComponent(btoa(String(anyId())))}`,
   },
-  {
-    name: 'create',
-    method: 'POST',
-    path: () => '/v1/posts',
-    body: () => JSON.stringify({ title: 'A new post', content: text }),
-  },
+  CREATE,
   {
     // The hand-written server ignores the key.
+    ...CREATE,
     name: 'create with a key',
-    method: 'POST',
-    path: () => '/v1/posts',
     headers: () => ({ 'idempotency-key': randomUUID() }),
-    body: () => JSON.stringify({ title: 'A new post', content: text }),
   },
   {
     // The hand-written server looks the key up, and stores the response in the transaction of the order.
@@ -64,12 +75,8 @@ const SCENARIOS: Scenario[] = [
     body: () => JSON.stringify({ item: 'Tea', note: text }),
     goal: { SQLite: 0.85, PostgreSQL: 0.85 },
   },
-  {
-    name: 'update',
-    method: 'PATCH',
-    path: () => `/v1/posts/${anyId()}`,
-    body: () => JSON.stringify({ title: `Title ${Math.random()}` }),
-  },
+  UPDATE,
+  { ...ONE_POST, name: 'mixed reads and writes', next: () => MIX[Math.floor(Math.random() * MIX.length)]! },
   ...Object.entries({
     'GraphQL: ten users': USERS,
     'GraphQL: a user, 20 posts': USER_WITH_POSTS,
