@@ -90,7 +90,7 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
     try {
       for (let n = 1; n <= 3; n++) {
         await api.posts.create();
-        await client.untilEvents(n);
+        expect(await client.untilEvents(n)).toHaveLength(n);
       }
     } finally {
       jest.useRealTimers();
