@@ -47,20 +47,28 @@ const passwordSettings = z.object({
 
 const auditSettings = z.object({ AUDIT_RETENTION_DAYS: wholeNumber(1, 36_500).default(365) });
 
-const commandSettings = z.object({ ...passwordSettings.shape, ...auditSettings.shape });
+/** The address of the service. */
+const addressSettings = z.object({
+  PUBLIC_URL: text()
+    .refine(isBaseUrl, { error: 'must be the address of this service, such as https://api.example.com' })
+    .optional(),
+  HOST: text().default('127.0.0.1'),
+  PORT: wholeNumber(0, 65_535).default(3000),
+});
+
+const commandSettings = z.object({
+  ...passwordSettings.shape,
+  ...auditSettings.shape,
+  ...addressSettings.shape,
+});
 
 const settings = z.object({
   ...storeSettings.shape,
   ...commandSettings.shape,
   ...mailSettings.shape,
-  PUBLIC_URL: text()
-    .refine(isBaseUrl, { error: 'must be the address of this service, such as https://api.example.com' })
-    .optional(),
   SOCIAL_LOGIN_REDIRECT: text()
     .refine(isTarget, { error: 'must be an address such as https://app.example.com/welcome, without #' })
     .optional(),
-  HOST: text().default('127.0.0.1'),
-  PORT: wholeNumber(0, 65_535).default(3000),
   METRICS_PORT: wholeNumber(0, 65_535).optional(),
   WRITE_ACCESS: oneOf(['open', 'authenticated', 'staff']).optional(),
   JWT_SECRET: signingKey().optional(),
@@ -170,7 +178,7 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
     jwtSecretPrevious: env.JWT_SECRET_PREVIOUS,
     passwordPolicy: toPasswordPolicy(env),
     refreshReuse: env.REFRESH_REUSE,
-    publicUrl: (env.PUBLIC_URL ?? addressOf(env)).replace(/\/$/, ''),
+    publicUrl: publicUrlOf(env),
     social: Object.freeze({ clients, redirect: env.SOCIAL_LOGIN_REDIRECT }),
     mail: toMail(env, { production: env.NODE_ENV === 'production', directory: env.DATA_DIR }),
     accountLinksUrl: env.ACCOUNT_LINKS_URL,
@@ -193,8 +201,10 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
   });
 }
 
-const addressOf = ({ HOST, PORT }: z.infer<typeof settings>): string =>
-  `http://${isIP(HOST) === 6 ? `[${HOST}]` : HOST}:${PORT}`;
+function publicUrlOf({ PUBLIC_URL, HOST, PORT }: z.infer<typeof addressSettings>): string {
+  const url = PUBLIC_URL ?? `http://${isIP(HOST) === 6 ? `[${HOST}]` : HOST}:${PORT}`;
+  return url.replace(/\/$/, '');
+}
 
 const toTracing = (env: z.infer<typeof settings>): Config['tracing'] =>
   env.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
@@ -232,7 +242,7 @@ function toGraphqlSettings(env: z.infer<typeof settings>): Config['graphql'] {
 }
 
 /** The settings of the modules that commands use. */
-export type CommandConfig = StoreConfig & Pick<Config, 'passwordPolicy' | 'auditRetentionDays'>;
+export type CommandConfig = StoreConfig & Pick<Config, 'passwordPolicy' | 'auditRetentionDays' | 'publicUrl'>;
 
 /** Reads only these, so that a command needs no secrets of the service. @throws ConfigError */
 export function loadCommandConfig(variables: NodeJS.ProcessEnv): CommandConfig {
@@ -243,6 +253,7 @@ export function loadCommandConfig(variables: NodeJS.ProcessEnv): CommandConfig {
     ...store,
     passwordPolicy: toPasswordPolicy(data),
     auditRetentionDays: data.AUDIT_RETENTION_DAYS,
+    publicUrl: publicUrlOf(data),
   };
 }
 
