@@ -10,8 +10,8 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseCommandLine } from '../src/commands/support/command-line.ts';
 import { EventClient } from '../test/support/event-client.ts';
-import { startPostgres } from '../test/support/postgres-server.ts';
-import { createStore, STORES, type StoreName } from '../test/support/stores.ts';
+import type { StoreName } from '../test/support/stores.ts';
+import { type Environment, onEachStore } from './support/databases.ts';
 import { load } from './support/load.ts';
 import { Server } from './support/server.ts';
 import { quantile, spread, table } from './support/statistics.ts';
@@ -41,16 +41,9 @@ const [streams, changes, seconds, rounds] = [
 /** The number of changes so far, which makes titles unique. */
 let count = 0;
 
-const postgres = await startPostgres();
-process.env['TEST_DATABASE_URL'] = postgres.url;
-try {
-  for (const store of STORES) if (!values.store || values.store === store) await measure(store);
-} finally {
-  await postgres.stop();
-}
+await onEachStore(values.store, measure);
 
-async function measure(store: StoreName): Promise<void> {
-  const { environment, ...testStore } = await createStore(store);
+async function measure(store: StoreName, environment: Environment): Promise<void> {
   const service = await Server.service(environment);
   // Another replica makes half of the changes.
   const other = store === 'PostgreSQL' ? await Server.service(environment) : undefined;
@@ -137,7 +130,6 @@ async function measure(store: StoreName): Promise<void> {
   console.log(table(['', 'measured', 'goal'], rows));
   await service.stop();
   await other?.stop();
-  await testStore.remove();
 }
 
 /** Reads of one post while there are changes. */

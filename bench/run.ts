@@ -5,11 +5,10 @@
  *     npm run bench [-- --rounds 25 --seconds 1 --store SQLite --only create]
  */
 import { randomUUID } from 'node:crypto';
-import { execFileSync } from 'node:child_process';
 import { parseCommandLine } from '../src/commands/support/command-line.ts';
-import { startPostgres } from '../test/support/postgres-server.ts';
-import { createStore, STORES, type StoreName } from '../test/support/stores.ts';
+import type { StoreName } from '../test/support/stores.ts';
 import { compareResponses } from './support/compare-responses.ts';
+import { type Environment, fill, onEachStore } from './support/databases.ts';
 import { load, type Scenario } from './support/load.ts';
 import { UPDATE_USER, USER_WITH_POSTS, USERS } from './support/operations.ts';
 import { Server } from './support/server.ts';
@@ -143,24 +142,10 @@ const { values } = parseCommandLine(
 const rounds = Number(values.rounds);
 const seconds = Number(values.seconds);
 
-const postgres = await startPostgres();
-process.env['TEST_DATABASE_URL'] = postgres.url;
-try {
-  for (const store of STORES) if (!values.store || values.store === store) await measure(store);
-} finally {
-  await postgres.stop();
-}
+await onEachStore(values.store, measure);
 
-async function measure(store: StoreName): Promise<void> {
-  const { environment, ...testStore } = await createStore(store);
-  for (const [name, ...options] of [
-    ['migrate', '--yes'],
-    ['seed', '--posts', String(POSTS)],
-  ]) {
-    execFileSync(process.execPath, [`dist/commands/${name}.js`, ...options], {
-      env: { ...process.env, ...environment },
-    });
-  }
+async function measure(store: StoreName, environment: Environment): Promise<void> {
+  fill(environment, ['seed', '--posts', String(POSTS)]);
   const service = await Server.service(environment);
   for (let n = 1; n <= 20; n++) {
     await fetch(`${service.url}/v1/users`, {
@@ -214,7 +199,6 @@ async function measure(store: StoreName): Promise<void> {
 
   await service.stop();
   await baseline.stop();
-  await testStore.remove();
 }
 
 /**
