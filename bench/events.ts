@@ -10,8 +10,8 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseCommandLine } from '../src/commands/support/command-line.ts';
 import { EventClient } from '../test/support/event-client.ts';
-import { startPostgres } from '../test/support/postgres-server.ts';
-import { createStore, STORES, type StoreName } from '../test/support/stores.ts';
+import type { StoreName } from '../test/support/stores.ts';
+import { type Environment, onEachStore } from './support/databases.ts';
 import { load } from './support/load.ts';
 import { Server } from './support/server.ts';
 import { quantile, spread, table } from './support/statistics.ts';
@@ -41,16 +41,9 @@ const [streams, changes, seconds, rounds] = [
 /** The number of changes so far, which makes titles unique. */
 let count = 0;
 
-const postgres = await startPostgres();
-process.env['TEST_DATABASE_URL'] = postgres.url;
-try {
-  for (const store of STORES) if (!values.store || values.store === store) await measure(store);
-} finally {
-  await postgres.stop();
-}
+await onEachStore(values.store, measure);
 
-async function measure(store: StoreName): Promise<void> {
-  const { environment, ...testStore } = await createStore(store);
+async function measure(store: StoreName, environment: Environment): Promise<void> {
   const service = await Server.service(environment);
   // Another replica makes half of the changes.
   const other = store === 'PostgreSQL' ? await Server.service(environment) : undefined;
@@ -65,9 +58,9 @@ async function measure(store: StoreName): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     process.stderr.write(`${store}: round ${round + 1} of ${rounds}\n`);
     reads.without.push(await measureReads(service));
-    const withoutStreams = cpuSeconds(service);
+    const withoutStreams = service.cpuSeconds();
     await writeFor(service.url, new Map(), seconds * 1000);
-    const spentWithout = cpuSeconds(service) - withoutStreams;
+    const spentWithout = service.cpuSeconds() - withoutStreams;
 
     const arrivals = new Map<string, number[]>();
     const measureStream = () =>
@@ -89,11 +82,11 @@ async function measure(store: StoreName): Promise<void> {
       if (!writer) continue;
       const commits = new Map<string, number>();
       const start = Date.now();
-      const spentBefore = cpuSeconds(service);
+      const spentBefore = service.cpuSeconds();
       // Without reads, because the queue of the load generator would be measured.
       await writeFor(writer.url, commits, seconds * 1000);
       achieved.push(commits.size / ((Date.now() - start) / 1000));
-      if (writer === service) cost.push((cpuSeconds(service) - spentBefore - spentWithout) / seconds);
+      if (writer === service) cost.push((service.cpuSeconds() - spentBefore - spentWithout) / seconds);
       await sleep(1000);
       for (const [title, committed] of commits) {
         for (const arrived of arrivals.get(title) ?? [])
@@ -137,7 +130,6 @@ async function measure(store: StoreName): Promise<void> {
   console.log(table(['', 'measured', 'goal'], rows));
   await service.stop();
   await other?.stop();
-  await testStore.remove();
 }
 
 /** Reads of one post while there are changes. */
@@ -148,10 +140,10 @@ interface Reads {
 }
 
 async function measureReads(service: Server): Promise<Reads> {
-  const before = cpuSeconds(service);
+  const before = service.cpuSeconds();
   const reading = load(service.url, { name: 'one post', path: () => '/v1/posts/1' }, seconds);
   const [perSecond] = await Promise.all([reading, writeFor(service.url, new Map(), seconds * 1000)]);
-  return { perSecond, perCpuSecond: (perSecond * seconds) / (cpuSeconds(service) - before) };
+  return { perSecond, perCpuSecond: (perSecond * seconds) / (service.cpuSeconds() - before) };
 }
 
 /** Creates posts at the requested rate. @param commits the time of each response, by title */
@@ -192,12 +184,4 @@ async function openStreams(url: string, amount: number): Promise<ChildProcess> {
 function residentMemory({ process: { pid } }: Server): number {
   const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!;
   return Number(kilobytes) * 1024;
-}
-
-/** User and system time (proc_pid_stat(5)), whose unit is a hundredth of a second. */
-function cpuSeconds({ process: { pid } }: Server): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / 100;
 }

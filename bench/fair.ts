@@ -4,12 +4,12 @@
  *
  *     npm run bench:fair [-- --posts 1000000 --clients 16 --seconds 10 --store SQLite --flood logins]
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseCommandLine } from '../src/commands/support/command-line.ts';
-import { startPostgres } from '../test/support/postgres-server.ts';
-import { createStore, STORES, type StoreName } from '../test/support/stores.ts';
+import type { StoreName } from '../test/support/stores.ts';
+import { type Environment, fill, onEachStore } from './support/databases.ts';
 import { Server } from './support/server.ts';
 import { quantile, table } from './support/statistics.ts';
 
@@ -49,27 +49,11 @@ const { values } = parseCommandLine(
 );
 const seconds = Number(values.seconds);
 
-const postgres = await startPostgres();
-process.env['TEST_DATABASE_URL'] = postgres.url;
-try {
-  for (const store of STORES) if (!values.store || values.store === store) await measure(store);
-} finally {
-  await postgres.stop();
-}
+await onEachStore(values.store, measure);
 
-async function measure(store: StoreName): Promise<void> {
-  const { environment, ...testStore } = await createStore(store);
+async function measure(store: StoreName, environment: Environment): Promise<void> {
   // Those of one author, then a hundred for each of a hundred authors.
-  for (const [name, ...options] of [
-    ['migrate', '--yes'],
-    ['seed', '--posts', values.posts],
-    ['seed', '--posts', '10000', '--users', '100'],
-  ]) {
-    execFileSync(process.execPath, [`dist/commands/${name}.js`, ...options], {
-      env: { ...process.env, ...environment },
-      stdio: ['ignore', 'inherit', 'inherit'],
-    });
-  }
+  fill(environment, ['seed', '--posts', values.posts], ['seed', '--posts', '10000', '--users', '100']);
   const server = await Server.service({ ...environment, TRUST_PROXY: '127.0.0.1' });
   await probe(server.url, 2);
   const rows = [['none', ...(await probe(server.url, seconds)), '', '']];
@@ -94,7 +78,6 @@ async function measure(store: StoreName): Promise<void> {
   console.log(`\n${store}, ${values.posts} posts: p50, p99, maximum; goal: p99 < 100 ms, maximum < 500 ms\n`);
   console.log(table(['flood', 'health', 'one post', 'flood: served/s', '503'], rows));
   await server.stop();
-  await testStore.remove();
 }
 
 /** @returns response times of `/health` and of one post, for a table */

@@ -7,8 +7,8 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseCommandLine } from '../src/commands/support/command-line.ts';
-import { startPostgres } from '../test/support/postgres-server.ts';
-import { createStore, STORES, type StoreName } from '../test/support/stores.ts';
+import type { StoreName } from '../test/support/stores.ts';
+import { type Environment, onEachStore } from './support/databases.ts';
 import { Server } from './support/server.ts';
 import { quantile, spread, table } from './support/statistics.ts';
 
@@ -52,16 +52,10 @@ const { values } = parseCommandLine(
 const pairs = Number(values.pairs);
 const seconds = Number(values.seconds);
 
-const postgres = await startPostgres();
-process.env['TEST_DATABASE_URL'] = postgres.url;
 let calls = 0;
 const times: string[][] = [];
 const loads: string[][] = [];
-try {
-  for (const store of STORES) if (!values.store || values.store === store) await measure(store);
-} finally {
-  await postgres.stop();
-}
+await onEachStore(values.store, measure);
 console.log(table(['median', 'known e-mail', 'unknown e-mail', 'ratio'], times));
 console.log(
   table(
@@ -77,8 +71,7 @@ console.log(
 );
 process.exit(0);
 
-async function measure(store: StoreName): Promise<void> {
-  const { environment, ...testStore } = await createStore(store);
+async function measure(store: StoreName, environment: Environment): Promise<void> {
   const server = await Server.service({ ...environment, TRUST_PROXY: '127.0.0.1' });
   await send(server, 'register', { email: 'known@example.com', name: 'Known', password: PASSWORD });
   times.push([`login, ${store}`, ...(await compareTimes(server, LOGIN))]);
@@ -88,7 +81,6 @@ async function measure(store: StoreName): Promise<void> {
   times.push([`password reset, ${store}`, ...(await compareTimes(server, RESET))]);
   loads.push([store, ...(await logInAtOnce(server))]);
   await server.stop();
-  await testStore.remove();
 }
 
 /** Each call has its own address, so that failures are not throttled. */

@@ -8,8 +8,8 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseCommandLine } from '../src/commands/support/command-line.ts';
-import { startPostgres } from '../test/support/postgres-server.ts';
-import { createStore, STORES, type StoreName } from '../test/support/stores.ts';
+import type { StoreName } from '../test/support/stores.ts';
+import { type Environment, onEachStore } from './support/databases.ts';
 import { Server } from './support/server.ts';
 import { table } from './support/statistics.ts';
 
@@ -26,14 +26,8 @@ const DOCUMENTS = 300;
 const FIELDS = (posts: string) =>
   `{ ${Array.from({ length: 10 }, (_, n) => `a${n}: user(id: 1) { ${posts} }`).join(' ')} }`;
 
-const postgres = await startPostgres();
-process.env['TEST_DATABASE_URL'] = postgres.url;
 const rows: string[][] = [];
-try {
-  for (const store of STORES) if (!values.store || values.store === store) await measure(store);
-} finally {
-  await postgres.stop();
-}
+await onEachStore(values.store, measure);
 console.log(
   table(
     ['store', 'resident at start', 'most resident, goal < 400 MB', 'slowest /health, goal < 500 ms'],
@@ -41,8 +35,7 @@ console.log(
   ),
 );
 
-async function measure(store: StoreName): Promise<void> {
-  const { environment, ...testStore } = await createStore(store);
+async function measure(store: StoreName, environment: Environment): Promise<void> {
   await createPosts(environment);
   const server = await Server.service(environment);
   const resident = () => {
@@ -84,7 +77,6 @@ async function measure(store: StoreName): Promise<void> {
   for (const socket of sockets) socket.destroy();
   rows.push([store, `${atStart.toFixed(0)} MB`, `${most.toFixed(0)} MB`, `${slowest.toFixed(0)} ms`]);
   await server.stop();
-  await testStore.remove();
 }
 
 /** In a process of its own, whose memory does not count. */

@@ -6,10 +6,10 @@
  *
  * `--databases` measures existing databases of these sizes, by their addresses or folders.
  */
-import { execFileSync } from 'node:child_process';
 import { parseCommandLine } from '../src/commands/support/command-line.ts';
 import { startPostgres } from '../test/support/postgres-server.ts';
 import { createStore, STORES, type StoreName, type TestStore } from '../test/support/stores.ts';
+import { fill } from './support/databases.ts';
 import { seedEvents } from './support/seed-events.ts';
 import { Server } from './support/server.ts';
 import { spread, table } from './support/statistics.ts';
@@ -133,15 +133,7 @@ function existing(place: string): Pick<TestStore, 'environment'> {
 async function seed(store: StoreName, size: number): Promise<TestStore> {
   const testStore = await createStore(store);
   process.stderr.write(`${store}: seeding ${size.toLocaleString('en')} posts\n`);
-  for (const [name, ...options] of [
-    ['migrate', '--yes'],
-    ['seed', '--posts', String(size)],
-  ]) {
-    execFileSync(process.execPath, [`dist/commands/${name}.js`, ...options], {
-      env: { ...process.env, ...testStore.environment },
-      stdio: ['ignore', 'inherit', 'inherit'],
-    });
-  }
+  fill(testStore.environment, ['seed', '--posts', String(size)]);
   await seedEvents(testStore.environment, size);
   return testStore;
 }

@@ -5,8 +5,8 @@
  */
 import autocannon from 'autocannon';
 import { parseCommandLine } from '../src/commands/support/command-line.ts';
-import { startPostgres } from '../test/support/postgres-server.ts';
-import { createStore, STORES, type StoreName } from '../test/support/stores.ts';
+import type { StoreName } from '../test/support/stores.ts';
+import { type Environment, onEachStore } from './support/databases.ts';
 import { table } from './support/statistics.ts';
 
 const { values } = parseCommandLine('Usage: npm run bench:soak [-- --requests 100000 --store SQLite]', {
@@ -33,11 +33,8 @@ const MIX: autocannon.Request[] = [
   { method: 'PATCH', path: '/v1/posts/1', body: JSON.stringify({ content }) },
 ];
 
-const postgres = await startPostgres();
-process.env['TEST_DATABASE_URL'] = postgres.url;
 const rows: string[][] = [];
-for (const store of STORES) if (!values.store || values.store === store) await soak(store);
-await postgres.stop();
+await onEachStore(values.store, soak);
 const rounds = Array.from(
   { length: ROUNDS },
   (_, n) => `after ${((requests / ROUNDS) * (n + 1)).toLocaleString('en')}`,
@@ -45,8 +42,7 @@ const rounds = Array.from(
 console.log(table(['heap in MB', 'idle, resident', 'before', ...rounds], rows));
 process.exit(0);
 
-async function soak(store: StoreName): Promise<void> {
-  const { environment, ...testStore } = await createStore(store);
+async function soak(store: StoreName, environment: Environment): Promise<void> {
   const app = await createApp(loadConfig({ LOG_LEVEL: 'silent', ...environment }));
   await app.listen(0, '127.0.0.1');
   const url = await app.getUrl();
@@ -64,7 +60,6 @@ async function soak(store: StoreName): Promise<void> {
   process.stderr.write('\r\x1b[2K');
   rows.push([store, resident.toFixed(0), ...heaps.map((megabytes) => megabytes.toFixed(1))]);
   await app.close();
-  await testStore.remove();
 }
 
 function heap(): number {

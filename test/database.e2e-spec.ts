@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Controller, Get, Module, Param } from '@nestjs/common';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import { DataSource, type Repository } from 'typeorm';
@@ -21,6 +20,7 @@ import { createStore, STORES } from './support/stores.js';
 import { until } from './support/until.js';
 import { loadConfig } from '../src/config/load-config.js';
 import { environmentOfProcess } from './support/environment.js';
+import { onlyFake } from './support/fake-timers.js';
 
 /** It copies the table on SQLite. */
 const COPY = 'PostTextsLast1763700000087';
@@ -259,19 +259,39 @@ describe('the embedded database', () => {
 
   it('times out each write at its own deadline while a transaction is under way', async () => {
     const api = await startApi('SQLite');
-    const create = () => api.post('/v1/posts', { title: 'T', content: 'C' });
-    let isOver = false;
-    const transaction = api.app.get(Database).transactions.run(async (manager) => {
+    const database = api.app.get(Database);
+    const writer = () => database.pools().find(({ name }) => name === 'writer')!;
+    const { promise: gate, resolve: end } = Promise.withResolvers<void>();
+    const transaction = database.transactions.run(async (manager) => {
       await manager.query('UPDATE posts SET version = version');
-      await sleep(6000);
-      isOver = true;
+      await gate;
     });
-    const early = Promise.all([create(), sleep(500).then(create)]);
-    const late = sleep(3000).then(() => Promise.all([create(), create()]));
+    await until('the transaction has begun', () => writer().used === 1);
+    const pending = writer().pending;
+    jest.useFakeTimers(onlyFake('setTimeout', 'clearTimeout'));
+    try {
+      const create = async (waiting: number) => {
+        const reply = api.post('/v1/posts', { title: 'T', content: 'C' });
+        await until('it waits', () => writer().pending === pending + waiting);
+        return { reply };
+      };
+      const first = await create(1);
+      jest.advanceTimersByTime(500);
+      const second = await create(2);
+      jest.advanceTimersByTime(2500);
+      const late = [await create(3), await create(4)];
 
-    for (const reply of await early) expect(reply).toBeError('SERVICE_UNAVAILABLE');
-    expect(isOver).toBe(false);
-    for (const reply of await late) expect(reply).toHaveStatus(201);
+      jest.advanceTimersByTime(1000);
+      expect(await first.reply).toBeError('SERVICE_UNAVAILABLE');
+      expect(writer().pending).toBe(pending + 3);
+      jest.advanceTimersByTime(500);
+      expect(await second.reply).toBeError('SERVICE_UNAVAILABLE');
+      expect(writer().pending).toBe(pending + 2);
+      end();
+      for (const { reply } of late) expect(await reply).toHaveStatus(201);
+    } finally {
+      jest.useRealTimers();
+    }
     await transaction;
     await api.stop();
   });
@@ -316,14 +336,22 @@ describe('the embedded database', () => {
     const writer = other.createQueryRunner();
     await writer.startTransaction();
 
-    const start = Date.now();
+    let elapsed = 0;
+    const now = performance.now.bind(performance);
+    jest.spyOn(performance, 'now').mockImplementation(() => now() + elapsed);
     const create = () => api.post('/v1/posts', { title: 'T', content: 'C' });
-    const writes = Promise.all([1, 2, 3].map(create));
-    const later = sleep(2500).then(create);
+    const ended: string[] = [];
+    const waiting = () => api.app.get(Database).pools()[0]!.pending;
+    const writes = Promise.all([1, 2, 3].map(create)).finally(() => ended.push('the first writes'));
+    await until('one write is retried, and the others wait', () => waiting() === 2);
+    elapsed += 2500;
+    const later = create().finally(() => ended.push('the last write'));
+    await until('it waits', () => waiting() === 3);
     expect(await api.get('/v1/posts/1')).toHaveStatus(200);
-    expect(Date.now() - start).toBeLessThan(1000);
+    expect(ended).toEqual([]);
+    elapsed += 2000;
     for (const reply of await writes) expect(reply).toBeError('SERVICE_UNAVAILABLE');
-    expect(Date.now() - start).toBeLessThan(6000);
+    expect(ended).toEqual(['the first writes']);
 
     await writer.rollbackTransaction();
     expect(await later).toHaveStatus(201);

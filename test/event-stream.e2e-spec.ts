@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { EventLog } from '../src/events/event-log.js';
 import { EventStreams } from '../src/events/event-streams.js';
 import { createApp } from '../src/app.factory.js';
@@ -12,6 +12,7 @@ import { PostsService } from '../src/posts/posts.service.js';
 import { bearer, startApi, TestApi } from './support/api.js';
 import { TcpProxy } from './support/tcp-proxy.js';
 import { EventClient } from './support/event-client.js';
+import { onlyFake } from './support/fake-timers.js';
 import { createStore, STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
@@ -81,6 +82,19 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
     expect(calls).toBe(1);
     expect(failures).toEqual([new Error('It fails')]);
     unfollow();
+  });
+
+  it('sends events without delay after the clock was set back', async () => {
+    const client = await follow();
+    jest.useFakeTimers({ now: Date.now() - 3600_000, ...onlyFake('Date') });
+    try {
+      for (let n = 1; n <= 3; n++) {
+        await api.posts.create();
+        expect(await client.untilEvents(n)).toHaveLength(n);
+      }
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('filters by event type', async () => {

@@ -371,6 +371,29 @@ describe.each(STORES)('npm run import on %s', (store) => {
 });
 
 describe.each(STORES)('npm run events on %s', (store) => {
+  it('tail --json prints the events of the feed, with the source of the service', async () => {
+    const settings = { PORT: '4321' };
+    const { environment, ...testStore } = await createStore(store);
+    const all = { ...environment, ...settings };
+    const api = await startApiOn(all, [], () => testStore.remove());
+    await api.posts.create();
+    await api.posts.create();
+    const [first, second] = (await api.get('/v1/events')).body.data;
+    const tail = spawn(process.execPath, ['dist/commands/events.js', 'tail', '--after', first.id, '--json'], {
+      env: { ...environmentOfProcess(), ...all },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    tail.stdout.on('data', (chunk) => (output += String(chunk)));
+    await until('it is printed', () => output.includes('\n'));
+    tail.kill('SIGINT');
+    await once(tail, 'exit');
+
+    expect(JSON.parse(output)).toEqual(second);
+    expect(second.source).toBe('http://127.0.0.1:4321');
+    await api.stop();
+  });
+
   it('tail prints events as they happen, and renew-epoch changes the epoch of later ids', async () => {
     const { environment, ...testStore } = await createStore(store);
     const api = await startApiOn(environment, [], () => testStore.remove());

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type DatabaseError } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { toAppError } from '../src/common/errors/to-app-error.js';
@@ -35,8 +34,8 @@ describe('short reads on shared connections of PostgreSQL', () => {
     return rows.map(({ pid }) => pid);
   };
 
-  /** The reads that have been canceled on a shared connection, and wait for the lock on another one. */
-  const repeated = async (): Promise<number> => {
+  /** What waits for a lock longer than a read may on a shared connection, such as reads that run again on another one. */
+  const waitingLong = async (): Promise<number> => {
     const { rows } = await observer.query<{ count: number }>(
       `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database()
        AND wait_event_type = 'Lock' AND query_start < now() - interval '200 milliseconds'`,
@@ -62,8 +61,7 @@ describe('short reads on shared connections of PostgreSQL', () => {
       const before = await waiting();
 
       for (const reply of await times(60, () => api.get(`/v1/posts/${id}`))) expect(reply).toHaveStatus(200);
-      // Longer than a read may wait on a shared connection.
-      await sleep(100);
+      await until('they wait longer than a read may', async () => (await waitingLong()) >= before.length);
       expect(await waiting()).toEqual(expect.arrayContaining(before));
 
       await other.query('COMMIT');
@@ -81,7 +79,7 @@ describe('short reads on shared connections of PostgreSQL', () => {
     await api.posts.create();
     await other.query('BEGIN; LOCK TABLE posts IN ACCESS EXCLUSIVE MODE');
     const reads = times(20, () => api.get('/v1/posts/1'));
-    await until('the reads wait', async () => (await repeated()) > 2);
+    await until('the reads wait', async () => (await waitingLong()) > 2);
     await other.query('COMMIT');
 
     for (const reply of await reads) expect(reply).toHaveStatus(200);
@@ -115,7 +113,7 @@ describe('short reads on shared connections of PostgreSQL', () => {
     await api.posts.create();
     await other.query('BEGIN; LOCK TABLE posts IN ACCESS EXCLUSIVE MODE');
     const reads = times(60, () => api.get('/v1/posts/1'));
-    await until('the reads wait', async () => (await repeated()) > 2);
+    await until('the reads wait', async () => (await waitingLong()) > 2);
 
     expect(await api.post('/v1/users', { name: 'Ada' })).toHaveStatus(201);
     await other.query('COMMIT');

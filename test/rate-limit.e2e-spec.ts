@@ -142,7 +142,7 @@ describe('RATE_LIMIT', () => {
         return connection.client.ping();
       };
       const replies = await Promise.all(
-        Array.from({ length: count }, () => connection.ask(command, async () => 'alone')),
+        Array.from({ length: count }, () => connection.run(command, async () => 'alone')),
       );
       return [asked, replies.filter((reply) => reply === 'PONG').length];
     };

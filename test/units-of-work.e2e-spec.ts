@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource, type EntityManager } from 'typeorm';
 import { Queries } from '../src/database/queries.js';
@@ -257,7 +257,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
   it('waits for everything that has begun in it before it commits', async () => {
     await transactions.run(async () => {
       void insert('a');
-      void transactions.run(() => sleep(20).then(() => insert('b')));
+      void transactions.run(() => immediate().then(() => insert('b')));
     });
 
     expect(await payloads()).toEqual(['a', 'b']);
@@ -266,7 +266,8 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
 
   it('excludes writes that begin after its end', async () => {
     let late: Promise<unknown> | undefined;
-    const slow = () => sleep(20).then(() => insert('late'));
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    const slow = () => gate.then(() => insert('late'));
 
     await transactions.deferred(async () => {
       await insert('a');
@@ -275,7 +276,8 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     await transactions
       .run(async () => {
         await insert('b');
-        await sleep(40);
+        open();
+        await immediate();
         throw new Stop();
       })
       .catch(() => undefined);

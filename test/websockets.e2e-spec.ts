@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage, request as sendRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { WsAdapter } from '@nestjs/platform-ws';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
@@ -202,8 +202,29 @@ describe('an operation on a WebSocket', () => {
   });
 });
 
+describe('a client of subscriptions that breaks the protocol', () => {
+  it.each([
+    ['more than 256 KiB', Buffer.alloc(256 * 1024 + 1, 'x'), 1009],
+    ['a text that is not UTF-8', Buffer.from([0xff]), 1007],
+  ])('is disconnected, which is no error: %s', async (_, message, expected) => {
+    const reported = jest.spyOn(console, 'error');
+    const { api, url } = await start();
+    const { socket } = await upgrade(`${url}/graphql`);
+    const closed = once(socket!, 'close');
+
+    socket!.send(message, { binary: false });
+
+    const [code] = await closed;
+    expect(code).toBe(expected);
+    await api.stop();
+    expect(reported).not.toHaveBeenCalled();
+  });
+});
+
 describe('a client of subscriptions that sends but does not read', () => {
-  it('is disconnected', async () => {
+  it('is disconnected, which is no error', async () => {
+    // `graphql-ws` reports errors here.
+    const reported = jest.spyOn(console, 'error');
     const { api, url } = await start();
     const { socket } = await upgrade(`${url}/graphql`);
     socket!.send(JSON.stringify({ type: 'connection_init' }));
@@ -220,6 +241,7 @@ describe('a client of subscriptions that sends but does not read', () => {
     await until('the service has closed the connection', async () => (await connections()) === 0);
     socket!.terminate();
     await api.stop();
+    expect(reported).not.toHaveBeenCalled();
   });
 });
 

@@ -9,6 +9,8 @@ export interface Scenario {
   readonly pathByHand?: () => string;
   readonly body?: () => string;
   readonly headers?: () => Readonly<Record<string, string>>;
+  /** Chooses the scenario of each request, for a mix of several. */
+  readonly next?: () => Scenario;
   /** The minimum ratio. */
   readonly goal?: { readonly SQLite?: number; readonly PostgreSQL?: number };
 }
@@ -16,24 +18,23 @@ export interface Scenario {
 const CONNECTIONS = 32;
 
 /** Loads a server for some seconds. @returns requests per second */
-export async function load(
-  url: string,
-  { method = 'GET', path, body, headers }: Scenario,
-  seconds: number,
-): Promise<number> {
+export async function load(url: string, scenario: Scenario, seconds: number): Promise<number> {
   const result = await autocannon({
     url,
     connections: CONNECTIONS,
     duration: seconds,
     requests: [
       {
-        method,
-        setupRequest: (request) => ({
-          ...request,
-          path: path(),
-          headers: { ...(body && { 'content-type': 'application/json' }), ...headers?.() },
-          ...(body && { body: body() }),
-        }),
+        setupRequest: (request) => {
+          const { method = 'GET', path, body, headers } = scenario.next?.() ?? scenario;
+          return {
+            ...request,
+            method,
+            path: path(),
+            headers: { ...(body && { 'content-type': 'application/json' }), ...headers?.() },
+            ...(body && { body: body() }),
+          };
+        },
       },
     ],
   });
@@ -41,7 +42,7 @@ export async function load(
   const ok = result['2xx'] + result['3xx'];
   if (result.non2xx > result['3xx'] || result.errors > 0 || ok === 0) {
     throw new Error(
-      `${method} ${path()}: ${result.non2xx} rejections, ${result.errors} errors, ${ok} responses`,
+      `${scenario.name}: ${result.non2xx} rejections, ${result.errors} errors, ${ok} responses`,
     );
   }
   return ok / result.duration;

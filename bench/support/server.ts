@@ -50,6 +50,14 @@ export class Server {
     throw new Error(`${script} did not get ready`);
   }
 
+  /** User and system time (proc_pid_stat(5)), whose unit is a hundredth of a second. */
+  cpuSeconds(): number {
+    const fields = readFileSync(`/proc/${this.process.pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  }
+
   async stop(): Promise<void> {
     const exit = once(this.process, 'exit');
     this.process.kill('SIGTERM');

@@ -30,17 +30,15 @@ if (command !== 'tail' && command !== 'renew-epoch') {
 
 // Loaded after the flags are parsed, so that `--help` is fast.
 const { AppError } = await import('../common/errors/errors.js');
+const { Config } = await import('../config/config.js');
 const { isOutage } = await import('../database/failures.js');
 const events = await import('../events/index.js');
 const { runDatabaseCommand, UsageError } = await import('./support/run-command.js');
 
-/** The address of the service, as the service itself has it. */
-const SOURCE = process.env['PUBLIC_URL'] ?? 'http://127.0.0.1:3000';
-
 await runDatabaseCommand(
   (context) =>
     command === 'tail'
-      ? tail(context.get(events.EventStore, { strict: false }))
+      ? tail(context.get(events.EventStore, { strict: false }), context.get(Config).publicUrl)
       : renewEpoch(context.get(events.EventAppender, { strict: false })),
   { modules: [events.EventRecordsModule], access: command === 'tail' ? 'read' : 'write' },
 );
@@ -51,7 +49,7 @@ async function renewEpoch(appender: EventAppender): Promise<number> {
   return 0;
 }
 
-async function tail(store: EventStore): Promise<number> {
+async function tail(store: EventStore, source: string): Promise<number> {
   const { types, after } = values;
   const ending = new AbortController();
   process.once('SIGINT', () => ending.abort());
@@ -62,7 +60,7 @@ async function tail(store: EventStore): Promise<number> {
     for (const row of rows) {
       position = row.position;
       if (wanted && !wanted.has(row.type)) continue;
-      const { id, time, type, subject, json } = new events.StoredEvent(row, SOURCE);
+      const { id, time, type, subject, json } = new events.StoredEvent(row, source);
       console.log(values.json ? json : `${time}  ${id}  ${type.padEnd(18)} ${subject}`);
     }
     if (rows.length === 0) await sleep(INTERVAL);

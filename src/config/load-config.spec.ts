@@ -246,6 +246,14 @@ describe('loadConfig', () => {
     }
   });
 
+  it.each([
+    [{ HOST: '::1', PORT: '4321' }, 'http://[::1]:4321'],
+    [{ PUBLIC_URL: 'https://api.example.com/' }, 'https://api.example.com'],
+  ])('has the same address of the service for commands: %j', (variables, expected) => {
+    expect(loadConfig({ DATA_DIR, ...variables }).publicUrl).toBe(expected);
+    expect(loadCommandConfig(variables).publicUrl).toBe(expected);
+  });
+
   it('defaults to the strict password policy in production', () => {
     const production = { DATA_DIR, NODE_ENV: 'production', WRITE_ACCESS: 'open', JWT_SECRET: 's'.repeat(32) };
 

@@ -88,25 +88,30 @@ const keySettings = z.object({
   ENCRYPTION_KEY_PREVIOUS: encryptionKey().optional(),
 });
 
+/** The address of the service. */
+const addressSettings = z.object({
+  PUBLIC_URL: text()
+    .refine(isBaseUrl, { error: 'must be the address of this service, such as https://api.example.com' })
+    .optional(),
+  HOST: text().default('127.0.0.1'),
+  PORT: wholeNumber(0, 65_535).default(3000),
+});
+
 const commandSettings = z.object({
   ...passwordSettings.shape,
   ...auditSettings.shape,
   ...loginSettings.shape,
   ...keySettings.shape,
+  ...addressSettings.shape,
 });
 
 const settings = z.object({
   ...storeSettings.shape,
   ...commandSettings.shape,
   ...mailSettings.shape,
-  PUBLIC_URL: text()
-    .refine(isBaseUrl, { error: 'must be the address of this service, such as https://api.example.com' })
-    .optional(),
   SOCIAL_LOGIN_REDIRECT: text()
     .refine(isTarget, { error: 'must be an address such as https://app.example.com/welcome, without #' })
     .optional(),
-  HOST: text().default('127.0.0.1'),
-  PORT: wholeNumber(0, 65_535).default(3000),
   METRICS_PORT: wholeNumber(0, 65_535).optional(),
   WRITE_ACCESS: oneOf(['open', 'authenticated', 'staff']).optional(),
   JWT_SECRET: signingKey().optional(),
@@ -231,7 +236,7 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
     loginMaxDays: env.LOGIN_MAX_DAYS,
     registrationOpen: env.REGISTRATION === 'open',
     passwordBreachUrl: env.PASSWORD_BREACH_URL?.replace(/\/$/, ''),
-    publicUrl: (env.PUBLIC_URL ?? addressOf(env)).replace(/\/$/, ''),
+    publicUrl: publicUrlOf(env),
     social: Object.freeze({ clients, redirect: env.SOCIAL_LOGIN_REDIRECT }),
     mail: toMail(env, { production: env.NODE_ENV === 'production', directory: env.DATA_DIR }),
     accountLinksUrl: env.ACCOUNT_LINKS_URL,
@@ -254,8 +259,10 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
   });
 }
 
-const addressOf = ({ HOST, PORT }: z.infer<typeof settings>): string =>
-  `http://${isIP(HOST) === 6 ? `[${HOST}]` : HOST}:${PORT}`;
+function publicUrlOf({ PUBLIC_URL, HOST, PORT }: z.infer<typeof addressSettings>): string {
+  const url = PUBLIC_URL ?? `http://${isIP(HOST) === 6 ? `[${HOST}]` : HOST}:${PORT}`;
+  return url.replace(/\/$/, '');
+}
 
 const toTracing = (env: z.infer<typeof settings>): Config['tracing'] =>
   env.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
@@ -299,6 +306,7 @@ export type CommandConfig = StoreConfig &
     | 'passwordPolicy'
     | 'passwordBreachUrl'
     | 'auditRetentionDays'
+    | 'publicUrl'
     | 'loginMaxDays'
     | 'jwtSecret'
     | 'jwtSecretPrevious'
@@ -317,6 +325,7 @@ export function loadCommandConfig(variables: NodeJS.ProcessEnv): CommandConfig {
     passwordPolicy: toPasswordPolicy(data),
     passwordBreachUrl: data.PASSWORD_BREACH_URL?.replace(/\/$/, ''),
     auditRetentionDays: data.AUDIT_RETENTION_DAYS,
+    publicUrl: publicUrlOf(data),
     loginMaxDays: data.LOGIN_MAX_DAYS,
     // Few commands need it, and the others must run without it.
     get jwtSecret(): string {

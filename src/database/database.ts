@@ -13,6 +13,8 @@ export interface SchemaFault {
 
 /** Signals between processes through the database. */
 export interface Listening {
+  /** Whether signals can arrive: on SQLite and behind a pooler, none do. */
+  readonly isPossible: boolean;
   /** Whether signals arrive, as far as is known: without them, the listener has to poll. */
   readonly works: boolean;
   close(): Promise<void>;

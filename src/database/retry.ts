@@ -5,12 +5,12 @@ import { isCollision } from './failures.js';
 export const DEADLINE = 4000;
 
 /** Retries, until the deadline, when the database reports a conflict with a concurrent transaction. */
-export async function retryCollisions<T>(attempt: () => Promise<T>, start = Date.now()): Promise<T> {
+export async function retryCollisions<T>(attempt: () => Promise<T>, start = performance.now()): Promise<T> {
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
-      if (!isCollision(error) || Date.now() - start > DEADLINE) throw error;
+      if (!isCollision(error) || performance.now() - start > DEADLINE) throw error;
       // A random delay, so that the same two do not conflict again.
       await sleep(5 + Math.random() * 20);
     }

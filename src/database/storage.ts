@@ -6,7 +6,7 @@ const PROBE_INTERVAL = 1000;
 /** Stores that a write failed because the disk is full, read-only or broken, until writes work again. */
 export class Storage {
   private isBroken = false;
-  private lastProbe = 0;
+  private lastProbe = -Infinity;
 
   /** Called with the error of each failed statement. */
   note(error: unknown): void {
@@ -15,8 +15,8 @@ export class Storage {
 
   /** @param probe tests whether the database can write, without leaving rows */
   async works(probe: () => Promise<unknown>): Promise<boolean> {
-    if (this.isBroken && Date.now() - this.lastProbe >= PROBE_INTERVAL) {
-      this.lastProbe = Date.now();
+    if (this.isBroken && performance.now() - this.lastProbe >= PROBE_INTERVAL) {
+      this.lastProbe = performance.now();
       try {
         await probe();
         this.isBroken = false;

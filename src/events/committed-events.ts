@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { EventEmitter2 } from '@nestjs/event-emitter';
 import type { NewEvent } from './define-events.js';
 
 type Listener = (events: () => readonly NewEvent[]) => void;
@@ -23,5 +24,16 @@ export class CommittedEvents {
         this.logger.error({ msg: 'A listener of events failed', err: error });
       }
     }
+  }
+}
+
+/** Emits events in the process that made the change, after its commit, for `@OnEvent()`. A killed process loses them. */
+@Injectable()
+export class InProcessEvents {
+  constructor(emitter: EventEmitter2, committed: CommittedEvents) {
+    committed.listen((events) => {
+      if (emitter.eventNames().length === 0) return;
+      for (const event of events()) emitter.emit(event.type, event);
+    });
   }
 }

@@ -24,7 +24,7 @@ const BUSY = 0.9;
 const PAUSE = 25;
 
 /** The interval without followers in this process: other replicas still wait for positions. */
-const PACE_ALONE = 200;
+const PACE_WITHOUT_FOLLOWERS = 200;
 
 /** The longest interval between two reads, in milliseconds: for events of killed processes and of commands. */
 const INTERVAL = 1000;
@@ -103,10 +103,9 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
     await this.round;
   }
 
-  /** Whether signals of other processes arrive; `undefined` if the store has none. */
+  /** Whether signals of other processes arrive; `undefined` where none can. */
   get listens(): boolean | undefined {
-    const { store } = this.config;
-    return store.kind === 'postgres' && !store.pooled ? (this.listening?.works ?? false) : undefined;
+    return this.listening?.isPossible ? this.listening.works : undefined;
   }
 
   /** Gives positions to all committed events. @returns the last position */
@@ -131,7 +130,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
 
   /** Reads the log as soon as the shortest interval allows. */
   wake(): void {
-    this.schedule(Math.max(0, this.notBefore - Date.now()));
+    this.schedule(Math.max(0, this.notBefore - performance.now()));
   }
 
   toEvent = (row: ConstructorParameters<typeof StoredEvent>[0]): StoredEvent =>
@@ -140,7 +139,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
   /** The interval between the read that has just ended and the next one. Call it once for each read. */
   private nextPace(): number {
     const { size } = this.followers;
-    if (size === 0) return PACE_ALONE;
+    if (size === 0) return PACE_WITHOUT_FOLLOWERS;
     const most = this.isBusy() ? PACE.mostWhenBusy : PACE.most;
     return PACE.least + (most - PACE.least) * Math.min(1, size / PACE.followers);
   }
@@ -156,7 +155,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   private schedule(delay: number): void {
-    const dueAt = Date.now() + delay;
+    const dueAt = performance.now() + delay;
     if (this.stopped || dueAt >= this.dueAt) return;
     clearTimeout(this.timer);
     this.dueAt = dueAt;
@@ -167,12 +166,12 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
     // The current read checks again at its end.
     if (this.round) return;
     this.dueAt = Infinity;
-    const beganAt = Date.now();
-    this.round = this.look()
+    const beganAt = performance.now();
+    this.round = this.readNew()
       .catch((error: unknown) => this.logger.warn({ msg: 'The log of events cannot be read', err: error }))
       .finally(() => {
         this.round = undefined;
-        const now = Date.now();
+        const now = performance.now();
         this.notBefore = Math.max(beganAt + this.nextPace(), now + PAUSE);
         const interval = this.listening?.works ? INTERVAL : INTERVAL_WITHOUT_SIGNALS;
         // A `wake` during the read must not wait longer.
@@ -206,7 +205,8 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
     }
   }
 
-  private async look(): Promise<void> {
+  /** Gives positions to new events, and passes them to the followers. */
+  private async readNew(): Promise<void> {
     const { hasCommitted } = this;
     this.hasCommitted = false;
     await this.findHead();

@@ -4,7 +4,6 @@ import { MESSAGES } from '../common/errors/messages.js';
 import type { Parameters } from '../database/parameters.js';
 import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
-import { type EpochRange, wasNeverGiven } from './epoch-range.js';
 import type { EventFilter } from './event-filter.js';
 import { EventAppender } from './event-appender.js';
 import { EventTypes } from './event-types.js';
@@ -34,6 +33,19 @@ export type ListedEvent = Omit<EventRow, 'data'> & { readonly data: string | nul
 
 /** What is kept of a purged event. */
 export type PurgedEvent = Pick<EventRow, 'position' | 'type'>;
+
+/** The positions of an epoch, and of the log. */
+interface EpochRange {
+  readonly first: number;
+  /** The first position of the next epoch. */
+  readonly next: number | null;
+  readonly isCurrent: boolean | number;
+  /** Whether the oldest kept event at or after `first` belongs to it; an epoch without ids shares it with the next. */
+  readonly hasFirst: boolean | number | null;
+  readonly last: number;
+  /** Of the kept events. */
+  readonly oldest: number | null;
+}
 
 /** The log of events: one total order by position. */
 @Injectable()
@@ -181,6 +193,17 @@ export class EventStore {
     }
     return { branches, parameters };
   }
+}
+
+/** Whether no event ever had the position. Positions that a lost server has given out count as given. */
+function wasNeverGiven(
+  position: number,
+  { first, next, isCurrent, hasFirst, last, oldest }: EpochRange,
+): boolean {
+  if (position < first || (isCurrent && position > last)) return true;
+  const isOfThisLog = isCurrent || (hasFirst && next !== null && position < next);
+  // Events are purged from the start: a missing position after the oldest event is a gap.
+  return Boolean(isOfThisLog) && oldest !== null && position > oldest;
 }
 
 const invalidCursor = () => new AppError('INVALID_CURSOR', MESSAGES.INVALID_CURSOR);

@@ -4,21 +4,21 @@ import type { EventsOf } from './define-events.js';
 /** The types of events that modules have registered. */
 @Injectable()
 export class EventTypes {
-  private readonly known = new Map<string, { readonly isPrivate: boolean }>();
+  private readonly definitions = new Map<string, { readonly isPrivate: boolean }>();
 
   register(definition: EventsOf): void {
-    for (const type of definition.types) this.known.set(type, definition);
+    for (const type of definition.types) this.definitions.set(type, definition);
   }
 
   get all(): readonly string[] {
-    return [...this.known.keys()];
+    return [...this.definitions.keys()];
   }
 
   has(type: string): boolean {
-    return this.known.has(type);
+    return this.definitions.has(type);
   }
 
   isPrivate(type: string): boolean {
-    return this.known.get(type)?.isPrivate ?? true;
+    return this.definitions.get(type)?.isPrivate ?? true;
   }
 }

@@ -6,7 +6,7 @@ import { Metrics } from '../common/ports/metrics.js';
 import { Database } from '../database/database.js';
 import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
-import { CommittedEvents } from './committed-events.js';
+import { CommittedEvents, InProcessEvents } from './committed-events.js';
 import { ConsumerLimits } from './consumer-limits.js';
 import type { EventsOf } from './define-events.js';
 import { EventFeed } from './event-feed.js';
@@ -25,7 +25,6 @@ import { Subscribers } from './subscribers/subscribers.js';
 import { SubscriberPositions } from './subscribers/subscriber-positions.js';
 import { EventsResolver } from './graphql/events.resolver.js';
 import { JsonScalar } from './graphql/json.scalar.js';
-import { InProcessEvents } from './in-process-events.js';
 import { measureEvents } from './measure-events.js';
 
 /** The appender of the current database. */

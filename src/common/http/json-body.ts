@@ -116,10 +116,10 @@ async function read(request: FastifyRequest, bytes: Buffer, large: LargeBodies):
   if (bytes.length === 0) return {};
   const { maxItems, keepBodyText } = request.routeOptions.config;
   const isLong = bytes.length >= LARGE.bytes;
-  if (isLong) await large.turn(request);
+  if (isLong) await large.acquire(request);
   try {
     const scanned = scanIJson(bytes, maxItems);
-    if (!isLong && scanned.items >= LARGE.items) await large.turn(request);
+    if (!isLong && scanned.items >= LARGE.items) await large.acquire(request);
     const body = parseIJson(scanned);
     if (keepBodyText) bodyTexts.set(request, scanned.text);
     return { body };

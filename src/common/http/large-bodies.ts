@@ -43,7 +43,7 @@ export class LargeBodies {
   }
 
   /**
-   * Adds hooks to a route with bodies: the turn of a request ends before its response is sent, which the client may
+   * Adds hooks to a route with bodies: handling ends before the response is sent, which the client may
    * read late, or which may wait behind a stream of events.
    */
   release(route: RouteOptions): void {
@@ -69,7 +69,7 @@ export class LargeBodies {
    *
    * @throws AppError `SERVICE_UNAVAILABLE` when too many are waiting
    */
-  turn(request: FastifyRequest): Promise<void> {
+  acquire(request: FastifyRequest): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     if (this.waiting.length >= CAPACITY) {
       throw new AppError('SERVICE_UNAVAILABLE', 'Too many large requests are being processed; retry later');

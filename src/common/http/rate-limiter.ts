@@ -84,16 +84,16 @@ async function createCounter(
 ): Promise<Counter> {
   const keyGenerator = (request: FastifyRequest) => networkOf(clientOf(request).address);
   const options = { global: false, max, timeWindow: window * 1000, keyGenerator };
-  const alone = oneByOne(await createOne(fastify, { ...options, cache: MAX_CLIENTS }));
-  if (redisUrl === undefined) return alone;
+  const local = oneByOne(await createOne(fastify, { ...options, cache: MAX_CLIENTS }));
+  if (redisUrl === undefined) return local;
   const redis = new RedisConnection(redisUrl, new Logger('RateLimit'));
   fastify.addHook('onClose', async () => redis.disconnect());
   const nameSpace = 'posts-api:rate-limit:';
   const shared = await createOne(fastify, { ...options, redis: redis.client, nameSpace });
   return (request) =>
-    redis.ask(
+    redis.run(
       () => shared(request),
-      () => alone(request),
+      () => local(request),
     );
 }
 

@@ -32,7 +32,7 @@ export class RedisConnection {
   }
 
   /** @param otherwise runs instead while Redis is unavailable, does not respond, or fails */
-  async ask<T>(command: () => Promise<T>, otherwise: () => Promise<T>): Promise<T> {
+  async run<T>(command: () => Promise<T>, otherwise: () => Promise<T>): Promise<T> {
     const { isUnavailable } = this;
     if (this.client.status !== 'ready' || (isUnavailable && performance.now() < this.retryAt))
       return otherwise();

@@ -59,8 +59,10 @@ export function limitFrom(
   query: QueryParameters,
   { limit, maxLimit }: PageDefaults = { limit: 20, maxLimit: 100 },
 ): number {
-  const asked = parseInt64(firstValue(query, 'limit') ?? '');
-  return asked === undefined || asked < 1n || asked > BigInt(maxLimit) ? limit : Number(asked);
+  const requested = parseInt64(firstValue(query, 'limit') ?? '');
+  return requested === undefined || requested < 1n || requested > BigInt(maxLimit)
+    ? limit
+    : Number(requested);
 }
 
 /** A page of a list in the order of ids, which new rows do not shift: at most `limit` rows after `afterId`. */

@@ -2,8 +2,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Logger } f
 import type { FastifyReply } from 'fastify';
 import { Config } from '../../config/config.js';
 import { removeTag, varyOn } from '../http/cache-headers.js';
-import { toEnvelope } from '../errors/envelope.js';
-import type { AppError } from '../errors/errors.js';
+import { type AppError, toEnvelope } from '../errors/errors.js';
 import { PROBLEM_TYPE, toProblem, wantsProblem } from '../errors/problem.js';
 import { toAppError } from '../errors/to-app-error.js';
 

@@ -20,9 +20,9 @@ class DrainingServer extends Server {
   override closeIdleConnections(): void {
     if (this.isClosing) return;
     this.isClosing = true;
-    const closedAt = Date.now();
+    const closedAt = performance.now();
     const timer = setInterval(() => {
-      if (Date.now() - closedAt >= GRACE) super.closeIdleConnections();
+      if (performance.now() - closedAt >= GRACE) super.closeIdleConnections();
     }, INTERVAL).unref();
     this.once('close', () => clearInterval(timer));
   }

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { toEnvelope } from '../errors/envelope.js';
-import type { AppError } from '../errors/errors.js';
+import { type AppError, toEnvelope } from '../errors/errors.js';
 import { rootLogger } from './create-logger.js';
 
 /** Sends an error to a request that Fastify does not handle, and closes the connection. */

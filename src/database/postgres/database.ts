@@ -41,7 +41,8 @@ export class PostgresDatabase extends Database {
   listen(channel: string, onSignal: () => void): Listening {
     const send = (payload: string) =>
       this.source.monitor.query('SELECT pg_notify($1, $2)', [channel, payload]);
-    return new PostgresListener(listenerConnection(this.source.access), channel, onSignal, send);
+    const { access } = this.source;
+    return new PostgresListener(listenerConnection(access), channel, onSignal, send, !access.store.pooled);
   }
 
   async monitor<Row>(sql: string): Promise<Row[]> {

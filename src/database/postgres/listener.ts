@@ -21,12 +21,14 @@ export class PostgresListener implements Listening {
   /**
    * @param newClient creates a connection with a timeout in milliseconds
    * @param send sends a signal with a payload to the channel
+   * @param isPossible whether the connection is a direct one
    */
   constructor(
     private readonly newClient: (timeout: number) => Client,
     private readonly channel: string,
     private readonly onSignal: () => void,
     private readonly send: (payload: string) => Promise<unknown>,
+    readonly isPossible: boolean,
   ) {
     void this.connect();
   }

@@ -16,7 +16,7 @@ export class SqliteDatabase extends Database {
 
   /** A file has one service, which signals its changes in memory. */
   listen(): Listening {
-    return { works: false, close: async () => undefined };
+    return { isPossible: false, works: false, close: async () => undefined };
   }
 
   async monitor<Row>(sql: string): Promise<Row[]> {

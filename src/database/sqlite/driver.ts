@@ -95,7 +95,7 @@ export class SqliteQueryRunner
   declare driver: SqliteDriver;
   private acquiring: Promise<void> | undefined;
   private running = 0;
-  private lastEnd = Date.now();
+  private lastEnd = performance.now();
 
   /** Whether its transactions may commit together with others: for work that soon ends, see `Transactions.run`. */
   sharesCommit = false;
@@ -127,7 +127,7 @@ export class SqliteQueryRunner
       return this.driver.writing.run(sql, parameters);
     };
     const { rows } = await this.track(sql, run, ({ changes }) => changes);
-    this.lastEnd = Date.now();
+    this.lastEnd = performance.now();
     return rows as Row[];
   }
 
@@ -145,7 +145,7 @@ export class SqliteQueryRunner
       return await (this.driver.writing.inTransaction ? run() : retryCollisions(run));
     } finally {
       this.running--;
-      this.lastEnd = Date.now();
+      this.lastEnd = performance.now();
       const { queue, writing } = this.driver;
       if (this.running === 0 && !writing.inTransaction && !queue.isMember(this)) queue.release(this);
     }

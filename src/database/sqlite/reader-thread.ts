@@ -14,7 +14,7 @@ export type ReadingResult =
   { readonly rows: readonly unknown[] } | { readonly code: string; readonly message: string };
 
 /** Rows between two checks of the clock, because a check costs more than a row. */
-const ROWS_PER_LOOK = 500;
+const ROWS_PER_CHECK = 500;
 
 const { file } = workerData as { file: string };
 const database = new Database(file, { readonly: true });
@@ -25,7 +25,7 @@ let rows = 0;
 
 // A statement cannot be interrupted from outside; a function that throws stops it.
 database.function('within_deadline', { deterministic: false }, () => {
-  if (++rows % ROWS_PER_LOOK === 0) checkDeadline();
+  if (++rows % ROWS_PER_CHECK === 0) checkDeadline();
   return 1;
 });
 

@@ -5,7 +5,7 @@ import type { SqliteConnection } from './connection.js';
 
 /** A user of the writing connection, or one that waits for it. */
 export interface Writer {
-  /** Milliseconds since the epoch; `Infinity` during a statement. */
+  /** A time of `performance.now()`; `Infinity` during a statement. */
   readonly lastUsed: number;
   /** Rolls back and ends its use of the connection; later statements of this writer fail. */
   evict(): void;
@@ -91,7 +91,7 @@ export class WriteQueue {
    * @throws Error `WRITE_TIMEOUT` as {@link acquire}
    */
   async join(writer: Writer): Promise<void> {
-    const since = Date.now();
+    const since = performance.now();
     await this.wait(writer, true);
     try {
       if (!this.group) {
@@ -262,7 +262,7 @@ export class WriteQueue {
 
   /** Otherwise a transaction that was never ended would block all writes. */
   private evictIdle(): void {
-    if (this.holder && Date.now() - this.holder.lastUsed >= IDLE_LIMIT) this.holder.evict();
+    if (this.holder && performance.now() - this.holder.lastUsed >= IDLE_LIMIT) this.holder.evict();
   }
 }
 

@@ -45,7 +45,7 @@ export class Subscription {
   private readonly owner = randomUUID();
   private unfollow: (() => void) | undefined;
   private leasedUntil = 0;
-  private skippedAt = 0;
+  private skippedAt = -Infinity;
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
   private isAwake = false;
@@ -126,8 +126,8 @@ export class Subscription {
     this.unfollow?.();
     this.unfollow = undefined;
     this.isAwake = false;
-    if (Date.now() - this.skippedAt < IDLE_INTERVAL) return;
-    this.skippedAt = Date.now();
+    if (performance.now() - this.skippedAt < IDLE_INTERVAL) return;
+    this.skippedAt = performance.now();
     const { last } = await store.state();
     // Events that arrive meanwhile must not be skipped.
     if (!(await this.subscriber.isIdle?.())) return;
@@ -136,10 +136,10 @@ export class Subscription {
 
   /** Takes or renews the lease. @returns the position under it; `undefined` if another process has the lease */
   private async lease(position: number): Promise<number | undefined> {
-    if (this.leasedUntil - Date.now() > LEASE / 2) return position;
+    if (this.leasedUntil - performance.now() > LEASE / 2) return position;
     const current = await this.services.positions.claim(this.subscriber.name, this.owner);
     const isOurs = current !== undefined;
-    this.leasedUntil = isOurs ? Date.now() + LEASE : 0;
+    this.leasedUntil = isOurs ? performance.now() + LEASE : 0;
     this.hasClaimed ||= isOurs;
     return current;
   }

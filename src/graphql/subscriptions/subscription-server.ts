@@ -6,7 +6,7 @@ import { GraphQLSchemaHost } from '@nestjs/graphql';
 import type { FastifyInstance } from 'fastify';
 import type { Disposable } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
-import { WebSocketServer } from 'ws';
+import { WebSocket, WebSocketServer } from 'ws';
 import { Authenticator, CredentialWatch } from '../../auth/access/index.js';
 import { AppError } from '../../common/errors/errors.js';
 import { rejectConnection } from '../../common/server/reject-connection.js';
@@ -22,6 +22,19 @@ const MAX_MESSAGE = 256 * 1024;
 
 /** 1 MiB: the maximum that waits for a client that sends but does not read, in bytes. A pong repeats its ping's data. */
 const MAX_WAITING = 1024 * 1024;
+
+/** A connection whose errors are those of its client: they end the connection, and `graphql-ws` must not report them. */
+class ClientSocket extends WebSocket {
+  /** A write fails when the client has left. */
+  override send(...[data, done]: any[]): void {
+    super.send(data, () => done?.());
+  }
+
+  /** A frame that is too large or breaks the protocol has closed the connection, with a code (RFC 6455, section 7.4.1). */
+  override emit(event: string | symbol, ...values: any[]): boolean {
+    return event === 'error' || super.emit(event, ...values);
+  }
+}
 
 /**
  * Serves subscriptions over WebSocket with the protocol of graphql-ws, if they are enabled. Nest's own server
@@ -47,7 +60,7 @@ export class SubscriptionServer implements OnApplicationBootstrap, OnModuleDestr
     if (!fastify) return;
     const http = fastify.server;
     const { authenticator, credentials, limiter } = this;
-    const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE });
+    const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE, WebSocket: ClientSocket });
     this.server = useServer(
       {
         ...subscriptionOptions(this.schema.schema, this.config.graphql, {
