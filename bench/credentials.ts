@@ -4,11 +4,10 @@
  *
  *     npm run bench:credentials [-- --rounds 15 --seconds 1 --store SQLite --before ../earlier]
  */
-import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { parseCommandLine } from '../src/commands/support/command-line.ts';
-import { startPostgres } from '../test/support/postgres-server.ts';
-import { createStore, STORES, type StoreName } from '../test/support/stores.ts';
+import { createStore, type StoreName } from '../test/support/stores.ts';
+import { type Environment, fill, onEachStore } from './support/databases.ts';
 import { load, type Scenario } from './support/load.ts';
 import { Server } from './support/server.ts';
 import { spread, table } from './support/statistics.ts';
@@ -17,7 +16,7 @@ const GOAL = '0.95';
 
 const account = { email: 'ada@example.com', name: 'Ada', password: 'first programmer' };
 
-const { values } = parseCommandLine(
+const { values: options } = parseCommandLine(
   'Usage: npm run bench:credentials [-- --rounds 15 --seconds 1 --store SQLite --before ../earlier]',
   {
     options: {
@@ -28,53 +27,29 @@ const { values } = parseCommandLine(
     },
   },
 );
-const rounds = Number(values.rounds);
-const seconds = Number(values.seconds);
+const rounds = Number(options.rounds);
+const seconds = Number(options.seconds);
 
-const postgres = await startPostgres();
-process.env['TEST_DATABASE_URL'] = postgres.url;
 const rows: string[][] = [];
-try {
-  for (const store of STORES) if (!values.store || values.store === store) await measure(store);
-} finally {
-  await postgres.stop();
-}
+await onEachStore(options.store, measure);
 console.log(table(['GET /auth/me/', 'req/s', 'compared', 'ratio: min … median … max', 'goal'], rows));
 process.exit(0);
 
-async function measure(store: StoreName): Promise<void> {
-  const now = await startServer(store, (environment) => Server.service(environment));
-  const [token, key] = [await logIn(now.server.url), await keyOf(now.server.url)];
-  rows.push(await compare(`${store}: API key to token`, [now.server.url, key], [now.server.url, token]));
-  if (values.before !== undefined) {
-    const script = resolve(values.before, 'dist/main.js');
-    const before = await startServer(
-      store,
-      (environment) => Server.start(script, environment),
-      values.before,
-    );
-    const earlier = await logIn(before.server.url);
+async function measure(store: StoreName, environment: Environment): Promise<void> {
+  fill(environment);
+  const now = await Server.service(environment);
+  const [token, key] = [await logIn(now.url), await keyOf(now.url)];
+  rows.push(await compare(`${store}: API key to token`, [now.url, key], [now.url, token]));
+  if (options.before !== undefined) {
+    const other = await createStore(store);
+    const before = await Server.start(resolve(options.before, 'dist/main.js'), other.environment);
     rows.push(
-      await compare(`${store}: token to before`, [now.server.url, token], [before.server.url, earlier]),
+      await compare(`${store}: token to before`, [now.url, token], [before.url, await logIn(before.url)]),
     );
     await before.stop();
+    await other.remove();
   }
   await now.stop();
-}
-
-async function startServer(
-  store: StoreName,
-  start: (environment: Readonly<Record<string, string>>) => Promise<Server>,
-  folder = '.',
-) {
-  const { environment, ...testStore } = await createStore(store);
-  const { status, stderr } = spawnSync(process.execPath, ['dist/commands/migrate.js', '--yes'], {
-    cwd: folder,
-    env: { PATH: process.env['PATH'], ...environment },
-  });
-  if (status !== 0) throw new Error(String(stderr));
-  const server = await start({ ...environment, RATE_LIMIT: 'off' });
-  return { server, stop: () => server.stop().then(() => testStore.remove()) };
 }
 
 async function post(url: string, body: object, headers: Record<string, string> = {}): Promise<any> {
