@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type FindOptionsWhere, Repository } from 'typeorm';
+import { type FindOptionsWhere, In, Repository } from 'typeorm';
 import type { Account } from '../auth/accounts/index.js';
 import { Clock } from '../common/ports/clock.js';
 import { AppError } from '../common/errors/errors.js';
+import { isAfter, type Keyset, type KeysetRequest } from '../common/pagination/keyset.js';
 import type { Page } from '../common/pagination/page.js';
 import type { PageRequest } from '../common/pagination/page-request.js';
 import { MESSAGES } from '../common/errors/messages.js';
@@ -28,12 +29,32 @@ export class OrdersService {
 
   /** The orders that the account may read, newest first. */
   async list(page: PageRequest, reader: OrderReader): Promise<Page<Order>> {
-    const where = visibleTo(reader);
-    const total = await this.orders.countBy(where);
+    const total = await this.count(reader);
     const { limit, offset } = page;
     if (offset >= total) return page.of([], total);
+    const where = visibleTo(reader);
     const order = { createdAt: 'DESC', id: 'DESC' } as const;
     return page.of(await this.orders.find({ where, order, skip: offset, take: limit }), total);
+  }
+
+  /** Like {@link list}, after a position of {@link NEWEST_FIRST}. */
+  listAfter({ after, limit }: KeysetRequest, reader: OrderReader): Promise<Order[]> {
+    const query = this.orders.createQueryBuilder('o').where(visibleTo(reader));
+    if (after) {
+      const { condition, parameters } = isAfter(['o.createdAt', 'o.id'], 'DESC', after);
+      query.andWhere(condition, parameters);
+    }
+    return query.orderBy('o.createdAt', 'DESC').addOrderBy('o.id', 'DESC').take(limit).getMany();
+  }
+
+  /** The number of orders that the account may read. */
+  count(reader: OrderReader): Promise<number> {
+    return this.orders.countBy(visibleTo(reader));
+  }
+
+  /** Those of the ids that the account may read, in any order. */
+  findByIds(ids: readonly number[], reader: OrderReader): Promise<Order[]> {
+    return this.orders.findBy({ ...visibleTo(reader), id: In([...ids]) });
   }
 
   /** @throws AppError `NOT_FOUND`, also for an order that the account may not read */
@@ -69,8 +90,15 @@ export class OrdersService {
   }
 }
 
+/** The order of lists, for cursors. */
+export const NEWEST_FIRST: Keyset<Order> = {
+  name: 'orders',
+  kinds: ['time', 'id'],
+  positionOf: ({ createdAt, id }) => [createdAt.toISOString(), id],
+};
+
 /** Null if everyone may read everything. */
-type OrderReader = Account | null;
+export type OrderReader = Account | null;
 
 const visibleTo = (reader: OrderReader): FindOptionsWhere<Order> =>
   reader === null || reader.isStaff ? {} : { accountId: reader.id };
