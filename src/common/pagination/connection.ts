@@ -45,8 +45,8 @@ export interface ConnectionOf<Node> {
   readonly edges: readonly { readonly cursor: string; readonly node: Node }[];
   readonly nodes: readonly Node[];
   readonly pageInfo: PageInfo;
-  /** A function, so that rows are counted only if the field is selected. */
-  readonly totalCount: () => Promise<number>;
+  /** Rows are counted only when the property is read: if the field is selected. */
+  readonly totalCount: Promise<number>;
 }
 
 /** The direction of an order, for the arguments of a connection. */
@@ -96,7 +96,7 @@ export function Connection<Node>(view: Type<Node>): Type<ConnectionOf<Node>> {
     pageInfo!: PageInfo;
 
     @Field(() => Int, { description: 'The number of items in the whole list.' })
-    totalCount!: () => Promise<number>;
+    totalCount!: Promise<number>;
   }
   return ConnectionType as Type<ConnectionOf<Node>>;
 }
@@ -178,7 +178,9 @@ class ConnectionPage<Row, Node> implements ConnectionOf<Node> {
     };
   }
 
-  readonly totalCount = (): Promise<number> => this.details.count();
+  get totalCount(): Promise<number> {
+    return this.details.count();
+  }
 }
 
 function lengthOf({ first }: ConnectionArgs): number {
