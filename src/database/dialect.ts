@@ -15,8 +15,8 @@ export interface Dialect {
    */
   recordsOf(table: string, columns: readonly string[], array: string): string;
   /**
-   * A subquery with the highest ids of the rows of each parent in the JSON array `:parents`: `:limit` of each after
-   * the first `:offset`. With an index on the column and the id, it reads no other rows.
+   * A subquery with the highest ids of the rows of each parent in the JSON array `:parents`: `:limit` of each below
+   * `:before`. With an index on the column and the id, it reads no other rows.
    */
   highestIdsOfEach(table: string, parentColumn: string): string;
   /** Selects the `table` and the `column` of every column. */
@@ -66,7 +66,7 @@ export const SQLITE: Dialect = {
   highestIdsOfEach: (table, column) => `
     SELECT child.id FROM json_each(:parents) AS parent CROSS JOIN ${table} AS child
     WHERE child.id IN (
-      SELECT id FROM ${table} WHERE ${column} = parent.value ORDER BY id DESC LIMIT :limit OFFSET :offset
+      SELECT id FROM ${table} WHERE ${column} = parent.value AND id < :before ORDER BY id DESC LIMIT :limit
     )`,
   withinDeadline: 'within_deadline()',
   toTimestamp: (text) => text,
@@ -101,8 +101,8 @@ export const POSTGRES: Dialect = {
     WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace ORDER BY relname COLLATE "C"`,
   highestIdsOfEach: (table, column) => `
     SELECT child.id FROM json_array_elements_text(CAST(:parents AS json)) AS parent (id) CROSS JOIN LATERAL (
-      SELECT id FROM ${table} WHERE ${column} = CAST(parent.id AS bigint)
-      ORDER BY id DESC LIMIT :limit OFFSET :offset
+      SELECT id FROM ${table} WHERE ${column} = CAST(parent.id AS bigint) AND id < :before
+      ORDER BY id DESC LIMIT :limit
     ) AS child`,
   // The server has a statement timeout.
   withinDeadline: 'TRUE',

@@ -59,7 +59,10 @@ export class KeyedOperations {
       : await this.idempotency.once(id, fingerprints, async () =>
           responseOf(await create(), caller !== null),
         );
-    if (isReplayed) currentTrail()?.noteReplay();
+    if (isReplayed) {
+      this.idempotency.replays.add();
+      currentTrail()?.noteReplay();
+    }
     return (JSON.parse(response.body!) as { data: View }).data.id;
   }
 }

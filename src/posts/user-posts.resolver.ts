@@ -1,7 +1,7 @@
 import { Args, Context, Int, Parent, ResolveField, Resolver } from '@nestjs/graphql';
 import { ChildrenLoader } from '../common/loading/children-loader.js';
 import { type Dated, withDates } from '../common/loading/with-dates.js';
-import { listCost, toRange } from '../common/pagination/page-args.js';
+import { listCost, type Range, toRange } from '../common/pagination/page-args.js';
 import { UserView } from '../users/user.view.js';
 import { type PostSummary, PostView } from './post.view.js';
 import { PostLists } from './post-lists.js';
@@ -11,7 +11,7 @@ const PAGES = { limit: 100, maxLimit: 100 };
 /** The field that posts add to a user: the user's newest posts. */
 @Resolver(() => UserView)
 export class UserPostsResolver {
-  private readonly newest = new ChildrenLoader<Dated<PostSummary>>(
+  private readonly newest = new ChildrenLoader<Dated<PostSummary>, Range>(
     async (authorIds, range) => (await this.lists.newestByAuthors(authorIds, range)).map(withDates),
     ({ author_id }) => author_id,
   );
