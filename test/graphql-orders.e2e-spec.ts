@@ -96,7 +96,7 @@ describe.each(STORES)('orders over GraphQL on %s', (store) => {
       ['absent', undefined, {}],
       ['null', null, {}],
       ['empty', {}, {}],
-      ['with names of methods', { toJSON: 1, constructor: 2, then: { rawJSON: 'x' } }, undefined],
+      ['with names of methods', { toJSON: 1, constructor: 2, rawJSON: { valueOf: 'x' } }, undefined],
       ['of exactly 64 KiB', { a: 'x'.repeat(64 * 1024 - 8) }, undefined],
       ['with 32,000 elements', { list: Array.from({ length: 32_000 }, () => 1) }, undefined],
     ])('may be %s', async (_, payload, expected) => {
@@ -188,10 +188,8 @@ describe.each(STORES)('orders over GraphQL on %s', (store) => {
       expect(errorOf(await order(key))).toMatchObject({ code: 'BAD_USER_INPUT' });
     });
 
-    it.each(['é', 'a b', 'a\n', `${'x'.repeat(256)}`, '\0'])('must be visible ASCII: %j', async (key) => {
-      const expected = key === 'a\n' ? undefined : 'BAD_USER_INPUT';
-      const { errors } = await order(key);
-      expect(errors?.[0].extensions.code).toBe(expected);
+    it.each(['é', 'a b', 'a\nb', 'x'.repeat(256), '\0'])('must be visible ASCII: %j', async (key) => {
+      expect(errorOf(await order(key)).code).toBe('BAD_USER_INPUT');
     });
 
     it('gives the same order again, whatever the order of members', async () => {

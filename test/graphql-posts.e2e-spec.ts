@@ -26,9 +26,8 @@ describe.each(STORES)('posts over GraphQL on %s', (store) => {
 
   /** A post of REST as GraphQL shows it. */
   const asNode = async (id: number | string) => {
-    const { data, headers } = await api
-      .get(`/v1/posts/${id}`)
-      .then(({ body, headers }) => ({ ...body, headers }));
+    const { body, headers } = await api.get(`/v1/posts/${id}`);
+    const { data } = body;
     return {
       id: String(data.id),
       title: data.title,
@@ -220,6 +219,7 @@ describe.each(STORES)('posts over GraphQL on %s', (store) => {
     it('lets exactly one of many concurrent changes with one tag succeed, over both APIs', async () => {
       const { id } = await api.posts.create();
       const etag = await tagOf(id);
+      const codes = new Set<string>();
 
       const results = await Promise.all(
         Array.from({ length: 60 }, async (_, n) => {
@@ -228,12 +228,13 @@ describe.each(STORES)('posts over GraphQL on %s', (store) => {
               (await api.patch(`/v1/posts/${id}`, { title: `T ${n}` }, { 'if-match': etag })).status === 200
             );
           const { data, errors } = await run(UPDATE, { id, input: { title: `T ${n}` }, ifMatch: etag });
-          if (errors) expect(errors[0].extensions.code).toBe('PRECONDITION_FAILED');
+          if (errors) codes.add(errors[0].extensions.code);
           return data !== null;
         }),
       );
 
       expect(results.filter(Boolean)).toHaveLength(1);
+      expect([...codes]).toEqual(['PRECONDITION_FAILED']);
       expect((await api.posts.get(id)).title).toBe(`T ${results.indexOf(true)}`);
     });
 
@@ -290,8 +291,8 @@ describe.each(STORES)('posts over GraphQL on %s', (store) => {
     await run('mutation ($id: ID!) { deleteUser(id: $id) }', { id: user.id });
 
     const { data } = (await api.get('/v1/events?limit=100')).body;
-    const subjects = [`/v1/posts/${id}`, `/v2/users/${user.id}`];
-    const events = data.filter(({ subject }: any) => subjects.includes(subject));
+    const subjects = new Set([`/v1/posts/${id}`, `/v2/users/${user.id}`]);
+    const events = data.filter(({ subject }: any) => subjects.has(subject));
     expect(events.map(({ type, data: shown }: any) => [type, shown])).toEqual([
       ['post.created', seen[0]],
       ['post.updated', seen[1]],
@@ -352,12 +353,14 @@ describe.each(STORES)('writing over GraphQL on %s', (store) => {
   ])('with WRITE_ACCESS=%s needs an account, and reading does not', async (mode, forUsers) => {
     const api = await startApi(store, { WRITE_ACCESS: mode });
     const user = await logIn(api, 'user@example.com');
-    const staff = await logIn(api, 'staff@example.com');
-    await api.accounts.admin().setStaff('staff@example.com', true);
 
     expect(await codesOf(api)).toEqual(all('UNAUTHENTICATED'));
     expect(await codesOf(api, user)).toEqual(all(forUsers));
-    if (forUsers) expect(await codesOf(api, staff)).toEqual(all(null));
+    const fresh = await startApi(store, { WRITE_ACCESS: mode });
+    const staff = await logIn(fresh, 'staff@example.com');
+    await fresh.accounts.admin().setStaff('staff@example.com', true);
+    expect(await codesOf(fresh, staff)).toEqual(all(null));
+    await fresh.stop();
     const { data } = (
       await api.graphql('{ posts { totalCount nodes { author { id } } } post(id: 1) { id } }')
     ).body;

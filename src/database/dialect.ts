@@ -19,6 +19,13 @@ export interface Dialect {
    * `:before`. With an index on the column and the id, it reads no other rows.
    */
   highestIdsOfEach(table: string, parentColumn: string): string;
+  /**
+   * Conditions of the rows after a position, for keyset pagination: together they are true for each of these rows, and
+   * each is one range of an index on the columns. In the order of the list, the rows of the first come first.
+   *
+   * @param columns the last one is the id; the position is in `:after0`, `:after1` and so on
+   */
+  rangesAfter(columns: readonly string[], direction: 'ASC' | 'DESC'): readonly string[];
   /** Selects the `table` and the `column` of every column. */
   readonly columns: string;
   /** A condition that is always true. On SQLite, it throws after the deadline of `Queries.search`. */
@@ -46,6 +53,8 @@ export interface Dialect {
   readonly lockFreeRows: string;
 }
 
+const isAfter = { ASC: '>', DESC: '<' };
+
 export const SQLITE: Dialect = {
   name: 'sqlite',
   hasOneProcess: true,
@@ -68,6 +77,16 @@ export const SQLITE: Dialect = {
     WHERE child.id IN (
       SELECT id FROM ${table} WHERE ${column} = parent.value AND id < :before ORDER BY id DESC LIMIT :limit
     )`,
+  // It reads a comparison of rows from the index of the first column only, if the second is an `INTEGER PRIMARY KEY`.
+  rangesAfter: (columns, direction) =>
+    columns
+      .map((column, index) =>
+        [
+          ...columns.slice(0, index).map((equal, n) => `${equal} = :after${n}`),
+          `${column} ${isAfter[direction]} :after${index}`,
+        ].join(' AND '),
+      )
+      .toReversed(),
   withinDeadline: 'within_deadline()',
   toTimestamp: (text) => text,
   notify: () => '0',
@@ -104,6 +123,9 @@ export const POSTGRES: Dialect = {
       SELECT id FROM ${table} WHERE ${column} = CAST(parent.id AS bigint) AND id < :before
       ORDER BY id DESC LIMIT :limit
     ) AS child`,
+  rangesAfter: (columns, direction) => [
+    `(${columns.join(', ')}) ${isAfter[direction]} (${columns.map((_, n) => `:after${n}`).join(', ')})`,
+  ],
   // The server has a statement timeout.
   withinDeadline: 'TRUE',
   toTimestamp: (text) => `CAST(${text} AS timestamptz)`,

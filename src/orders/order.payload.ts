@@ -35,7 +35,7 @@ export function checkPayload(value: unknown): { readonly payload: object; readon
       ? `must not be larger than ${PAYLOAD_LIMIT / 1024} KiB`
       : undefined) ??
     (isFinite(payload) ? undefined : 'must not contain numbers beyond those of a double; send them as text');
-  if (fault === undefined) return { payload: payload as object, text };
+  if (fault === undefined) return { payload, text };
   const message = `payload ${fault}`;
   throw new AppError('VALIDATION_ERROR', message, { details: [{ field: 'payload', message }] });
 }

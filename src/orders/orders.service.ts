@@ -4,7 +4,7 @@ import { type FindOptionsWhere, In, Repository } from 'typeorm';
 import type { Account } from '../auth/accounts/index.js';
 import { Clock } from '../common/ports/clock.js';
 import { AppError } from '../common/errors/errors.js';
-import { isAfter, type Keyset, type KeysetRequest } from '../common/pagination/keyset.js';
+import { type Keyset, type KeysetRequest, positionParameters } from '../common/pagination/keyset.js';
 import type { Page } from '../common/pagination/page.js';
 import type { PageRequest } from '../common/pagination/page-request.js';
 import { MESSAGES } from '../common/errors/messages.js';
@@ -40,10 +40,7 @@ export class OrdersService {
   /** Like {@link list}, after a position of {@link NEWEST_FIRST}. */
   listAfter({ after, limit }: KeysetRequest, reader: OrderReader): Promise<Order[]> {
     const query = this.orders.createQueryBuilder('o').where(visibleTo(reader));
-    if (after) {
-      const { condition, parameters } = isAfter(['o.createdAt', 'o.id'], 'DESC', after);
-      query.andWhere(condition, parameters);
-    }
+    if (after) query.andWhere('(o.createdAt, o.id) < (:after0, :after1)', positionParameters(after));
     return query.orderBy('o.createdAt', 'DESC').addOrderBy('o.id', 'DESC').take(limit).getMany();
   }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Completion, CursorPage, type Page } from '../common/pagination/page.js';
-import { isAfter, type Keyset, type KeysetRequest } from '../common/pagination/keyset.js';
+import { type Keyset, type KeysetRequest, positionParameters } from '../common/pagination/keyset.js';
 import { DEEP } from '../common/pagination/page-request.js';
 import type { Parameters } from '../database/parameters.js';
 import { Queries } from '../database/queries.js';
@@ -79,16 +79,21 @@ export class PostLists {
   ): Promise<PositionedPost[]> {
     if (filter === 'none') return [];
     const byViews = sortBy === 'views';
-    const columns = [sortBy, byViews ? 'post_id' : 'id'];
-    const position = after && isAfter(columns, direction, after);
     const slow = filter.text !== undefined;
     const many = slow && (await count()) > MANY * limit;
-    const { where, parameters } = this.matching(filter, { and: position?.condition, slow, many, byViews });
+    const id = byViews ? 'post_id' : 'id';
+    const orderedBy = (last: string) => `ORDER BY ${sortBy} ${direction}, ${last} ${direction} LIMIT :limit`;
+    const ranges = after ? this.queries.dialect.rangesAfter([sortBy, id], direction) : [undefined];
+    const matches = ranges.map((and) => this.matching(filter, { and, slow, many, byViews }));
+    const parts = matches.map(
+      ({ where }) =>
+        `SELECT ${POST_SUMMARY}${byViews ? ', views FROM post_views, posts' : ' FROM posts'} ${where} ${orderedBy(id)}`,
+    );
+    const union = parts.map((part) => `SELECT * FROM (${part})`).join(' UNION ALL ');
     return this.reading<PositionedPost>(
       slow,
-      `SELECT ${POST_SUMMARY}${byViews ? ', views FROM post_views, posts' : ' FROM posts'} ${where}
-       ORDER BY ${columns.map((column) => `${column} ${direction}`).join(', ')} LIMIT :limit`,
-      { ...parameters, ...position?.parameters, limit },
+      parts.length === 1 ? parts[0]! : `SELECT * FROM (${union}) ${orderedBy('id')}`,
+      { ...matches[0]!.parameters, ...(after && positionParameters(after)), limit },
     );
   }
 

@@ -40,7 +40,7 @@ export class JsonScalar implements CustomScalar<unknown, unknown> {
         );
       case Kind.VARIABLE:
         return variables?.[node.name.value];
-      case Kind.ENUM:
+      default:
         throw new GraphQLError(`${node.value} is not JSON; texts are in double quotes`);
     }
   }

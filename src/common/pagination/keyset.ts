@@ -50,18 +50,9 @@ export function decodePosition<Row>({ name, kinds }: Keyset<Row>, cursor: string
   return position as unknown as Position;
 }
 
-/** The condition of the rows after a position, for columns in the order of the keyset; `parameters` has its values. */
-export function isAfter(
-  columns: readonly string[],
-  direction: 'ASC' | 'DESC',
-  position: Position,
-): { readonly condition: string; readonly parameters: Readonly<Record<string, string | number>> } {
-  const values = position.map((value, index) => [`after${index}`, value] as const);
-  const names = values.map(([name]) => `:${name}`);
-  // A comparison of rows, which both databases read from an index on the columns.
-  const condition = `(${columns.join(', ')}) ${direction === 'ASC' ? '>' : '<'} (${names.join(', ')})`;
-  return { condition, parameters: Object.fromEntries(values) };
-}
+/** The parameters of a position in the SQL of `Dialect.rangesAfter`. */
+export const positionParameters = (position: Position): Readonly<Record<string, string | number>> =>
+  Object.fromEntries(position.map((value, index) => [`after${index}`, value]));
 
 const encode = (parts: readonly unknown[]): string =>
   Buffer.from(JSON.stringify(parts)).toString('base64url');
