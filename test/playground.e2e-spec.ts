@@ -66,11 +66,11 @@ describe('the playground', () => {
 
   it('has examples for each root field, and for an account, which are valid', async () => {
     const { body } = await api.graphql(
-      `{ __schema {
+      `{ schema: __schema {
         queryType { fields { name } } mutationType { fields { name } } subscriptionType { fields { name } }
       } }`,
     );
-    const types: { fields: { name: string }[] }[] = Object.values(body.data.__schema);
+    const types: { fields: { name: string }[] }[] = Object.values(body.data.schema);
     const script = (await api.get('/graphql/playground/playground.js')).text;
     for (const { name } of types.flatMap(({ fields }) => fields)) {
       expect(script).toMatch(new RegExp(`^  ${name}\\b`, 'm'));

@@ -6,7 +6,7 @@ import { isStorable } from '../common/validation/text.js';
 import { caseFold } from './case-fold.js';
 import { POST_STATUSES, type PostStatus } from './post.entity.js';
 
-export const SORT_COLUMNS = ['created_at', 'title', 'views'] as const;
+const SORT_COLUMNS = ['created_at', 'title', 'views'] as const;
 
 /** The filter of posts; `'none'` if no post can match. */
 export type PostFilter =

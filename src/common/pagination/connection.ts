@@ -23,7 +23,7 @@ export class ConnectionArgs {
 }
 
 @ObjectType({ description: 'Where a page is in its list (Relay cursor connections).' })
-export class PageInfo {
+class PageInfo {
   @Field({ description: 'Whether there are more items after the page.' })
   hasNextPage!: boolean;
 
