@@ -2,7 +2,7 @@
  * Measures how response times depend on the stored data: the same requests to databases of different
  * sizes, with as many events as posts, one request at a time and in turn, to even out changes of the machine.
  *
- *     npm run bench:scale [-- --sizes 1000,100000,1000000 --store SQLite --requests 200]
+ *     npm run bench:scale [-- --sizes 1000,100000,1000000 --store SQLite --requests 200 --only connection]
  *
  * `--databases` measures existing databases of these sizes, by their addresses or folders.
  */
@@ -15,13 +15,14 @@ import { Server } from './support/server.ts';
 import { spread, table } from './support/statistics.ts';
 
 const { values } = parseCommandLine(
-  'Usage: npm run bench:scale [-- --sizes 1000,100000,1000000 --store SQLite --requests 200 --databases A,B,C]',
+  'Usage: npm run bench:scale [-- --sizes 1000,100000,1000000 --store SQLite --requests 200 --databases A,B,C --only search]',
   {
     options: {
       sizes: { type: 'string', default: '1000,100000,1000000' },
       store: { type: 'string' },
       requests: { type: 'string', default: '200' },
       databases: { type: 'string' },
+      only: { type: 'string' },
     },
   },
 );
@@ -48,6 +49,41 @@ const anyId = (size: number) => 1 + Math.floor(Math.random() * size);
 const constant = { factor: 1.5 };
 const content = 'Some words of a content that is about as long as a short paragraph. '.repeat(8);
 
+/** The orders of connections. */
+const ORDERS = ['createdAt', 'title', 'views'];
+
+const CONNECTION = `query ($after: String, $orderBy: PostOrder) {
+  posts(first: 20, after: $after, orderBy: $orderBy) {
+    edges { cursor node { id title status createdAt author { id name } } }
+    pageInfo { hasNextPage endCursor }
+  }
+}`;
+
+const connection = (field: string, direction: 'ASC' | 'DESC', after?: string): Request => ({
+  path: '/graphql',
+  method: 'POST',
+  body: JSON.stringify({ query: CONNECTION, variables: { after, orderBy: { field, direction } } }),
+});
+
+/** The cursor before the last page of each order, by its field and the number of posts. */
+const lastPages = new Map<string, string>();
+
+/** A cursor has the name of its order, which ends with the direction: turned, it is one of the opposite order. */
+async function findLastPages(url: string, size: number): Promise<void> {
+  for (const field of ORDERS) {
+    const { path, ...init } = connection(field, 'ASC');
+    const reply = await fetch(url + path, { ...init, headers: JSON_TYPE });
+    const { data } = (await reply.json()) as { data: any };
+    const [name, ...position] = JSON.parse(
+      Buffer.from(data.posts.pageInfo.endCursor, 'base64url').toString(),
+    );
+    const turned = JSON.stringify([name.replace(/ASC$/, 'DESC'), ...position]);
+    lastPages.set(`${field} ${size}`, Buffer.from(turned).toString('base64url'));
+  }
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
 const SCENARIOS: Scenario[] = [
   { name: 'page 1', request: () => ({ path: '/v1/posts' }), goal: constant },
   { name: 'page 1 by status', request: () => ({ path: '/v1/posts?status=published' }) },
@@ -58,6 +94,14 @@ const SCENARIOS: Scenario[] = [
     request: (size) => ({ path: `/v1/posts/cursor?cursor=${encodeURIComponent(btoa(String(size - 100)))}` }),
     goal: constant,
   },
+  ...ORDERS.flatMap((field): Scenario[] => [
+    { name: `connection by ${field}, first page`, request: () => connection(field, 'DESC'), goal: constant },
+    {
+      name: `connection by ${field}, last page`,
+      request: (size) => connection(field, 'DESC', lastPages.get(`${field} ${size}`)),
+      goal: constant,
+    },
+  ]),
   {
     // The title of each seeded post ends with its number in base 36: one match, or very few.
     name: 'search, few matches',
@@ -141,9 +185,11 @@ async function seed(store: StoreName, size: number): Promise<TestStore> {
 async function measure(store: string, stores: readonly Pick<TestStore, 'environment'>[]): Promise<void> {
   const servers: Server[] = [];
   for (const { environment } of stores) servers.push(await Server.service(environment));
+  for (const [index, size] of sizes.entries()) await findLastPages(servers[index]!.url, size);
 
   const rows: string[][] = [];
-  for (const { name, request, goal, times: count = requests } of SCENARIOS) {
+  const wanted = SCENARIOS.filter(({ name }) => !values.only || name.includes(values.only));
+  for (const { name, request, goal, times: count = requests } of wanted) {
     process.stderr.write(`\r\x1b[2K${store}: ${name}`);
     const times: number[][] = sizes.map(() => []);
     const warmUp = Math.min(20, count);
@@ -173,7 +219,7 @@ async function measure(store: string, stores: readonly Pick<TestStore, 'environm
 
 async function timed(url: string, { path, method = 'GET', body }: Request): Promise<number> {
   const start = process.hrtime.bigint();
-  const reply = await fetch(url + path, { method, ...(body && { body }) });
+  const reply = await fetch(url + path, { method, ...(body && { body, headers: JSON_TYPE }) });
   await reply.text();
   if (reply.status === 503) return Infinity;
   if (!reply.ok) throw new Error(`${method} ${path} got ${reply.status}`);

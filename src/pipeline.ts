@@ -22,6 +22,7 @@ import { Upgrades } from './common/server/upgrades.js';
 import { Config } from './config/config.js';
 import { Database } from './database/database.js';
 import { graphqlRoute } from './graphql/route.js';
+import { IdempotencyService } from './idempotency/idempotency.service.js';
 import { idempotentResponses } from './idempotency/pending-response.js';
 import { requestMetrics } from './metrics/measure-requests.js';
 import { notFoundPage, sendHtml } from './site/pages.js';
@@ -76,7 +77,7 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
   await fastify.register(bearerTokens, { strategy: app.get<JwtStrategy>(JwtStrategy) });
   await fastify.register(jsonText);
   await fastify.register(entityTags);
-  await fastify.register(idempotentResponses, { metrics });
+  await fastify.register(idempotentResponses, { replays: app.get(IdempotencyService).replays });
   await fastify.register(auditTrails, { log });
   await fastify.register(readScope, { config, database });
   await fastify.register(graphqlRoute, { config });

@@ -2,7 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger, Module } from '@nestjs/common';
 import { Int, Query, registerEnumType, Resolver } from '@nestjs/graphql';
-import { buildSchema, printType } from 'graphql';
+import {
+  buildSchema,
+  type GraphQLNamedType,
+  isEnumType,
+  isInputObjectType,
+  isObjectType,
+  printType,
+} from 'graphql';
 import { Public } from '../src/auth/access/index.js';
 import { Database } from '../src/database/database.js';
 import { insertPosts } from '../src/posts/post-batch.js';
@@ -118,6 +125,26 @@ describe('the schema', () => {
     expect(signatures(printType(schema.getType(name)!))).toEqual(
       expect.arrayContaining(signatures(printType(specified.getType(name)!))),
     );
+  });
+
+  it('describes every type, field and value', async () => {
+    const schema = buildSchema(await readFile('schema.gql', 'utf8'));
+    const members = (type: GraphQLNamedType) =>
+      isEnumType(type)
+        ? type.getValues()
+        : isObjectType(type) || isInputObjectType(type)
+          ? Object.values(type.getFields())
+          : [];
+    const undescribed = Object.values(schema.getTypeMap())
+      .filter(({ name }) => !name.startsWith('__'))
+      .flatMap((type) => [
+        { name: type.name, description: type.description },
+        ...members(type).map(({ name, description }) => ({ name: `${type.name}.${name}`, description })),
+      ])
+      .filter(({ description }) => !description)
+      .map(({ name }) => name);
+
+    expect(undescribed).toEqual([]);
   });
 
   /** The fields without their descriptions, and with their arguments, both sorted by name. */

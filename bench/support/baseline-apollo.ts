@@ -7,6 +7,7 @@ import {
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
+import DataLoader from 'dataloader';
 import type { FastifyInstance } from 'fastify';
 import { buildSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
@@ -35,6 +36,20 @@ export async function serveApollo(app: FastifyInstance, run: Run): Promise<void>
       user: async ({ id }: { id: string }) => toUser((await run('user', { id: Number(id) }))[0]!),
       users: async ({ page, limit }: { page: number; limit: number }) =>
         (await run('users', { limit, offset: (page - 1) * limit })).map(toUser),
+      posts: async ({ first }: { first: number }) => {
+        const rows = await run('postSummaries', { limit: first + 1 });
+        const authors = new DataLoader(async (ids: readonly number[]) => {
+          const users = await run('usersByIds', { ids: JSON.stringify(ids) });
+          const byId = new Map(users.map((user) => [user['id'], toUser(user)]));
+          return ids.map((id) => byId.get(id) ?? null);
+        });
+        const nodes = rows.slice(0, first).map((post) => ({
+          ...post,
+          createdAt: post['created_at'],
+          author: () => authors.load(post['author_id']),
+        }));
+        return { nodes, pageInfo: { hasNextPage: rows.length > first } };
+      },
       updateUser: async ({ id, input: { name = null, email = null } }: any) =>
         toUser((await run('updateUser', { id: Number(id), name, email, now: new Date().toISOString() }))[0]!),
     },

@@ -8,6 +8,7 @@ type Run = (name: any, values: Record<string, string | number | null>) => Row[] 
 const USER = 'id, name, email, created_at, updated_at';
 // Contents would be loaded on demand; these operations do not select them.
 const POST = ['id', 'title', 'author_id', 'status', 'created_at', 'updated_at'];
+const SUMMARY = [...POST, 'octet_length(content) AS content_bytes', 'version'];
 const posts = POST.map((column) => `post.${column}`).join(', ');
 
 /** The statements of GraphQL, the same as in the service. */
@@ -19,6 +20,12 @@ export const graphqlStatements = (postgres: boolean) => ({
       ? "greatest(:now::timestamptz, updated_at + interval '1 millisecond')"
       : "max(:now, strftime('%Y-%m-%dT%H:%M:%fZ', updated_at, '+0.001 seconds'))"
   }, version = version + 1 WHERE id = :id RETURNING ${USER}`,
+  postSummaries: `SELECT ${SUMMARY.join(', ')} FROM posts ORDER BY created_at DESC, id DESC LIMIT :limit`,
+  usersByIds: `SELECT ${USER}, version FROM users WHERE id IN (${
+    postgres
+      ? 'SELECT value::bigint FROM json_array_elements_text(:ids::json) AS element (value)'
+      : 'SELECT value FROM json_each(:ids)'
+  })`,
   postsByAuthors: postgres
     ? `SELECT ${posts} FROM json_array_elements_text(:authors::json) AS author (id) CROSS JOIN LATERAL (
          SELECT ${POST.join(', ')} FROM posts WHERE author_id = author.id::bigint

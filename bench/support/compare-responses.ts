@@ -1,6 +1,6 @@
 import { deepStrictEqual } from 'node:assert';
 import { randomUUID } from 'node:crypto';
-import { UPDATE_USER, USER_WITH_POSTS, USERS } from './operations.ts';
+import { POSTS_WITH_AUTHORS, UPDATE_USER, USER_WITH_POSTS, USERS } from './operations.ts';
 
 interface Request {
   readonly path: string;
@@ -33,6 +33,18 @@ export async function compareResponses(a: string, b: string): Promise<void> {
   for (const request of REQUESTS) {
     const [ours, theirs] = [await response(a, request), await response(b, request)];
     deepStrictEqual(ours, theirs, `${request.method ?? 'GET'} ${request.path} is different`);
+  }
+  for (const operation of [USERS, USER_WITH_POSTS, POSTS_WITH_AUTHORS]) {
+    const request = { method: 'POST', body: JSON.stringify(operation) };
+    const [ours, theirs] = [
+      await response(a, { ...request, path: '/graphql' }),
+      await response(b, { ...request, path: '/apollo' }),
+    ];
+    deepStrictEqual(
+      JSON.parse(ours.text),
+      JSON.parse(theirs.text),
+      `${operation.query} is different at Apollo`,
+    );
   }
 }
 

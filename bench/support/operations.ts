@@ -10,3 +10,9 @@ export const UPDATE_USER = {
     'mutation ($id: ID!, $input: UpdateUserInput!) { updateUser(id: $id, input: $input) { id name email } }',
   variables: { id: '2', input: { name: 'Another name', email: 'another@example.com' } },
 };
+
+export const POSTS_WITH_AUTHORS = {
+  query: `{ posts(first: 20) {
+    nodes { id title status createdAt author { id name } } pageInfo { hasNextPage }
+  } }`,
+};

@@ -37,7 +37,7 @@ export const auditTrails = fastifyPlugin<{ log: AuditLog }>(
         ...[route.onSend ?? []].flat(),
         (request, reply, payload, next) => {
           const trail = request.auditTrail;
-          if (trail?.responsible === undefined || !hasChanged(reply)) {
+          if (!trail?.mayHaveChanged || !hasChanged(reply)) {
             trail?.close();
             next(null, payload);
             return;

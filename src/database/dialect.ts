@@ -15,10 +15,17 @@ export interface Dialect {
    */
   recordsOf(table: string, columns: readonly string[], array: string): string;
   /**
-   * A subquery with the highest ids of the rows of each parent in the JSON array `:parents`: `:limit` of each after
-   * the first `:offset`. With an index on the column and the id, it reads no other rows.
+   * A subquery with the highest ids of the rows of each parent in the JSON array `:parents`: `:limit` of each below
+   * `:before`. With an index on the column and the id, it reads no other rows.
    */
   highestIdsOfEach(table: string, parentColumn: string): string;
+  /**
+   * Conditions of the rows after a position, for keyset pagination: together they are true for each of these rows, and
+   * each is one range of an index on the columns. In the order of the list, the rows of the first come first.
+   *
+   * @param columns the last one is the id; the position is in `:after0`, `:after1` and so on
+   */
+  rangesAfter(columns: readonly string[], direction: 'ASC' | 'DESC'): readonly string[];
   /** Selects the `table` and the `column` of every column. */
   readonly columns: string;
   /** A condition that is always true. On SQLite, it throws after the deadline of `Queries.search`. */
@@ -46,6 +53,8 @@ export interface Dialect {
   readonly lockFreeRows: string;
 }
 
+const isAfter = { ASC: '>', DESC: '<' };
+
 export const SQLITE: Dialect = {
   name: 'sqlite',
   hasOneProcess: true,
@@ -66,8 +75,18 @@ export const SQLITE: Dialect = {
   highestIdsOfEach: (table, column) => `
     SELECT child.id FROM json_each(:parents) AS parent CROSS JOIN ${table} AS child
     WHERE child.id IN (
-      SELECT id FROM ${table} WHERE ${column} = parent.value ORDER BY id DESC LIMIT :limit OFFSET :offset
+      SELECT id FROM ${table} WHERE ${column} = parent.value AND id < :before ORDER BY id DESC LIMIT :limit
     )`,
+  // It reads a comparison of rows from the index of the first column only, if the second is an `INTEGER PRIMARY KEY`.
+  rangesAfter: (columns, direction) =>
+    columns
+      .map((column, index) =>
+        [
+          ...columns.slice(0, index).map((equal, n) => `${equal} = :after${n}`),
+          `${column} ${isAfter[direction]} :after${index}`,
+        ].join(' AND '),
+      )
+      .toReversed(),
   withinDeadline: 'within_deadline()',
   toTimestamp: (text) => text,
   notify: () => '0',
@@ -101,9 +120,12 @@ export const POSTGRES: Dialect = {
     WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace ORDER BY relname COLLATE "C"`,
   highestIdsOfEach: (table, column) => `
     SELECT child.id FROM json_array_elements_text(CAST(:parents AS json)) AS parent (id) CROSS JOIN LATERAL (
-      SELECT id FROM ${table} WHERE ${column} = CAST(parent.id AS bigint)
-      ORDER BY id DESC LIMIT :limit OFFSET :offset
+      SELECT id FROM ${table} WHERE ${column} = CAST(parent.id AS bigint) AND id < :before
+      ORDER BY id DESC LIMIT :limit
     ) AS child`,
+  rangesAfter: (columns, direction) => [
+    `(${columns.join(', ')}) ${isAfter[direction]} (${columns.map((_, n) => `:after${n}`).join(', ')})`,
+  ],
   // The server has a statement timeout.
   withinDeadline: 'TRUE',
   toTimestamp: (text) => `CAST(${text} AS timestamptz)`,

@@ -24,7 +24,6 @@ import { EventsController } from './events.controller.js';
 import { Subscribers } from './subscribers/subscribers.js';
 import { SubscriberPositions } from './subscribers/subscriber-positions.js';
 import { EventsResolver } from './graphql/events.resolver.js';
-import { JsonScalar } from './graphql/json.scalar.js';
 import { measureEvents } from './measure-events.js';
 
 /** The appender of the current database. */
@@ -63,7 +62,6 @@ export class EventRecordsModule {}
     EventQuery,
     EventStreams,
     EventsResolver,
-    JsonScalar,
     InProcessEvents,
     SubscriberPositions,
     Subscribers,

@@ -7,6 +7,7 @@ import {
 import type { ApolloDriverConfig } from '@nestjs/apollo';
 import { Injectable, Logger } from '@nestjs/common';
 import type { GqlOptionsFactory } from '@nestjs/graphql';
+import type { GraphQLSchema } from 'graphql';
 import { Authenticator } from '../auth/access/index.js';
 import { Metrics } from '../common/ports/metrics.js';
 import { Config } from '../config/config.js';
@@ -42,6 +43,7 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
     return {
       path: PATH,
       autoSchemaFile: true,
+      transformSchema: describeRootTypes,
       context: createContext(this.authenticator),
       fieldResolverEnhancers: ['guards', 'interceptors', 'filters'],
 
@@ -81,6 +83,21 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
       ],
     };
   }
+}
+
+const ROOT_TYPES = {
+  Query: 'What can be read.',
+  Mutation: 'What can be changed.',
+  Subscription: 'What can be followed, over WebSocket.',
+};
+
+/** Nest's decorators describe all other types. */
+function describeRootTypes(schema: GraphQLSchema): GraphQLSchema {
+  for (const [name, description] of Object.entries(ROOT_TYPES)) {
+    const type = schema.getType(name);
+    if (type) type.description = description;
+  }
+  return schema;
 }
 
 function apolloLogger() {

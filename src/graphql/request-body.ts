@@ -1,4 +1,11 @@
 import { AppError } from '../common/errors/errors.js';
+import { MAX_ITEMS } from '../common/http/i-json.js';
+
+/**
+ * How many members and array elements a body may have while it is read: those of any other body, and those of the
+ * payload of an order, 64 KiB of JSON, which do not count.
+ */
+export const MAX_ITEMS_READ = MAX_ITEMS + 32 * 1024;
 
 /**
  * Checks the parameters of a POST (GraphQL over HTTP, section 5.1) before Apollo Server.
@@ -15,11 +22,25 @@ export function checkBody(body: unknown): void {
   if (operationName != null && typeof operationName !== 'string')
     throw malformed('"operationName" must be a string');
   if (variables != null && !isMap(variables)) throw malformed('"variables" must be an object');
+  const items =
+    countItems(body) - (isMap(variables) ? Math.max(0, ...Object.values(variables).map(countItems)) : 0);
+  if (items > MAX_ITEMS)
+    throw malformed(
+      `The body has more than ${MAX_ITEMS} members and array elements, besides its largest variable`,
+    );
   // Apollo treats an empty document as missing; in GraphQL it is a syntax error.
   if (query === '') body['query'] = ' ';
 }
 
 const isMap = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The members and array elements in a value of JSON, at all levels. */
+function countItems(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let count = 0;
+  for (const item of Object.values(value)) count += 1 + countItems(item);
+  return count;
+}
 
 const malformed = (message: string) => new AppError('MALFORMED_REQUEST', message);

@@ -5,6 +5,7 @@ import { isUnreadable } from '../common/http/json-body.js';
 import { isNavigation, varyByNavigation } from '../common/http/unrouted-requests.js';
 import { inSpan } from '../common/ports/spans.js';
 import type { Config } from '../config/config.js';
+import { MAX_ITEMS_READ } from './request-body.js';
 import { notFoundPage, readPage, sendHtml } from '../site/pages.js';
 
 /** Bytes of a document's text. */
@@ -24,7 +25,7 @@ export const graphqlRoute = fastifyPlugin<{ config: Config }>(
     fastify.addHook('onRoute', (route) => {
       if (route.url !== PATH) return;
       const { handler } = route;
-      route.config = { ...route.config, noStore: true };
+      route.config = { ...route.config, noStore: true, maxItems: MAX_ITEMS_READ };
       route.preHandler = [
         ...[route.preHandler ?? []].flat(),
         (request, reply, next) => {

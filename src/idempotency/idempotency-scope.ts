@@ -1,12 +1,21 @@
 import { createHmac, hash, type KeyObject } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
 import { deriveKeys, type Keys } from '../config/derive-keys.js';
 import { Config } from '../config/config.js';
 import { canonicalJson } from './canonical-json.js';
 
 /** Of one body: the first is stored, and the store may have any of them. */
 export type Fingerprints = readonly [string, ...string[]];
+
+/** What a key is used for: keys of different callers and paths are separate. */
+export interface KeyedOperation {
+  /** The id of the calling account; null for an anonymous caller. */
+  readonly caller: number | null;
+  readonly method: string;
+  /** The path of the route, such as `/v1/posts/:id`, and its parameters; without the query. */
+  readonly path: string | undefined;
+  readonly params: unknown;
+}
 
 /** Identifies equal requests: the caller, the operation, the key and the body. */
 @Injectable()
@@ -17,11 +26,9 @@ export class IdempotencyScope {
     this.keys = deriveKeys(config, 'idempotency fingerprints');
   }
 
-  /** Id of the record: keys of different callers and paths are separate. The query is ignored. */
-  idOf(request: FastifyRequest, key: string): string {
-    const { method, routeOptions, params } = request;
-    const caller = request.user?.id ?? null;
-    const scope = JSON.stringify([caller, method, routeOptions.url, params, key]);
+  /** Id of the record. */
+  idOf({ caller, method, path, params }: KeyedOperation, key: string): string {
+    const scope = JSON.stringify([caller, method, path, params, key]);
     return hash('sha256', scope, 'base64url');
   }
 
@@ -31,7 +38,7 @@ export class IdempotencyScope {
    *
    * @returns the fingerprint to store, then those that the store may have of the same body
    */
-  fingerprintsOf({ body = {} }: FastifyRequest): Fingerprints {
+  fingerprintsOf(body: unknown = {}): Fingerprints {
     const text = canonicalJson(body);
     const [current, ...previous] = this.keys.accepted;
     const by = (key: KeyObject) => createHmac('sha256', key).update(text).digest('base64url');

@@ -41,8 +41,10 @@ export class IdempotencyInterceptor implements NestInterceptor {
     key: string,
     next: CallHandler,
   ): Promise<Observable<unknown>> {
-    const id = this.scope.idOf(request, key);
-    const fingerprints = this.scope.fingerprintsOf(request);
+    const { method, routeOptions, params, user } = request;
+    const operation = { caller: user?.id ?? null, method, path: routeOptions.url, params };
+    const id = this.scope.idOf(operation, key);
+    const fingerprints = this.scope.fingerprintsOf(request.body);
     const pending = new PendingResponse(reply);
     request.pendingResponse = pending;
 

@@ -3,6 +3,7 @@ import { AccountData, type Erasure } from '../common/retention/account-data.js';
 import { Purger } from '../common/retention/purger.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { IdempotencyScope } from './idempotency-scope.js';
+import { KeyedOperations } from './keyed-operations.service.js';
 
 /** Where responses are stored and purged. */
 const RECORDS_TABLE = 'idempotency_records';
@@ -29,7 +30,7 @@ export class IdempotencyRecordsModule {
 @Global()
 @Module({
   imports: [IdempotencyRecordsModule],
-  providers: [IdempotencyService, IdempotencyScope],
-  exports: [IdempotencyService, IdempotencyScope],
+  providers: [IdempotencyService, IdempotencyScope, KeyedOperations],
+  exports: [IdempotencyService, IdempotencyScope, KeyedOperations],
 })
 export class IdempotencyModule {}

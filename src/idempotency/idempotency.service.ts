@@ -3,7 +3,7 @@ import { currentTrail } from '../common/ports/audit-trail.js';
 import { Clock } from '../common/ports/clock.js';
 import { AppError } from '../common/errors/errors.js';
 import { MESSAGES } from '../common/errors/messages.js';
-import { Metrics } from '../common/ports/metrics.js';
+import { type Counter, Metrics } from '../common/ports/metrics.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { Queries } from '../database/queries.js';
@@ -44,6 +44,9 @@ export class IdempotencyService {
   /** Records of requests in progress in this process; those of other processes are found in the database. */
   private readonly inFlight = new Set<string>();
 
+  /** Responses that were sent again for a key. */
+  readonly replays: Counter;
+
   /** The size of all records in bytes: as last read, and what this process has added since. */
   private usage = 0;
   private usageAt = 0;
@@ -56,6 +59,10 @@ export class IdempotencyService {
     metrics: Metrics,
     database: Database,
   ) {
+    this.replays = metrics.counter(
+      'idempotency_replays_total',
+      'Responses that were sent again for an Idempotency-Key',
+    );
     metrics.gauge('idempotency_records_bytes', 'Size of all responses that are kept', () =>
       this.bytes((sql) => database.monitor(sql)),
     );

@@ -3,7 +3,7 @@ import fastifyPlugin from 'fastify-plugin';
 import { AppError } from '../common/errors/errors.js';
 import { MESSAGES } from '../common/errors/messages.js';
 import { isWrite } from '../common/http/methods.js';
-import type { Metrics } from '../common/ports/metrics.js';
+import type { Counter } from '../common/ports/metrics.js';
 import type { Outcome } from './idempotency.service.js';
 import { replay, ReplySnapshot, type StoredResponse } from './stored-response.js';
 
@@ -95,12 +95,8 @@ export class PendingResponse {
 }
 
 /** Stores the response of each idempotent request before it is sent, as all hooks of the application have left it. */
-export const idempotentResponses = fastifyPlugin<{ metrics: Metrics }>(
-  (fastify, { metrics }, done) => {
-    const replays = metrics.counter(
-      'idempotency_replays_total',
-      'Responses that were sent again for an Idempotency-Key',
-    );
+export const idempotentResponses = fastifyPlugin<{ replays: Counter }>(
+  (fastify, { replays }, done) => {
     fastify.decorateRequest('pendingResponse', null);
     const store: onSendHookHandler = (request, reply, payload, next) => {
       const { pendingResponse: pending } = request;

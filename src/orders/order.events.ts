@@ -1,9 +1,9 @@
 import { defineEvents } from '../events/index.js';
-import { ORDER_COLUMNS } from './order.view.js';
+import { ORDER_COLUMNS, ORDERS_PATH } from './order.view.js';
 
 export const ORDER_EVENTS = defineEvents({
   resource: 'order',
-  collection: '/v1/orders',
+  collection: ORDERS_PATH,
   changes: ['created'],
   isPrivate: true,
   columns: ORDER_COLUMNS,

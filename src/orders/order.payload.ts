@@ -4,6 +4,9 @@ import { AppError } from '../common/errors/errors.js';
 import { bodyTextOf } from '../common/http/json-body.js';
 import { isStorable } from '../common/validation/text.js';
 
+/** 64 KiB: the largest payload, in bytes. */
+export const PAYLOAD_LIMIT = 64 * 1024;
+
 /**
  * The body as JSON text, unchanged; `{}` without one.
  *
@@ -12,17 +15,46 @@ import { isStorable } from '../common/validation/text.js';
 export const Payload = createParamDecorator((_: unknown, context: ExecutionContext): string => {
   const request = context.switchToHttp().getRequest<FastifyRequest>();
   const { body = {} } = request;
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new AppError('VALIDATION_ERROR', 'The body must be a JSON object');
-  }
-  if (!hasStorableTexts(body)) {
-    throw new AppError('VALIDATION_ERROR', 'The body must not contain NUL or lone surrogates');
-  }
+  const fault = faultOf(body);
+  if (fault !== undefined) throw new AppError('VALIDATION_ERROR', `The body ${fault}`);
   return bodyTextOf(request) ?? '{}';
 });
+
+/**
+ * Checks a payload that was sent as a value of GraphQL, which has rounded its numbers to doubles.
+ *
+ * @returns the payload, `{}` for null, and its JSON text
+ * @throws AppError `VALIDATION_ERROR` as {@link Payload}, and for one of more than 64 KiB
+ */
+export function checkPayload(value: unknown): { readonly payload: object; readonly text: string } {
+  const payload = value ?? {};
+  const text = JSON.stringify(payload);
+  const fault =
+    faultOf(payload) ??
+    (Buffer.byteLength(text) > PAYLOAD_LIMIT
+      ? `must not be larger than ${PAYLOAD_LIMIT / 1024} KiB`
+      : undefined) ??
+    (isFinite(payload) ? undefined : 'must not contain numbers beyond those of a double; send them as text');
+  if (fault === undefined) return { payload, text };
+  const message = `payload ${fault}`;
+  throw new AppError('VALIDATION_ERROR', message, { details: [{ field: 'payload', message }] });
+}
+
+/** The broken rule, to follow the name of the value. */
+function faultOf(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be a JSON object';
+  if (!hasStorableTexts(value)) return 'must not contain NUL or lone surrogates';
+  return undefined;
+}
 
 function hasStorableTexts(value: unknown): boolean {
   if (typeof value === 'string') return isStorable(value);
   if (typeof value !== 'object' || value === null) return true;
   return Object.entries(value).every(([name, member]) => isStorable(name) && hasStorableTexts(member));
+}
+
+/** JSON.stringify would write `null` for an infinite number, such as 1e400. */
+function isFinite(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  return typeof value !== 'object' || value === null || Object.values(value).every(isFinite);
 }

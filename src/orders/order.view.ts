@@ -1,23 +1,32 @@
+import { Field, ID, ObjectType } from '@nestjs/graphql';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { JsonScalar } from '../common/http/json.scalar.js';
 import { JsonText } from '../common/http/json-text.js';
 import { Int64Property, TimestampProperty } from '../common/openapi/properties.js';
 import type { Order } from './order.entity.js';
 
+export const ORDERS_PATH = '/v1/orders';
+
 /** Any JSON object, for the reference. */
 export const ANY_OBJECT = { type: 'object', additionalProperties: true, example: { item: 'Tea' } } as const;
 
-/** An order for clients. */
+/** An order for clients of REST and GraphQL. */
 @ApiSchema({ name: 'Order' })
+@ObjectType('Order', { description: 'An order; only those who may read it find it.' })
 export class OrderView {
+  @Field(() => ID, { description: 'Identifies the order.' })
   @Int64Property({ example: 1 })
   readonly id!: number;
 
+  @Field(() => String, { description: '`created`.' })
   @ApiProperty({ type: 'string', enum: ['created'] })
   readonly status!: 'created';
 
+  @Field(() => JsonScalar, { description: 'A JSON object, as it was sent.' })
   @ApiProperty({ ...ANY_OBJECT, description: 'Exactly as it was sent.' })
   readonly payload!: JsonText;
 
+  @Field(() => Date, { name: 'createdAt', description: 'When the order was created.' })
   @TimestampProperty()
   readonly created_at!: string;
 }

@@ -13,12 +13,9 @@ import type { Page } from '../common/pagination/page.js';
 import { PageRequest } from '../common/pagination/page-request.js';
 import { Id } from '../common/validation/id.js';
 import { Idempotent } from '../idempotency/idempotent.js';
-import { Payload } from './order.payload.js';
-import { ANY_OBJECT, OrderView, toOrderView } from './order.view.js';
+import { Payload, PAYLOAD_LIMIT } from './order.payload.js';
+import { ANY_OBJECT, ORDERS_PATH, OrderView, toOrderView } from './order.view.js';
 import { OrdersService } from './orders.service.js';
-
-/** 64 KiB: the largest payload, in bytes. */
-const PAYLOAD_LIMIT = 64 * 1024;
 
 @ApiTags('Orders')
 @Controller({ path: 'orders', version: '1' })
@@ -51,7 +48,7 @@ export class OrdersController {
     @CurrentAccount() account: Account | null,
     @Tag() tag: EntityTag,
   ): Promise<Created<OrderView>> {
-    return new Created('/v1/orders', toOrderView(tag.of(await this.orders.create(payload, account))));
+    return new Created(ORDERS_PATH, toOrderView(tag.of(await this.orders.create(payload, account))));
   }
 
   @Get(':id')

@@ -5,12 +5,13 @@ import { EventsModule } from '../events/index.js';
 import { Order } from './order.entity.js';
 import { ORDER_EVENTS } from './order.events.js';
 import { OrdersController } from './orders.controller.js';
+import { OrdersResolver } from './orders.resolver.js';
 import { OrdersService } from './orders.service.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([Order]), EventsModule.forFeature(ORDER_EVENTS)],
   controllers: [OrdersController],
-  providers: [OrdersService],
+  providers: [OrdersService, OrdersResolver],
   exports: [OrdersService],
 })
 export class OrdersModule {

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type FindOptionsWhere, MoreThan, Repository } from 'typeorm';
+import { type FindOptionsWhere, In, MoreThan, Repository } from 'typeorm';
 import type { Account } from '../auth/accounts/index.js';
 import { Clock } from '../common/ports/clock.js';
 import { AppError } from '../common/errors/errors.js';
+import { type Keyset, type KeysetRequest, positionParameters } from '../common/pagination/keyset.js';
 import type { Page } from '../common/pagination/page.js';
 import type { PageRequest } from '../common/pagination/page-request.js';
 import { MESSAGES } from '../common/errors/messages.js';
@@ -31,10 +32,10 @@ export class OrdersService {
 
   /** The orders that the account may read, newest first. */
   async list(page: PageRequest, reader: OrderReader): Promise<Page<Order>> {
-    const where = visibleTo(reader);
-    const total = await this.orders.countBy(where);
+    const total = await this.count(reader);
     const { limit, offset } = page;
     if (offset >= total) return page.of([], total);
+    const where = visibleTo(reader);
     const order = { createdAt: 'DESC', id: 'DESC' } as const;
     return page.of(await this.orders.find({ where, order, skip: offset, take: limit }), total);
   }
@@ -47,6 +48,23 @@ export class OrdersService {
       batch = await this.orders.find({ where: { accountId, id }, order: { id: 'ASC' }, take: EXPORT_BATCH });
       yield batch.map(toOrderView);
     } while (batch.length === EXPORT_BATCH);
+  }
+
+  /** Like {@link list}, after a position of {@link NEWEST_FIRST}. */
+  listAfter({ after, limit }: KeysetRequest, reader: OrderReader): Promise<Order[]> {
+    const query = this.orders.createQueryBuilder('o').where(visibleTo(reader));
+    if (after) query.andWhere('(o.createdAt, o.id) < (:after0, :after1)', positionParameters(after));
+    return query.orderBy('o.createdAt', 'DESC').addOrderBy('o.id', 'DESC').take(limit).getMany();
+  }
+
+  /** The number of orders that the account may read. */
+  count(reader: OrderReader): Promise<number> {
+    return this.orders.countBy(visibleTo(reader));
+  }
+
+  /** Those of the ids that the account may read, in any order. */
+  findByIds(ids: readonly number[], reader: OrderReader): Promise<Order[]> {
+    return this.orders.findBy({ ...visibleTo(reader), id: In([...ids]) });
   }
 
   /** @throws AppError `NOT_FOUND`, also for an order that the account may not read */
@@ -82,8 +100,15 @@ export class OrdersService {
   }
 }
 
+/** The order of lists, for cursors. */
+export const NEWEST_FIRST: Keyset<Order> = {
+  name: 'orders',
+  kinds: ['time', 'id'],
+  positionOf: ({ createdAt, id }) => [createdAt.toISOString(), id],
+};
+
 /** Null if everyone may read everything. */
-type OrderReader = Account | null;
+export type OrderReader = Account | null;
 
 const visibleTo = (reader: OrderReader): FindOptionsWhere<Order> =>
   reader === null || reader.isStaff ? {} : { accountId: reader.id };

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { type Completion, CursorPage, type Page } from '../common/pagination/page.js';
+import { type Keyset, type KeysetRequest, positionParameters } from '../common/pagination/keyset.js';
 import { DEEP } from '../common/pagination/page-request.js';
 import type { Parameters } from '../database/parameters.js';
 import { Queries } from '../database/queries.js';
 import { POST_STATUSES } from './post.entity.js';
-import type { ListPosts, PostFilter, ListPostsByCursor } from './post.query.js';
+import type { ListPosts, ListPostsByCursor, PostFilter, SortedPosts } from './post.query.js';
 import { LISTED_POST, type ListedPost, POST_SUMMARY, type PostSummary } from './post.view.js';
 import type { PostSql } from './post-sql.js';
 import { POSTGRES } from './posts.postgres.js';
@@ -64,6 +65,53 @@ export class PostLists {
       { ...parameters, afterId, limit: limit + 1 },
     );
     return CursorPage.of(rows, limit, (data) => this.completionOf(data));
+  }
+
+  /**
+   * Like {@link list}, after a position of {@link keysetOf}: every page is read from an index, however deep it is.
+   *
+   * @param count the {@link total} of the filter, for a search; others do not need it
+   */
+  async listAfter(
+    { filter, sortBy, direction }: SortedPosts,
+    { after, limit }: KeysetRequest,
+    count: () => Promise<number>,
+  ): Promise<PositionedPost[]> {
+    if (filter === 'none') return [];
+    const byViews = sortBy === 'views';
+    const slow = filter.text !== undefined;
+    const many = slow && (await count()) > MANY * limit;
+    const id = byViews ? 'post_id' : 'id';
+    const orderedBy = (last: string) => `ORDER BY ${sortBy} ${direction}, ${last} ${direction} LIMIT :limit`;
+    const ranges = after ? this.queries.dialect.rangesAfter([sortBy, id], direction) : [undefined];
+    const matches = ranges.map((and) => this.matching(filter, { and, slow, many, byViews }));
+    const parts = matches.map(
+      ({ where }) =>
+        `SELECT ${POST_SUMMARY}${byViews ? ', views FROM post_views, posts' : ' FROM posts'} ${where} ${orderedBy(id)}`,
+    );
+    const union = parts.map((part) => `SELECT * FROM (${part})`).join(' UNION ALL ');
+    return this.reading<PositionedPost>(
+      slow,
+      parts.length === 1 ? parts[0]! : `SELECT * FROM (${union}) ${orderedBy('id')}`,
+      { ...matches[0]!.parameters, ...(after && positionParameters(after)), limit },
+    );
+  }
+
+  /** The number of posts that match the filter. */
+  async total(filter: PostFilter): Promise<number> {
+    return filter === 'none' ? 0 : this.count(filter);
+  }
+
+  /** The existing posts of the given ids, in any order. */
+  async findByIds(ids: readonly number[]): Promise<PostSummary[]> {
+    const sql = `SELECT ${POST_SUMMARY} FROM posts WHERE id IN (${this.queries.dialect.integersOf(':ids')})`;
+    let found: PostSummary[] = [];
+    await this.queries.onReplica(async () => {
+      found = await this.queries.short<PostSummary>(sql, { ids: JSON.stringify(ids) });
+      // A post that a replica does not have may be new.
+      return found.length === ids.length ? found : undefined;
+    });
+    return found;
   }
 
   /** The newest posts of each author, at most `limit` of each after the first `offset`. */
@@ -152,11 +200,26 @@ export class PostLists {
   }
 }
 
+/** A post of a list, with its views if they are the order. */
+type PositionedPost = PostSummary & { readonly views?: number };
+
+/** The order of a list, for cursors. */
+export const keysetOf = ({
+  sortBy,
+  direction,
+}: Pick<SortedPosts, 'sortBy' | 'direction'>): Keyset<PositionedPost> => ({
+  name: `posts by ${sortBy} ${direction}`,
+  kinds: [KINDS[sortBy], 'id'],
+  positionOf: (post) => [post[sortBy]!, post.id],
+});
+
+const KINDS = { created_at: 'time', title: 'text', views: 'integer' } as const;
+
 type Filter = Exclude<PostFilter, 'none'>;
 
 interface Matching {
   /** A condition in addition to those of the filter. */
-  readonly and?: string;
+  readonly and?: string | undefined;
   /** Whether `Queries.search` runs it. */
   readonly slow?: boolean;
   /** Whether there are many matches for each post of the page. */

@@ -1,18 +1,24 @@
-import { ApiProperty, OmitType } from '@nestjs/swagger';
+import { Field, InputType } from '@nestjs/graphql';
+import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, ValidateIf } from 'class-validator';
 import { OneOf, Optional } from '../common/validation/fields.js';
-import { PartialInput } from '../common/validation/partial-input.js';
+import { PartialInputTypeOf } from '../common/validation/partial-input.js';
 import { Text } from '../common/validation/text.js';
 import { POST_STATUSES, type PostStatus } from './post.entity.js';
+import { PostStatusEnum } from './post.view.js';
 
+@InputType({ description: 'The fields of a new post.' })
 export class CreatePostInput {
+  @Field({ description: '1 to 200 characters.' })
   @Text({ min: 1, max: 200 })
   title!: string;
 
+  @Field({ description: 'At least one character.' })
   @Text({ min: 1 })
   content!: string;
 
   /** Absent, null and empty mean `draft`. */
+  @Field(() => PostStatusEnum, { nullable: true, description: 'Absent and null mean `draft`.' })
   @ValidateIf((_, status) => status !== undefined && status !== null && status !== '')
   @IsIn(POST_STATUSES)
   @ApiProperty({
@@ -27,11 +33,14 @@ export class CreatePostInput {
 }
 
 /** Absent and null leave a field unchanged. */
-export class UpdatePostInput extends PartialInput(OmitType(CreatePostInput, ['content', 'status'])) {
+@InputType({ description: 'The fields to change; an absent or null field stays as it is.' })
+export class UpdatePostInput extends PartialInputTypeOf(CreatePostInput, ['title']) {
+  @Field(() => String, { nullable: true, description: 'Any text.' })
   @Optional()
   @Text()
   content?: string | null;
 
+  @Field(() => PostStatusEnum, { nullable: true, description: 'Publishes or withdraws the post.' })
   @Optional()
   @OneOf(POST_STATUSES)
   status?: PostStatus | null;

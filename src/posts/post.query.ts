@@ -12,11 +12,15 @@ const SORT_COLUMNS = ['created_at', 'title', 'views'] as const;
 export type PostFilter =
   { readonly authorId?: number; readonly status?: PostStatus; readonly text?: string } | 'none';
 
-/** The parameters of a list. Invalid values are replaced, never rejected. */
-export interface ListPosts {
+/** The posts of a list, and their order. */
+export interface SortedPosts {
   readonly filter: PostFilter;
   readonly sortBy: (typeof SORT_COLUMNS)[number];
   readonly direction: 'ASC' | 'DESC';
+}
+
+/** The parameters of a list. Invalid values are replaced, never rejected. */
+export interface ListPosts extends SortedPosts {
   readonly page: PageRequest;
 }
 
@@ -45,9 +49,20 @@ export function listPostsByCursor(query: QueryParameters): ListPostsByCursor {
 
 function filterFrom(query: QueryParameters, authorId?: number): PostFilter {
   const asked = firstValue(query, 'status');
-  const q = firstValue(query, 'q');
   const status = POST_STATUSES.find((known) => known === asked);
-  if ((asked && !status) || (q && !isStorable(q))) return 'none';
+  if (asked && !status) return 'none';
+  return postFilter({ authorId, status, q: firstValue(query, 'q') });
+}
+
+interface PostCriteria {
+  readonly authorId?: number | undefined;
+  readonly status?: PostStatus | null | undefined;
+  readonly q?: string | null | undefined;
+}
+
+/** A criterion that is absent, null or empty has no effect. */
+export function postFilter({ authorId, status, q }: PostCriteria): PostFilter {
+  if (q && !isStorable(q)) return 'none';
   return {
     ...(authorId !== undefined && { authorId }),
     ...(status && { status }),

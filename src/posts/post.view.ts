@@ -1,40 +1,52 @@
 import { Field, ID, ObjectType, registerEnumType } from '@nestjs/graphql';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Int64Property, TimestampProperty } from '../common/openapi/properties.js';
+import { UserView } from '../users/user.view.js';
 import { POST_STATUSES, type PostStatus } from './post.entity.js';
 
-const PostStatusEnum = Object.fromEntries(POST_STATUSES.map((status) => [status, status]));
-registerEnumType(PostStatusEnum, { name: 'PostStatus' });
+export const PostStatusEnum = Object.fromEntries(POST_STATUSES.map((status) => [status, status]));
+registerEnumType(PostStatusEnum, {
+  name: 'PostStatus',
+  description: 'Whether a post is published.',
+  valuesMap: {
+    draft: { description: 'Not published, or withdrawn.' },
+    published: { description: 'Published.' },
+  },
+});
 
 /** A post for clients of REST and GraphQL. Timestamps are UTC, RFC 3339 with milliseconds. */
 @ApiSchema({ name: 'Post' })
 @ObjectType('Post', { description: 'A post of a user.' })
 export class PostView {
-  @Field(() => ID)
+  @Field(() => ID, { description: 'Identifies the post.' })
   @Int64Property({ example: 1 })
   readonly id!: number;
 
-  @Field()
+  @Field({ description: '1 to 200 characters.' })
   @ApiProperty({ example: 'Straße nach Rom' })
   readonly title!: string;
 
-  /** In GraphQL, `PostsResolver` loads it. */
+  /** In GraphQL, `PostFieldsResolver` loads it. */
   @ApiProperty({ example: 'Alle Wege führen dahin.' })
   readonly content!: string;
 
-  @Field(() => ID, { name: 'authorId' })
+  @Field(() => ID, { name: 'authorId', description: 'The id of the author.' })
   @Int64Property({ example: 1 })
   readonly author_id!: number;
 
-  @Field(() => PostStatusEnum)
+  /** In GraphQL only; see `PostNodes`. */
+  @Field(() => UserView, { nullable: true, description: 'Who wrote the post.' })
+  readonly author?: unknown;
+
+  @Field(() => PostStatusEnum, { description: 'Whether the post is published.' })
   @ApiProperty({ enum: POST_STATUSES })
   readonly status!: PostStatus;
 
-  @Field(() => Date, { name: 'createdAt' })
+  @Field(() => Date, { name: 'createdAt', description: 'When the post was created.' })
   @TimestampProperty()
   readonly created_at!: string;
 
-  @Field(() => Date, { name: 'updatedAt' })
+  @Field(() => Date, { name: 'updatedAt', description: 'When the post was last changed.' })
   @TimestampProperty()
   readonly updated_at!: string;
 }
@@ -48,7 +60,7 @@ export const POST_COLUMNS = {
   status: 'value',
   created_at: 'moment',
   updated_at: 'moment',
-} as const satisfies Record<keyof PostView, 'value' | 'moment'>;
+} as const satisfies Record<Exclude<keyof PostView, 'author'>, 'value' | 'moment'>;
 
 const NAMES = Object.keys(POST_COLUMNS);
 
@@ -75,10 +87,10 @@ export const LISTED_POST = columnsWith(
   `CASE WHEN octet_length(content) <= ${LARGE_CONTENT} THEN content END AS content`,
 );
 
-/** A post with the size of its content in bytes, instead of the content. */
-export type PostSummary = Omit<PostView, 'content'> & { readonly content_bytes: number };
+/** A stored post with the size of its content in bytes, instead of the content. */
+export type PostSummary = Omit<PostRow, 'content'> & { readonly content_bytes: number };
 
-export const POST_SUMMARY = columnsWith('octet_length(content) AS content_bytes');
+export const POST_SUMMARY = `${columnsWith('octet_length(content) AS content_bytes')}, version`;
 
 /** The columns of the view, with something else for the content. */
 function columnsWith(content: string): string {

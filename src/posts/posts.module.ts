@@ -7,6 +7,8 @@ import { POST_EVENTS } from './post.events.js';
 import { PostsController } from './posts.controller.js';
 import { PostViews } from './post-views.entity.js';
 import { PostLists } from './post-lists.js';
+import { PostFieldsResolver } from './post-fields.resolver.js';
+import { PostNodes } from './post-nodes.js';
 import { PostsResolver } from './posts.resolver.js';
 import { PostsService } from './posts.service.js';
 import { UserPostsController } from './user-posts.controller.js';
@@ -17,7 +19,15 @@ import { ViewCounter } from './view-counter.js';
 @Module({
   imports: [TypeOrmModule.forFeature([Post, PostViews]), EventsModule.forFeature(POST_EVENTS), UsersModule],
   controllers: [PostsController, UserPostsController],
-  providers: [PostsService, PostLists, ViewCounter, PostsResolver, UserPostsResolver],
+  providers: [
+    PostsService,
+    PostLists,
+    PostNodes,
+    ViewCounter,
+    PostsResolver,
+    PostFieldsResolver,
+    UserPostsResolver,
+  ],
   exports: [PostsService],
 })
 export class PostsModule {}

@@ -1,58 +1,85 @@
-import { Context, Parent, ResolveField, Resolver } from '@nestjs/graphql';
-import { AppError } from '../common/errors/errors.js';
-import { loadMuch, takeTurns } from '../common/http/turns.js';
+import { Args, Context, ID, Mutation, Query, Resolver } from '@nestjs/graphql';
+import { WriteAccess } from '../auth/access/index.js';
 import { RequestLoader } from '../common/loading/request-loader.js';
-import { ResponseBudget } from '../common/loading/response-budget.js';
-import { type Dated, withDates } from '../common/loading/with-dates.js';
-import { toUserView, UserView } from '../users/user.view.js';
-import { UsersService } from '../users/users.service.js';
-import { type PostSummary, PostView } from './post.view.js';
-import { PostLists } from './post-lists.js';
+import { connect, connectionCost, type ConnectionOf } from '../common/pagination/connection.js';
+import { expectedVersion } from '../common/responses/if-match.js';
+import { NO_ROW, toId } from '../common/validation/id.js';
+import { PostConnection, PostsArgs, sortedPosts } from './post.connection.js';
+import { CreatePostInput, UpdatePostInput } from './post.input.js';
+import { type PostNode, PostNodes } from './post-nodes.js';
+import { PostView } from './post.view.js';
+import { keysetOf, PostLists } from './post-lists.js';
+import { PostsService } from './posts.service.js';
 
-/** More contents than this, in bytes, are loaded one operation after the other. */
-const MUCH = 256 * 1024;
+const IF_MATCH = {
+  type: () => String,
+  nullable: true,
+  description: 'The `etag` that the post must still have; otherwise the error is `PRECONDITION_FAILED`.',
+} as const;
 
-/** The fields of posts that are loaded only if they are selected. */
 @Resolver(() => PostView)
+@WriteAccess()
 export class PostsResolver {
-  private readonly budget = new ResponseBudget();
-
-  private readonly authors = new RequestLoader(async (ids: readonly number[]) => {
-    const users = await this.users.findByIds(ids);
-    const byId = new Map(users.map((user) => [user.id, withDates(toUserView(user))]));
+  private readonly byId = new RequestLoader(async (ids: readonly number[], context: object) => {
+    const posts = await this.lists.findByIds(ids);
+    const byId = new Map(posts.map((post) => [post.id, this.nodes.of(post, context)]));
     return ids.map((id) => byId.get(id) ?? null);
   });
 
-  private readonly contents = new RequestLoader<PostSummary, string, number>(
-    (posts: readonly PostSummary[], context) => this.loadContents(posts, context),
-    ({ id }) => id,
-  );
-
   constructor(
+    private readonly service: PostsService,
     private readonly lists: PostLists,
-    private readonly users: UsersService,
+    private readonly nodes: PostNodes,
   ) {}
 
-  @ResolveField(() => UserView, { nullable: true })
-  author(@Parent() { author_id }: PostSummary, @Context() context: object): Promise<Dated<UserView> | null> {
-    return this.authors.load(context, author_id);
+  @Query(() => PostView, {
+    nullable: true,
+    description: 'One post; null when there is none with this id. It does not count as a view.',
+  })
+  async post(
+    @Args('id', { type: () => ID }) id: string,
+    @Context() context: object,
+  ): Promise<PostNode | null> {
+    const known = toId(id) ?? NO_ROW;
+    return known === NO_ROW ? null : this.byId.load(context, known);
   }
 
-  @ResolveField(() => String)
-  content(@Parent() post: PostSummary, @Context() context: object): Promise<string> {
-    this.budget.spend(context, post.content_bytes);
-    return this.contents.load(context, post);
+  @Query(() => PostConnection, {
+    description: 'Posts, by default the newest first.',
+    complexity: connectionCost,
+  })
+  posts(@Args() args: PostsArgs, @Context() context: object): Promise<ConnectionOf<PostNode>> {
+    const list = sortedPosts(args);
+    return connect(args, keysetOf(list), {
+      rows: (page, count) => this.lists.listAfter(list, page, count),
+      count: () => this.lists.total(list.filter),
+      toNode: (post) => this.nodes.of(post, context),
+    });
   }
 
-  /** Only after the size of the contents is known. */
-  private async loadContents(posts: readonly PostSummary[], context: object): Promise<(string | AppError)[]> {
-    this.budget.check(context);
-    const ids = posts.map(({ id }) => id);
-    const bytes = posts.reduce((sum, { content_bytes }) => sum + content_bytes, 0);
-    if (bytes > MUCH) takeTurns(context);
-    const contents = await (bytes > MUCH
-      ? loadMuch(() => this.lists.contentsOf(ids))
-      : this.lists.contentsOf(ids));
-    return ids.map((id) => contents.get(id) ?? new AppError('NOT_FOUND', 'Post not found'));
+  @Mutation(() => PostView, { description: 'Creates a post.' })
+  async createPost(@Args('input') input: CreatePostInput, @Context() context: object): Promise<PostNode> {
+    return this.nodes.of(await this.service.create(input), context);
+  }
+
+  @Mutation(() => PostView, { description: 'Updates the given fields; null leaves a field unchanged.' })
+  async updatePost(
+    @Args('id', { type: () => ID }) id: string,
+    @Args('input') input: UpdatePostInput,
+    @Args('ifMatch', IF_MATCH) ifMatch: string | null | undefined,
+    @Context() context: object,
+  ): Promise<PostNode> {
+    const post = await this.service.update(toId(id) ?? NO_ROW, input, expectedVersion(ifMatch));
+    return this.nodes.of(post, context);
+  }
+
+  @Mutation(() => ID, { description: 'Deletes a post, and returns its id.' })
+  async deletePost(
+    @Args('id', { type: () => ID }) id: string,
+    @Args('ifMatch', IF_MATCH) ifMatch: string | null | undefined,
+  ): Promise<number> {
+    const known = toId(id) ?? NO_ROW;
+    await this.service.delete(known, expectedVersion(ifMatch));
+    return known;
   }
 }

@@ -3,7 +3,7 @@ import { EmailAddressOrEmpty, Optional } from '../common/validation/fields.js';
 import { PartialInputType } from '../common/validation/partial-input.js';
 import { Text } from '../common/validation/text.js';
 
-@InputType()
+@InputType({ description: 'The fields of a new user.' })
 export class CreateUserInput {
   @Field({ description: '1 to 150 characters.' })
   @Text({ min: 1, max: 150 })
@@ -17,5 +17,5 @@ export class CreateUserInput {
 }
 
 /** Absent and null leave a field unchanged. */
-@InputType()
+@InputType({ description: 'The fields to change; an absent or null field stays as it is.' })
 export class UpdateUserInput extends PartialInputType(CreateUserInput) {}

@@ -6,11 +6,11 @@ import { Int64Property, TimestampProperty } from '../common/openapi/properties.j
 @ApiSchema({ name: 'UserV2' })
 @ObjectType('User', { description: 'A public profile: the author of posts.' })
 export class UserView {
-  @Field(() => ID)
+  @Field(() => ID, { description: 'Identifies the user.' })
   @ApiProperty({ example: '1' })
   readonly id!: string;
 
-  @Field()
+  @Field({ description: '1 to 150 characters.' })
   @ApiProperty({ example: 'Ada' })
   readonly name!: string;
 
@@ -18,7 +18,7 @@ export class UserView {
   @ApiProperty({ description: 'An address, or empty.', example: 'ada@example.com' })
   readonly email!: string;
 
-  @Field(() => Date, { name: 'createdAt' })
+  @Field(() => Date, { name: 'createdAt', description: 'When the user was created.' })
   @TimestampProperty()
   readonly created_at!: string;
 

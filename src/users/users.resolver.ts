@@ -44,6 +44,13 @@ export class UsersResolver {
   ): Promise<Dated<UserView>> {
     return toGraphql(await this.service.update(toId(id) ?? NO_ROW, input));
   }
+
+  @Mutation(() => ID, { description: 'Deletes a user without posts, and returns its id.' })
+  async deleteUser(@Args('id', { type: () => ID }) id: string): Promise<number> {
+    const known = toId(id) ?? NO_ROW;
+    await this.service.delete(known);
+    return known;
+  }
 }
 
 const toGraphql = (user: UserRow): Dated<UserView> => withDates(toUserView(user));

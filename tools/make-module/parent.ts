@@ -1,4 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
+import { buildSchema } from 'graphql';
 import { camel, parentWordsOf, pascal, singularOf } from './names.ts';
 import { InputError } from './input-error.ts';
 
@@ -60,18 +61,16 @@ function onlyFile(pattern: string, files: string): string {
 
 const importPath = (file: string): string => file.slice('src/'.length, -'.ts'.length);
 
-/** Where GraphQL lists the parents, for the test of their children: a query, or a field such as that of user 1. */
+/** The query of GraphQL that lists the parents, for the test of their children: a connection, or a list with `limit`. */
 function listOf(files: string): Record<string, string> {
-  const types = [...readFileSync('schema.gql', 'utf8').matchAll(/^type (\w+) \{$(.*?)^\}$/gms)];
-  const query = types.find(([, name]) => name === 'Query')?.[2] ?? '';
   const list = camel(files);
-  const field = new RegExp(`^  ${list}\\(limit: `, 'm');
-  if (field.test(query)) return { listBefore: list, listAfter: '', listPath: list };
-
-  const holder = types.find(([, , fields]) => field.test(fields!))?.[1];
-  const name = holder && holder.charAt(0).toLowerCase() + holder.slice(1);
-  if (!name || !query.includes(`  ${name}(id: ID!)`)) {
-    throw new InputError(`"${files}" cannot be the parent: GraphQL does not list them`);
-  }
-  return { listBefore: `${name}(id: 1) { ${list}`, listAfter: ' }', listPath: `${name}.${list}` };
+  const query = buildSchema(readFileSync('schema.gql', 'utf8')).getQueryType()?.getFields()[list];
+  const isOpen = !globSync(`src/${files}/*.resolver.ts`).some((file) =>
+    readFileSync(file, 'utf8').includes('@OwnerAccess()'),
+  );
+  const has = (argument: string) => query?.args.some(({ name }) => name === argument);
+  if (isOpen && has('first'))
+    return { listBefore: `${list}(first: 100) { nodes`, listAfter: ' }', listPath: `${list}.nodes` };
+  if (isOpen && has('limit')) return { listBefore: `${list}(limit: 100)`, listAfter: '', listPath: list };
+  throw new InputError(`"${files}" cannot be the parent: GraphQL does not list them to everyone`);
 }

@@ -12,6 +12,7 @@ import { inSpan } from '../../common/ports/spans.js';
 import { Config } from '../../config/config.js';
 import { type Access, ACCESS } from './access.js';
 import { Authenticator } from './authenticator.js';
+import { ignoreCredentials } from './current-account.js';
 import type { ApiKeyScope, Principal } from './principal.js';
 
 const OUT_OF_SCOPE =
@@ -46,7 +47,10 @@ export class AccessGuard implements CanActivate {
     if (access === undefined && isField(context)) return true;
     const { writeAccess } = this.config;
     const isBySetting = access === 'optional' || access === 'write' || access === 'owner';
-    if (isBySetting && writeAccess === 'open') return true;
+    if (isBySetting && writeAccess === 'open') {
+      if (isGraphQL(context)) ignoreCredentials(context);
+      return true;
+    }
     const writers = writeAccess === 'staff' ? 'staff' : undefined;
     // The response does not depend on who writes what everyone may read.
     if (access === 'write') return !isWrite(context) || this.admit(context, writers);

@@ -4,13 +4,13 @@ import { type Account, roleOf } from '../accounts/index.js';
 /** The caller's account in GraphQL. Not a `User`, which is a public profile. */
 @ObjectType('Account', { description: 'The calling account.' })
 export class AccountType {
-  @Field(() => ID)
+  @Field(() => ID, { description: 'Identifies the account.' })
   id!: number;
 
-  @Field()
+  @Field({ description: 'The address that the account logs in with.' })
   email!: string;
 
-  @Field()
+  @Field({ description: '1 to 150 characters.' })
   name!: string;
 
   @Field({ description: 'Empty if the account has no phone number.' })
@@ -19,19 +19,19 @@ export class AccountType {
   @Field({ description: '`admin` for staff, else `user`.' })
   role!: string;
 
-  @Field()
+  @Field({ description: 'Whether the account can log in.' })
   isActive!: boolean;
 
-  @Field()
+  @Field({ description: 'Whether the account has the rights of staff.' })
   isStaff!: boolean;
 
-  @Field()
+  @Field({ description: 'Whether a command has made it a superuser.' })
   isSuperuser!: boolean;
 
-  @Field()
+  @Field({ description: 'Whether the account has confirmed its e-mail.' })
   isEmailVerified!: boolean;
 
-  @Field()
+  @Field({ description: 'When the account was created.' })
   dateJoined!: Date;
 }
 

@@ -25,7 +25,7 @@ export const ERRORS = {
   IDEMPOTENCY_KEY_IN_USE: { status: 409, graphql: 'CONFLICT', headers: { 'retry-after': '1' } },
   /** The events after a cursor have been purged. */
   EVENTS_EXPIRED: { status: 410 },
-  PRECONDITION_FAILED: { status: 412 },
+  PRECONDITION_FAILED: { status: 412, graphql: 'PRECONDITION_FAILED' },
   PAYLOAD_TOO_LARGE: { status: 413 },
   UNSUPPORTED_MEDIA_TYPE: { status: 415 },
   VALIDATION_ERROR: { status: 422, graphql: 'BAD_USER_INPUT' },

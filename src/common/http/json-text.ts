@@ -43,10 +43,24 @@ export function stringify(value: unknown): string {
     .join('');
 }
 
-/** A number as JSON text (TC39 "JSON.parse source text access"), which TypeScript does not type yet. */
+/**
+ * The value of a text, for code that calls JSON.stringify itself: numbers that JavaScript would round stay as they are
+ * written. Members whose names are integers come first.
+ */
+export function exactValueOf({ [MEMBER]: text }: JsonText): unknown {
+  return JSON.parse(text, (_name, value: unknown, { source }) =>
+    typeof value === 'number' && String(value) !== source ? JSON.rawJSON(source!) : value,
+  );
+}
+
+/** Numbers as JSON text (TC39 "JSON.parse source text access"), which TypeScript does not type yet. */
 declare global {
   interface JSON {
     rawJSON(text: string): object;
+    parse(
+      text: string,
+      reviver: (name: string, value: unknown, context: { readonly source?: string }) => unknown,
+    ): unknown;
   }
 }
 

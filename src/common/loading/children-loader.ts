@@ -1,39 +1,43 @@
-import type { Range } from '../pagination/page-args.js';
 import { RequestLoader } from './request-loader.js';
 
-interface Wanted {
+interface Wanted<Page> {
   readonly parentId: number;
-  readonly range: Range;
+  readonly page: Page;
 }
 
-const rangeKey = ({ range: { limit, offset } }: Wanted): string => `${limit}+${offset}`;
+const pageKey = ({ page }: Wanted<unknown>): string => JSON.stringify(page);
 
 /**
  * Loads a page of children for many parents at once, for a list field of GraphQL: one statement for each
- * requested page, however many parents there are.
+ * requested page, however many parents there are. A page is a plain object, such as a `KeysetRequest` or a `Range`.
  */
-export class ChildrenLoader<Child> {
+export class ChildrenLoader<Child, Page extends object> {
   private readonly loader = new RequestLoader(
-    (wanted: readonly Wanted[]) => this.loadBatch(wanted),
-    (key) => `${key.parentId} ${rangeKey(key)}`,
+    (wanted: readonly Wanted<Page>[], context) => this.loadBatch(wanted, context),
+    (key) => `${key.parentId} ${pageKey(key)}`,
   );
 
-  /** @param loadChildren loads the children of all parents, at most `limit` of each after its first `offset` */
+  /** @param loadChildren loads this page of the children of each of the parents */
   constructor(
-    private readonly loadChildren: (parentIds: readonly number[], range: Range) => Promise<Child[]>,
+    private readonly loadChildren: (
+      parentIds: readonly number[],
+      page: Page,
+      context: object,
+    ) => Promise<Child[]>,
     private readonly parentOf: (child: Child) => number,
   ) {}
 
-  load(context: object, parentId: number, range: Range): Promise<Child[]> {
-    return this.loader.load(context, { parentId, range });
+  load(context: object, parentId: number, page: Page): Promise<Child[]> {
+    return this.loader.load(context, { parentId, page });
   }
 
-  private async loadBatch(wanted: readonly Wanted[]): Promise<Child[][]> {
-    const found = new Map<Wanted, Child[]>();
-    for (const keys of Object.values(Object.groupBy(wanted, rangeKey))) {
+  private async loadBatch(wanted: readonly Wanted<Page>[], context: object): Promise<Child[][]> {
+    const found = new Map<Wanted<Page>, Child[]>();
+    for (const keys of Object.values(Object.groupBy(wanted, pageKey))) {
       const children = await this.loadChildren(
         keys!.map(({ parentId }) => parentId),
-        keys![0]!.range,
+        keys![0]!.page,
+        context,
       );
       const byParent = Object.groupBy(children, this.parentOf);
       for (const key of keys!) found.set(key, byParent[key.parentId] ?? []);

@@ -4,9 +4,13 @@ export type Dated<View> = {
 };
 
 /** A view for GraphQL, whose scalar `DateTime` takes a `Date`; views have text, as REST sends it. */
-export function withDates<View extends { readonly created_at: string; readonly updated_at: string }>(
+export function withDates<View extends { readonly created_at: string; readonly updated_at?: string }>(
   view: View,
 ): Dated<View> {
   const { created_at, updated_at } = view;
-  return { ...view, created_at: new Date(created_at), updated_at: new Date(updated_at) } as Dated<View>;
+  return {
+    ...view,
+    created_at: new Date(created_at),
+    ...(updated_at !== undefined && { updated_at: new Date(updated_at) }),
+  } as Dated<View>;
 }

@@ -19,6 +19,7 @@ export class AuditTrail {
   /** The ids in the path, by the names of their parameters. */
   private readonly ids = new Map<string, number>();
   private hasRecorded = false;
+  private isReplay = false;
   private isClosed = false;
 
   /**
@@ -38,6 +39,16 @@ export class AuditTrail {
   /** The request is over: changes that it has started in the background are not recorded as its own. */
   close(): void {
     this.isClosed = true;
+  }
+
+  /** The request got the result of an earlier one with its idempotency key, and is no change by itself. */
+  noteReplay(): void {
+    this.isReplay = true;
+  }
+
+  /** Whether the request may have changed something outside of the database. */
+  get mayHaveChanged(): boolean {
+    return this.responsible !== undefined && !this.isReplay;
   }
 
   /** The responsible account; null for a command, `undefined` while it is unknown. */

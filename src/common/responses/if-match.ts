@@ -21,6 +21,22 @@ class IfMatch implements ExpectedVersion {
   }
 }
 
+/**
+ * The value of an `If-Match` as an {@link ExpectedVersion}; `undefined` if it is absent or null.
+ *
+ * @param formats of the resource, as in `entityTag`: the tag of each of them matches
+ * @throws AppError `MALFORMED_REQUEST` for a value that is not a list of entity tags
+ */
+export function expectedVersion(
+  ifMatch: string | null | undefined,
+  formats: readonly string[] = [''],
+): ExpectedVersion | undefined {
+  if (ifMatch == null) return undefined;
+  const tags = parseTags(ifMatch);
+  if (!tags) throw new AppError('MALFORMED_REQUEST', INVALID_IF_MATCH);
+  return new IfMatch(tags, formats);
+}
+
 /** Metadata key: the handler takes an `If-Match`. */
 export const HAS_PRECONDITION = Symbol('has precondition');
 
@@ -33,11 +49,12 @@ export const HAS_PRECONDITION = Symbol('has precondition');
 export const Precondition = createParamDecorator(
   (formats: readonly string[] | undefined, context: ExecutionContext) => {
     const header = context.switchToHttp().getRequest<FastifyRequest>().headers['if-match'];
-    if (header === undefined) return undefined;
-    const tags = parseTags(header);
-    if (tags) return new IfMatch(tags, formats ?? ['']);
-    // If it were thrown here, it would precede the error of the id in the path.
-    return Promise.reject(new AppError('MALFORMED_REQUEST', INVALID_IF_MATCH));
+    try {
+      return expectedVersion(header, formats);
+    } catch (error) {
+      // If it were thrown here, it would precede the error of the id in the path.
+      return Promise.reject(error);
+    }
   },
   [marksHandler(HAS_PRECONDITION)],
 );

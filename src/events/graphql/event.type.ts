@@ -1,10 +1,10 @@
 import { Field, ID, ObjectType } from '@nestjs/graphql';
-import { JsonScalar } from './json.scalar.js';
+import { JsonScalar } from '../../common/http/json.scalar.js';
 
 /** An event in GraphQL. */
 @ObjectType('Event', { description: 'A change of a resource.' })
 export class EventType {
-  @Field(() => ID)
+  @Field(() => ID, { description: 'Identifies the event: the feed and the stream continue after it.' })
   id!: string;
 
   @Field({ description: 'Such as post.created.' })
@@ -13,7 +13,7 @@ export class EventType {
   @Field({ description: 'The path of the resource.' })
   subject!: string;
 
-  @Field()
+  @Field({ description: 'When the change was made.' })
   time!: Date;
 
   @Field(() => JsonScalar, {

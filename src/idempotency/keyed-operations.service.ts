@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import { currentTrail } from '../common/ports/audit-trail.js';
+import type { Versioned } from '../common/ports/expected-version.js';
+import { stringify } from '../common/http/json-text.js';
+import type { Created } from '../common/responses/created.js';
+import { entityTag } from '../common/responses/entity-tag.js';
+import { missingKey, parseKey } from './idempotency-key.js';
+import { IdempotencyScope } from './idempotency-scope.js';
+import { IdempotencyService } from './idempotency.service.js';
+import type { StoredResponse } from './stored-response.js';
+
+/** A creation over GraphQL that shares the keys of a REST handler. */
+export interface KeyedCreation {
+  /** The id of the calling account; null where credentials are not looked at. */
+  readonly caller: number | null;
+  /** The path of the REST handler, which is a POST: `/v1/orders`. */
+  readonly path: string;
+  readonly key: string;
+  /** What the body over REST would be. */
+  readonly body: object;
+}
+
+/** A resource that was created, and its row for the entity tag. */
+interface Creation<View extends { readonly id: number | string }> {
+  readonly created: Created<View>;
+  readonly row: Versioned;
+}
+
+/**
+ * What `@Idempotent({ required: true })` does for a REST handler, for a resolver that creates the same resource: a key
+ * that one of them has used is the same key for the other.
+ */
+@Injectable()
+export class KeyedOperations {
+  constructor(
+    private readonly scope: IdempotencyScope,
+    private readonly idempotency: IdempotencyService,
+  ) {}
+
+  /**
+   * Creates a resource once for each key.
+   *
+   * @param create its writes commit together with the record; it may run again after a conflict
+   * @returns the id of the resource, also if an earlier request has created it
+   * @throws AppError `MISSING_IDEMPOTENCY_KEY`, `INVALID_IDEMPOTENCY_KEY`, those of `IdempotencyService`, and the
+   * errors of `create`
+   */
+  async createOnce<View extends { readonly id: number | string }>(
+    { caller, path, key, body }: KeyedCreation,
+    create: () => Promise<Creation<View>>,
+  ): Promise<View['id']> {
+    const parsedKey = parseKey(key);
+    if (parsedKey === undefined) throw missingKey();
+    const id = this.scope.idOf({ caller, method: 'POST', path, params: {} }, parsedKey);
+    const fingerprints = this.scope.fingerprintsOf(body);
+    const stored = await this.idempotency.find(id, fingerprints);
+    const { response, isReplayed } = stored
+      ? { response: stored, isReplayed: true }
+      : await this.idempotency.once(id, fingerprints, async () =>
+          responseOf(await create(), caller !== null),
+        );
+    if (isReplayed) {
+      this.idempotency.replays.add();
+      currentTrail()?.noteReplay();
+    }
+    return (JSON.parse(response.body!) as { data: View }).data.id;
+  }
+}
+
+/**
+ * The response that REST sends for a creation, and repeats for the key.
+ *
+ * @param isPrivate whether it depends on who asks
+ */
+const responseOf = (
+  { created, row }: Creation<{ readonly id: number | string }>,
+  isPrivate: boolean,
+): StoredResponse => ({
+  status: 201,
+  headers: {
+    etag: entityTag(row),
+    'cache-control': isPrivate ? 'private, no-cache' : 'no-cache',
+    location: created.location,
+    'content-type': 'application/json; charset=utf-8',
+  },
+  body: stringify(created),
+});

@@ -1,0 +1,99 @@
+import { Args, Context, ID, Mutation, ObjectType, Query, Resolver } from '@nestjs/graphql';
+import { CurrentAccount, OwnerAccess } from '../auth/access/index.js';
+import type { Account } from '../auth/accounts/index.js';
+import { JsonScalar } from '../common/http/json.scalar.js';
+import { RequestLoader } from '../common/loading/request-loader.js';
+import { type Dated, withDates } from '../common/loading/with-dates.js';
+import {
+  connect,
+  Connection,
+  ConnectionArgs,
+  connectionCost,
+  type ConnectionOf,
+} from '../common/pagination/connection.js';
+import { Created } from '../common/responses/created.js';
+import { NO_ROW, toId } from '../common/validation/id.js';
+import { KeyedOperations } from '../idempotency/keyed-operations.service.js';
+import type { Order } from './order.entity.js';
+import { checkPayload } from './order.payload.js';
+import { ORDERS_PATH, OrderView, toOrderView } from './order.view.js';
+import { NEWEST_FIRST, OrdersService } from './orders.service.js';
+
+@ObjectType({ description: 'A page of orders.' })
+class OrderConnection extends Connection(OrderView) {}
+
+@Resolver(() => OrderView)
+@OwnerAccess()
+export class OrdersResolver {
+  private readonly byId = new RequestLoader<{ id: number; reader: Account | null }, Order | null, number>(
+    async (wanted) => {
+      // All fields of a request have the same reader.
+      const orders = await this.service.findByIds(
+        wanted.map(({ id }) => id),
+        wanted[0]!.reader,
+      );
+      const byId = new Map(orders.map((order) => [order.id, order]));
+      return wanted.map(({ id }) => byId.get(id) ?? null);
+    },
+    ({ id }) => id,
+  );
+
+  constructor(
+    private readonly service: OrdersService,
+    private readonly operations: KeyedOperations,
+  ) {}
+
+  @Query(() => OrderView, {
+    nullable: true,
+    description: 'One order; null when there is none with this id that the caller may read.',
+  })
+  async order(
+    @Args('id', { type: () => ID }) id: string,
+    @CurrentAccount() reader: Account | null,
+    @Context() context: object,
+  ): Promise<Dated<OrderView> | null> {
+    const known = toId(id) ?? NO_ROW;
+    const order = known === NO_ROW ? null : await this.byId.load(context, { id: known, reader });
+    return order && toNode(order);
+  }
+
+  @Query(() => OrderConnection, {
+    description: 'The orders that the caller may read, the newest first.',
+    complexity: connectionCost,
+  })
+  orders(
+    @Args() args: ConnectionArgs,
+    @CurrentAccount() reader: Account | null,
+  ): Promise<ConnectionOf<Dated<OrderView>>> {
+    return connect(args, NEWEST_FIRST, {
+      rows: (page) => this.service.listAfter(page, reader),
+      count: () => this.service.count(reader),
+      toNode,
+    });
+  }
+
+  @Mutation(() => OrderView, {
+    description: 'Creates an order, once for each key. The keys are those of `POST /v1/orders`.',
+  })
+  async createOrder(
+    @Args('idempotencyKey', { description: '1 to 255 visible ASCII characters, new for each order.' })
+    key: string,
+    @Args('payload', {
+      type: () => JsonScalar,
+      nullable: true,
+      description: 'A JSON object of at most 64 KiB; null is an empty one.',
+    })
+    value: unknown,
+    @CurrentAccount() account: Account | null,
+  ): Promise<Dated<OrderView>> {
+    const { payload, text } = checkPayload(value);
+    const operation = { caller: account?.id ?? null, path: ORDERS_PATH, key, body: payload };
+    const id = await this.operations.createOnce(operation, async () => {
+      const row = await this.service.create(text, account);
+      return { row, created: new Created(ORDERS_PATH, toOrderView(row)) };
+    });
+    return toNode(await this.service.findOne(id, account));
+  }
+}
+
+const toNode = (order: Order): Dated<OrderView> => withDates(toOrderView(order));
