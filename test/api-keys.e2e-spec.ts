@@ -101,7 +101,7 @@ describe.each(STORES)('API keys on %s', (store) => {
   it('with the scope write act as their account', async () => {
     const key = await keyOf();
     expect(await api.post('/v1/posts', post, key)).toHaveStatus(201);
-    const order = await api.post('/v1/orders', {}, { ...key, 'idempotency-key': `key ${count}` });
+    const order = await api.post('/v1/orders', {}, { ...key, 'idempotency-key': `key-${count}` });
     expect(order).toHaveStatus(201);
     expect(await api.get(`/v1/orders/${order.body.data.id}`, headers)).toHaveStatus(200);
     const mutation = 'mutation { createUser(input: {name: "A", email: ""}) { id } }';

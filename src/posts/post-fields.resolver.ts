@@ -3,9 +3,11 @@ import { AppError } from '../common/errors/errors.js';
 import { loadMuch, takeTurns } from '../common/http/turns.js';
 import { RequestLoader } from '../common/loading/request-loader.js';
 import { ResponseBudget } from '../common/loading/response-budget.js';
+import { type Dated, withDates } from '../common/loading/with-dates.js';
+import { toUserView, UserView } from '../users/user.view.js';
+import { UsersService } from '../users/users.service.js';
 import { entityTag } from '../common/responses/entity-tag.js';
-import type { PostNode } from './post-nodes.js';
-import { type PostSummary, PostView } from './post.view.js';
+import { type PostNode, type PostSummary, PostView } from './post.view.js';
 import { PostLists } from './post-lists.js';
 
 type WithoutContent = Pick<PostSummary, 'id' | 'content_bytes'>;
@@ -18,12 +20,26 @@ const MUCH = 256 * 1024;
 export class PostFieldsResolver {
   private readonly budget = new ResponseBudget();
 
+  private readonly authors = new RequestLoader(async (ids: readonly number[]) => {
+    const users = await this.users.findByIds(ids);
+    const byId = new Map(users.map((user) => [user.id, withDates(toUserView(user))]));
+    return ids.map((id) => byId.get(id) ?? null);
+  });
+
   private readonly contents = new RequestLoader<WithoutContent, string, number>(
     (posts: readonly WithoutContent[], context) => this.loadContents(posts, context),
     ({ id }) => id,
   );
 
-  constructor(private readonly lists: PostLists) {}
+  constructor(
+    private readonly lists: PostLists,
+    private readonly users: UsersService,
+  ) {}
+
+  @ResolveField(() => UserView, { nullable: true, description: 'Who wrote the post.' })
+  author(@Parent() { author_id }: PostNode, @Context() context: object): Promise<Dated<UserView> | null> {
+    return this.authors.load(context, author_id);
+  }
 
   @ResolveField(() => String, { description: 'The text of the post.' })
   content(@Parent() post: PostNode, @Context() context: object): string | Promise<string> {

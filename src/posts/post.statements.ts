@@ -1,13 +1,13 @@
 import type { Parameters } from '../database/parameters.js';
 import { caseFold } from './case-fold.js';
 import type { CreatePostInput } from './post.input.js';
-import { POST_COLUMNS } from './post.view.js';
+import { POST_COLUMNS, type PostView } from './post.view.js';
 
 /** The columns of the view that clients do not write. */
 const SET_BY_SERVICE = ['id', 'author_id', 'created_at', 'updated_at'] as const;
 const isSetByService = new Set<string>(SET_BY_SERVICE);
 
-type PostField = Exclude<keyof typeof POST_COLUMNS, (typeof SET_BY_SERVICE)[number]>;
+type PostField = Exclude<keyof PostView, (typeof SET_BY_SERVICE)[number]>;
 
 /** The columns that clients write: every other one of the view. The compiler requires them of the input. */
 export const POST_FIELDS = Object.keys(POST_COLUMNS).filter(

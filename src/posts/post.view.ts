@@ -1,7 +1,7 @@
 import { Field, ID, ObjectType, registerEnumType } from '@nestjs/graphql';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import type { Dated } from '../common/loading/with-dates.js';
 import { Int64Property, TimestampProperty } from '../common/openapi/properties.js';
-import { UserView } from '../users/user.view.js';
 import { POST_STATUSES, type PostStatus } from './post.entity.js';
 
 export const PostStatusEnum = Object.fromEntries(POST_STATUSES.map((status) => [status, status]));
@@ -34,10 +34,6 @@ export class PostView {
   @Int64Property({ example: 1 })
   readonly author_id!: number;
 
-  /** In GraphQL only; see `PostNodes`. */
-  @Field(() => UserView, { nullable: true, description: 'Who wrote the post.' })
-  readonly author?: unknown;
-
   @Field(() => PostStatusEnum, { description: 'Whether the post is published.' })
   @ApiProperty({ enum: POST_STATUSES })
   readonly status!: PostStatus;
@@ -60,7 +56,7 @@ export const POST_COLUMNS = {
   status: 'value',
   created_at: 'moment',
   updated_at: 'moment',
-} as const satisfies Record<Exclude<keyof PostView, 'author'>, 'value' | 'moment'>;
+} as const satisfies Record<keyof PostView, 'value' | 'moment'>;
 
 const NAMES = Object.keys(POST_COLUMNS);
 
@@ -91,6 +87,9 @@ export const LISTED_POST = columnsWith(
 export type PostSummary = Omit<PostRow, 'content'> & { readonly content_bytes: number };
 
 export const POST_SUMMARY = `${columnsWith('octet_length(content) AS content_bytes')}, version`;
+
+/** A post for the fields of GraphQL, which load its content where it is missing. */
+export type PostNode = Dated<PostSummary> | Dated<PostRow>;
 
 /** The columns of the view, with something else for the content. */
 function columnsWith(content: string): string {

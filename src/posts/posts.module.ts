@@ -8,7 +8,6 @@ import { PostsController } from './posts.controller.js';
 import { PostViews } from './post-views.entity.js';
 import { PostLists } from './post-lists.js';
 import { PostFieldsResolver } from './post-fields.resolver.js';
-import { PostNodes } from './post-nodes.js';
 import { PostsResolver } from './posts.resolver.js';
 import { PostsService } from './posts.service.js';
 import { UserPostsController } from './user-posts.controller.js';
@@ -19,15 +18,7 @@ import { ViewCounter } from './view-counter.js';
 @Module({
   imports: [TypeOrmModule.forFeature([Post, PostViews]), EventsModule.forFeature(POST_EVENTS), UsersModule],
   controllers: [PostsController, UserPostsController],
-  providers: [
-    PostsService,
-    PostLists,
-    PostNodes,
-    ViewCounter,
-    PostsResolver,
-    PostFieldsResolver,
-    UserPostsResolver,
-  ],
+  providers: [PostsService, PostLists, ViewCounter, PostsResolver, PostFieldsResolver, UserPostsResolver],
   exports: [PostsService],
 })
 export class PostsModule {}

@@ -1,13 +1,13 @@
 import { Args, Context, ID, Mutation, Query, Resolver } from '@nestjs/graphql';
 import { WriteAccess } from '../auth/access/index.js';
 import { RequestLoader } from '../common/loading/request-loader.js';
+import { withDates } from '../common/loading/with-dates.js';
 import { connect, connectionCost, type ConnectionOf } from '../common/pagination/connection.js';
 import { expectedVersion } from '../common/responses/if-match.js';
 import { NO_ROW, toId } from '../common/validation/id.js';
 import { PostConnection, PostsArgs, sortedPosts } from './post.connection.js';
 import { CreatePostInput, UpdatePostInput } from './post.input.js';
-import { type PostNode, PostNodes } from './post-nodes.js';
-import { PostView } from './post.view.js';
+import { type PostNode, PostView } from './post.view.js';
 import { keysetOf, PostLists } from './post-lists.js';
 import { PostsService } from './posts.service.js';
 
@@ -20,16 +20,15 @@ const IF_MATCH = {
 @Resolver(() => PostView)
 @WriteAccess()
 export class PostsResolver {
-  private readonly byId = new RequestLoader(async (ids: readonly number[], context: object) => {
+  private readonly byId = new RequestLoader(async (ids: readonly number[]) => {
     const posts = await this.lists.findByIds(ids);
-    const byId = new Map(posts.map((post) => [post.id, this.nodes.of(post, context)]));
+    const byId = new Map(posts.map((post) => [post.id, withDates(post)]));
     return ids.map((id) => byId.get(id) ?? null);
   });
 
   constructor(
     private readonly service: PostsService,
     private readonly lists: PostLists,
-    private readonly nodes: PostNodes,
   ) {}
 
   @Query(() => PostView, {
@@ -48,18 +47,18 @@ export class PostsResolver {
     description: 'Posts, by default the newest first.',
     complexity: connectionCost,
   })
-  posts(@Args() args: PostsArgs, @Context() context: object): Promise<ConnectionOf<PostNode>> {
+  posts(@Args() args: PostsArgs): Promise<ConnectionOf<PostNode>> {
     const list = sortedPosts(args);
     return connect(args, keysetOf(list), {
       rows: (page, count) => this.lists.listAfter(list, page, count),
       count: () => this.lists.total(list.filter),
-      toNode: (post) => this.nodes.of(post, context),
+      toNode: withDates,
     });
   }
 
   @Mutation(() => PostView, { description: 'Creates a post.' })
-  async createPost(@Args('input') input: CreatePostInput, @Context() context: object): Promise<PostNode> {
-    return this.nodes.of(await this.service.create(input), context);
+  async createPost(@Args('input') input: CreatePostInput): Promise<PostNode> {
+    return withDates(await this.service.create(input));
   }
 
   @Mutation(() => PostView, { description: 'Updates the given fields; null leaves a field unchanged.' })
@@ -67,10 +66,8 @@ export class PostsResolver {
     @Args('id', { type: () => ID }) id: string,
     @Args('input') input: UpdatePostInput,
     @Args('ifMatch', IF_MATCH) ifMatch: string | null | undefined,
-    @Context() context: object,
   ): Promise<PostNode> {
-    const post = await this.service.update(toId(id) ?? NO_ROW, input, expectedVersion(ifMatch));
-    return this.nodes.of(post, context);
+    return withDates(await this.service.update(toId(id) ?? NO_ROW, input, expectedVersion(ifMatch)));
   }
 
   @Mutation(() => ID, { description: 'Deletes a post, and returns its id.' })

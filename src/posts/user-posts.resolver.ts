@@ -1,9 +1,9 @@
 import { Args, Context, Int, Parent, ResolveField, Resolver } from '@nestjs/graphql';
 import { ChildrenLoader } from '../common/loading/children-loader.js';
+import { type Dated, withDates } from '../common/loading/with-dates.js';
 import { listCost, type Range, toRange } from '../common/pagination/page-args.js';
 import { UserView } from '../users/user.view.js';
-import { type PostNode, PostNodes } from './post-nodes.js';
-import { PostView } from './post.view.js';
+import { type PostSummary, PostView } from './post.view.js';
 import { PostLists } from './post-lists.js';
 
 const PAGES = { limit: 100, maxLimit: 100 };
@@ -11,16 +11,12 @@ const PAGES = { limit: 100, maxLimit: 100 };
 /** The field that posts add to a user: the user's newest posts. */
 @Resolver(() => UserView)
 export class UserPostsResolver {
-  private readonly newest = new ChildrenLoader<PostNode, Range>(
-    async (authorIds, range, context) =>
-      (await this.lists.newestByAuthors(authorIds, range)).map((post) => this.nodes.of(post, context)),
+  private readonly newest = new ChildrenLoader<Dated<PostSummary>, Range>(
+    async (authorIds, range) => (await this.lists.newestByAuthors(authorIds, range)).map(withDates),
     ({ author_id }) => author_id,
   );
 
-  constructor(
-    private readonly lists: PostLists,
-    private readonly nodes: PostNodes,
-  ) {}
+  constructor(private readonly lists: PostLists) {}
 
   @ResolveField(() => [PostView], {
     description: 'The newest first; a limit outside 1 to 100 is replaced by 100.',
@@ -31,7 +27,7 @@ export class UserPostsResolver {
     @Args('page', { type: () => Int, nullable: true, defaultValue: 1 }) page: number | null,
     @Args('limit', { type: () => Int, nullable: true, defaultValue: PAGES.limit }) limit: number | null,
     @Context() context: object,
-  ): Promise<PostNode[]> {
+  ): Promise<Dated<PostSummary>[]> {
     return this.newest.load(context, Number(id), toRange({ page, limit }, PAGES));
   }
 }

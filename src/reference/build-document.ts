@@ -133,6 +133,7 @@ async function complete(
       hasBody: body !== undefined,
       input,
       hasId: ids.length > 0,
+      isForAccounts: path.startsWith('/auth/') && !(/^\/auth\/me\/?$/.test(path) && SAFE.has(method)),
       isLimited: !path.startsWith('/health'),
     }),
     ({ code }) => ERRORS[code].status,

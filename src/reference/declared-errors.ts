@@ -1,5 +1,5 @@
 import type { Type } from '@nestjs/common';
-import type { Access } from '../auth/access/index.js';
+import { type Access, OUT_OF_SCOPE } from '../auth/access/index.js';
 import { INVALID_IF_MATCH } from '../common/responses/if-match.js';
 import { AppError, type ErrorCode, ERRORS, type FieldError } from '../common/errors/errors.js';
 import { AMBIGUOUS } from '../common/server/ambiguous-request.js';
@@ -21,6 +21,8 @@ export interface Call {
   /** The class of the body, where it has one. */
   readonly input: Type | undefined;
   readonly hasId: boolean;
+  /** Whether it manages accounts, which API keys may not do. */
+  readonly isForAccounts: boolean;
   /** Whether `RATE_LIMIT` counts it. */
   readonly isLimited: boolean;
 }
@@ -59,6 +61,7 @@ export async function errorsOf(handler: Handler, call: Call): Promise<DeclaredEr
   const isOwnRead = handler.access === 'owner' && SAFE.has(method);
   if ((security === 'optional' && !isOwnRead && !isOptional) || handler.access === 'staff')
     codes.push('FORBIDDEN');
+  const rejectsKeys = security !== 'none' && (call.isForAccounts || !SAFE.has(method));
   codes.push('INTERNAL_ERROR', 'SERVICE_UNAVAILABLE');
 
   // The general rate limit has another message than the limit of a handler.
@@ -68,7 +71,8 @@ export async function errorsOf(handler: Handler, call: Call): Promise<DeclaredEr
   const own = Object.entries(handler.errors).flatMap(([code, messages]) =>
     messages.map((message): DeclaredError => ({ code: code as ErrorCode, message })),
   );
-  return [...own, ...(await validationErrors(handler, call)), ...general].toSorted(
+  const scope: DeclaredError[] = rejectsKeys ? [{ code: 'FORBIDDEN', message: OUT_OF_SCOPE }] : [];
+  return [...own, ...(await validationErrors(handler, call)), ...general, ...scope].toSorted(
     (a, b) => ERRORS[a.code].status - ERRORS[b.code].status,
   );
 }

@@ -15,7 +15,7 @@ import { Authenticator } from './authenticator.js';
 import { ignoreCredentials } from './current-account.js';
 import type { ApiKeyScope, Principal } from './principal.js';
 
-const OUT_OF_SCOPE =
+export const OUT_OF_SCOPE =
   'The scope of the API key does not allow this; create a key with the scope write, or log in';
 
 const NO_SESSION = 'Send the session cookie; a token is not accepted here';

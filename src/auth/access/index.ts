@@ -10,7 +10,7 @@ export {
   StaffOnly,
   WriteAccess,
 } from './access.js';
-export { AccessGuard } from './access.guard.js';
+export { AccessGuard, OUT_OF_SCOPE } from './access.guard.js';
 export { AccessModule } from './access.module.js';
 export { Authenticator } from './authenticator.js';
 export { CredentialWatch } from './credential-watch.js';

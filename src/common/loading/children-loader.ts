@@ -13,17 +13,13 @@ const pageKey = ({ page }: Wanted<unknown>): string => JSON.stringify(page);
  */
 export class ChildrenLoader<Child, Page extends object> {
   private readonly loader = new RequestLoader(
-    (wanted: readonly Wanted<Page>[], context) => this.loadBatch(wanted, context),
+    (wanted: readonly Wanted<Page>[]) => this.loadBatch(wanted),
     (key) => `${key.parentId} ${pageKey(key)}`,
   );
 
   /** @param loadChildren loads this page of the children of each of the parents */
   constructor(
-    private readonly loadChildren: (
-      parentIds: readonly number[],
-      page: Page,
-      context: object,
-    ) => Promise<Child[]>,
+    private readonly loadChildren: (parentIds: readonly number[], page: Page) => Promise<Child[]>,
     private readonly parentOf: (child: Child) => number,
   ) {}
 
@@ -31,13 +27,12 @@ export class ChildrenLoader<Child, Page extends object> {
     return this.loader.load(context, { parentId, page });
   }
 
-  private async loadBatch(wanted: readonly Wanted<Page>[], context: object): Promise<Child[][]> {
+  private async loadBatch(wanted: readonly Wanted<Page>[]): Promise<Child[][]> {
     const found = new Map<Wanted<Page>, Child[]>();
     for (const keys of Object.values(Object.groupBy(wanted, pageKey))) {
       const children = await this.loadChildren(
         keys!.map(({ parentId }) => parentId),
         keys![0]!.page,
-        context,
       );
       const byParent = Object.groupBy(children, this.parentOf);
       for (const key of keys!) found.set(key, byParent[key.parentId] ?? []);
