@@ -2,6 +2,9 @@ import { crc32 } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
+import { AccountsService } from '../src/auth/accounts/index.js';
+import { ApiKeysService } from '../src/auth/api-keys/api-keys.service.js';
+import { Logins } from '../src/auth/logins/index.js';
 import { Queries } from '../src/database/queries.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
@@ -218,6 +221,19 @@ describe.each(STORES)('API keys on %s', (store) => {
     expect(await list()).toHaveLength(1);
   });
 
+  it('are not created once the login of a request that is running has ended', async () => {
+    const account = (await api.app.get(AccountsService, { strict: false }).findByEmail(email))!;
+    const { sid } = JSON.parse(Buffer.from(headers['authorization']!.split('.')[1]!, 'base64url').toString());
+    const caller = { account, sid, kind: 'token', authenticatedAt: new Date() } as const;
+    await api.app.get(Logins, { strict: false }).endAll(account.id);
+
+    const created = api.app
+      .get(ApiKeysService, { strict: false })
+      .create(caller, { name: 'Late', scope: 'write' }, { address: '127.0.0.1', agent: '' });
+
+    await expect(created).rejects.toMatchObject({ code: 'TOKEN_NOT_VALID' });
+  });
+
   it('name missing and badly typed fields', async () => {
     expect(await api.post('/auth/api-keys/', {}, headers)).toBeError('VALIDATION_ERROR', ['name', 'scope']);
     for (const name of ['', 5, null, 'x'.repeat(151), 'a\0']) {
@@ -226,7 +242,15 @@ describe.each(STORES)('API keys on %s', (store) => {
     for (const scope of ['', 'admin', 5, null]) {
       expect(await create({ scope })).toBeError('VALIDATION_ERROR', ['scope']);
     }
-    for (const expires_at of ['', 'soon', 5, '2020-01-01T00:00:00Z', '2099-01-01', '2099-13-01T00:00:00Z']) {
+    for (const expires_at of [
+      '',
+      'soon',
+      5,
+      '2020-01-01T00:00:00Z',
+      '2099-01-01',
+      '2099-13-01T00:00:00Z',
+      '9999-12-31T23:59:59-01:00',
+    ]) {
       expect(await create({ expires_at })).toBeError('VALIDATION_ERROR', ['expires_at']);
     }
   });

@@ -65,7 +65,7 @@ describe.each(STORES)('security events on %s', (store) => {
       emailHash: expect.stringMatching(/^[\w-]{43}$/),
     });
     await add('access_denied', send('GET', '/v1/webhooks', undefined, bearer), { accountId: body.id });
-    await add('csrf_failed', send('PATCH', '/auth/me/', { name: 'A' }, cookie));
+    await add('csrf_failed', send('PATCH', '/auth/me/', { name: 'A' }, cookie), { accountId: body.id });
     await add('reset_requested', send('POST', '/auth/password/reset/', { email: 'ada@private.example' }), {
       emailHash: expect.any(String),
     });

@@ -10,7 +10,7 @@ import { Transactions } from '../../database/transactions.js';
 import type { Principal } from '../access/index.js';
 import { AccountMails } from '../account-mails/index.js';
 import { type Account, accountDeleted, AccountsService } from '../accounts/index.js';
-import { RecentLogins } from '../logins/index.js';
+import { Logins, RecentLogins } from '../logins/index.js';
 import { ApiKey } from './api-key.entity.js';
 import type { CreateApiKeyInput } from './api-key.input.js';
 import { hashOf, newKey, PREFIX_LENGTH } from './api-key-text.js';
@@ -28,6 +28,7 @@ export class ApiKeysService {
     @InjectRepository(ApiKey) private readonly repository: Repository<ApiKey>,
     private readonly keys: ApiKeys,
     private readonly accounts: AccountsService,
+    private readonly logins: Logins,
     private readonly recent: RecentLogins,
     private readonly mails: AccountMails,
     private readonly security: SecurityEvents,
@@ -56,6 +57,7 @@ export class ApiKeysService {
     const stored = await this.transactions.run(async () => {
       const account = await this.accounts.lock(caller.account.id);
       if (!account?.isActive) throw accountDeleted();
+      await this.logins.requireOpen(caller.sid);
       if ((await this.repository.countBy({ accountId: account.id })) >= MAX_KEYS)
         throw new AppError('CONFLICT', TOO_MANY_KEYS);
       await this.mails.notify(account, 'api-key-added');

@@ -62,6 +62,7 @@ export class FactorsService {
       pending: true,
       wrong: wrongCode,
       work: async (current) => {
+        await this.logins.requireOpen(sid);
         await this.logins.endAll(current.id, sid);
         await this.mails.notify(current, 'factor-added');
         return this.factors.confirm(current);

@@ -7,9 +7,17 @@ import { runWithoutTrail } from '../../common/ports/audit-trail.js';
 import { Clock } from '../../common/ports/clock.js';
 import type { ClientInfo } from '../../common/http/client.js';
 import { checkInput } from '../../common/validation/input.pipe.js';
+import { isForeignKeyViolation } from '../../database/failures.js';
 import { Transactions } from '../../database/transactions.js';
 import { tokenNotValid } from '../access/index.js';
-import { type Account, AccountsService, Credentials, LoginInput, LoginThrottle } from '../accounts/index.js';
+import {
+  type Account,
+  AccountsService,
+  badCredentials,
+  Credentials,
+  LoginInput,
+  LoginThrottle,
+} from '../accounts/index.js';
 import { SecondStepInput } from './factor.input.js';
 import { LoginChallenge } from './login-challenge.entity.js';
 import { SecondFactors, wrongLoginCode } from './second-factors.js';
@@ -66,15 +74,20 @@ export class LoginSteps {
   async after(account: Account): Promise<Account | SecondStepRequired> {
     if (!account.hasSecondFactor) return account;
     const token = randomBytes(32).toString('base64url');
-    await runWithoutTrail(() =>
-      this.challenges.insert({
-        id: hash(token),
-        accountId: account.id,
-        passwordChangedAt: account.passwordChangedAt,
-        attempts: 0,
-        expiresAt: new Date(this.clock.now().getTime() + LIFETIME * 1000),
-      }),
-    );
+    const challenge = {
+      id: hash(token),
+      accountId: account.id,
+      passwordChangedAt: account.passwordChangedAt,
+      attempts: 0,
+      expiresAt: new Date(this.clock.now().getTime() + LIFETIME * 1000),
+    };
+    try {
+      await runWithoutTrail(() => this.challenges.insert(challenge));
+    } catch (error) {
+      // The account was deleted concurrently.
+      if (!isForeignKeyViolation(error)) throw error;
+      throw badCredentials();
+    }
     return new SecondStepRequired(token);
   }
 
@@ -85,6 +98,9 @@ export class LoginSteps {
       .verify(account, code, client, {
         wrong: wrongLoginCode,
         work: async (current) => {
+          // A change of the password voids the token, also a concurrent one.
+          if (current.passwordChangedAt.getTime() !== account.passwordChangedAt.getTime())
+            throw tokenNotValid();
           const { affected } = await this.challenges.delete({ id });
           if (affected !== 1) throw tokenNotValid();
           return current;

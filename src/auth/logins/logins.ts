@@ -7,7 +7,7 @@ import type { ClientInfo } from '../../common/http/client.js';
 import { Config } from '../../config/config.js';
 import { Queries } from '../../database/queries.js';
 import { Transactions } from '../../database/transactions.js';
-import type { LoginInfo, LoginKind } from '../access/index.js';
+import { type LoginInfo, type LoginKind, tokenNotValid } from '../access/index.js';
 import { ACCOUNT, type Account, type AccountRow, toAccount } from '../accounts/index.js';
 import { Login } from './login.entity.js';
 
@@ -52,12 +52,17 @@ export interface OpenLogin {
   readonly lastUsedAt: Date;
 }
 
+/** Ends what an account has not made a login yet, such as one-time codes. */
+type EndPending = (accountId: number) => Promise<void>;
+
 /** A use of a login, and until when it extends the login. */
 type LoginUse = Pick<Login, 'lastUsedAt' | 'expiresAt'>;
 
 /** The logins of accounts, by cookie or by token, and the current refresh token of the latter. */
 @Injectable()
 export class Logins {
+  private readonly pending: EndPending[] = [];
+
   constructor(
     @InjectRepository(Login) private readonly logins: Repository<Login>,
     private readonly queries: Queries,
@@ -69,7 +74,7 @@ export class Logins {
   /**
    * Opens a login for an account that has just authenticated.
    *
-   * @returns false if the account or its password was changed concurrently
+   * @returns false if the account, its password or its second factor was changed concurrently
    */
   async open(account: Account, login: NewLogin, { address, agent }: ClientInfo): Promise<boolean> {
     auditAccount(account.id);
@@ -79,6 +84,7 @@ export class Logins {
          created_at, last_used_at, expires_at)
        SELECT :id, id, :kind, :refreshJti, :secretHash, :address, :agent, :now, :now, :expiresAt FROM accounts
        WHERE id = :account AND is_active AND password_changed_at = :passwordChangedAt
+         AND has_second_factor = :hasSecondFactor
        ${this.queries.dialect.lockRows} RETURNING id`,
       {
         id: login.id,
@@ -91,6 +97,8 @@ export class Logins {
         expiresAt: login.expiresAt.toISOString(),
         account: account.id,
         passwordChangedAt: account.passwordChangedAt.toISOString(),
+        // A boolean for both databases.
+        hasSecondFactor: account.hasSecondFactor ? 1 : 0,
       },
     );
     return opened.length > 0;
@@ -176,8 +184,14 @@ export class Logins {
     ]);
   }
 
+  /** Registers what has to end with all logins of an account, because it becomes a login. */
+  onEndAll(end: EndPending): void {
+    this.pending.push(end);
+  }
+
   /** Ends all logins of an account. @param except id of the login to keep */
   async endAll(accountId: number, except = ''): Promise<void> {
+    for (const end of this.pending) await end(accountId);
     await this.logins.delete({ accountId, id: Not(except) });
   }
 
@@ -194,6 +208,16 @@ export class Logins {
   async ownerOf(id: string): Promise<number | undefined> {
     const login = await this.logins.findOneBy({ id, ...this.valid() });
     return login?.accountId;
+  }
+
+  /**
+   * Call it with the account locked, before the caller gets another way in: a reset of the password that has just ended
+   * the login would not end that.
+   *
+   * @throws AppError `TOKEN_NOT_VALID` when the login has ended since the request was authenticated
+   */
+  async requireOpen(sid = ''): Promise<void> {
+    if (!(await this.logins.existsBy({ id: sid, ...this.valid() }))) throw tokenNotValid();
   }
 
   /** Ends one login of an account. @returns whether it was valid */

@@ -17,7 +17,7 @@ import { Transactions } from '../../database/transactions.js';
 import type { Principal } from '../access/index.js';
 import { AccountMails } from '../account-mails/index.js';
 import { type Account, accountDeleted, AccountsService, LoginWays } from '../accounts/index.js';
-import { type RecentInput, RecentLogins } from '../logins/index.js';
+import { Logins, type RecentInput, RecentLogins } from '../logins/index.js';
 import { Challenges } from './challenges.js';
 import { Passkey } from './passkey.entity.js';
 import type { RegisterPasskeyInput } from './passkey.input.js';
@@ -27,6 +27,12 @@ import { RelyingParty } from './relying-party.js';
 
 /** The maximum number of passkeys of an account. */
 const MAX_PASSKEYS = 50;
+
+/** 1023 bytes in base64url (WebAuthn Level 3, section 4); PostgreSQL cannot index an id of any length. */
+const MAX_ID_LENGTH = 1364;
+
+/** WebAuthn Level 3, section 5.8.4 */
+const TRANSPORTS = ['ble', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'];
 
 export const TOO_MANY_PASSKEYS = `An account has at most ${MAX_PASSKEYS} passkeys; delete one first`;
 export const NO_SUCH_PASSKEY = 'Your account has no passkey with this id';
@@ -43,6 +49,7 @@ export class PasskeysService {
     private readonly party: RelyingParty,
     private readonly accounts: AccountsService,
     private readonly ways: LoginWays,
+    private readonly logins: Logins,
     private readonly recent: RecentLogins,
     private readonly mails: AccountMails,
     private readonly security: SecurityEvents,
@@ -80,7 +87,7 @@ export class PasskeysService {
   }
 
   /** @throws AppError `INVALID_CODE`, `CONFLICT` if there are too many */
-  async register({ account }: Principal, { response, name }: RegisterPasskeyInput): Promise<Passkey> {
+  async register({ account, sid }: Principal, { response, name }: RegisterPasskeyInput): Promise<Passkey> {
     const rpID = this.party.id;
     const challenge = await this.challenges.use(response.response.clientDataJSON, registrationOf(account.id));
     const credential = challenge === undefined ? undefined : await this.verify(response, challenge, rpID);
@@ -90,7 +97,7 @@ export class PasskeysService {
       credentialId: credential.id,
       publicKey: Buffer.from(credential.publicKey).toString('base64url'),
       counter: credential.counter,
-      transports: JSON.stringify(credential.transports ?? []),
+      transports: JSON.stringify(transportsOf(credential.transports)),
       name: name ?? 'Passkey',
       createdAt: this.clock.now(),
       lastUsedAt: null,
@@ -99,6 +106,7 @@ export class PasskeysService {
       await this.transactions.run(async () => {
         const owner = await this.accounts.lock(account.id);
         if (!owner?.isActive) throw accountDeleted();
+        await this.logins.requireOpen(sid);
         if ((await this.passkeys.count(owner.id)) >= MAX_PASSKEYS)
           throw new AppError('CONFLICT', TOO_MANY_PASSKEYS);
         await this.repository.insert(passkey);
@@ -141,13 +149,18 @@ export class PasskeysService {
         requireUserVerification: true,
         supportedAlgorithmIDs: this.party.algorithms,
       });
-      return registrationInfo?.credential;
+      const credential = registrationInfo?.credential;
+      return credential && credential.id.length <= MAX_ID_LENGTH ? credential : undefined;
     } catch {
       // The library throws for every response that is malformed or does not match.
       return undefined;
     }
   }
 }
+
+/** A client may send anything, and gets them back in options. */
+const transportsOf = (sent: unknown): string[] =>
+  TRANSPORTS.filter((transport) => Array.isArray(sent) && sent.includes(transport));
 
 const registrationOf = (accountId: number): string => `registration of ${toUserHandle(accountId)}`;
 

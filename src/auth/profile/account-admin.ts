@@ -11,7 +11,6 @@ import { Logins } from '../logins/index.js';
 import { ApiKeys } from '../api-keys/index.js';
 import { SecondFactors } from '../factors/index.js';
 import { Passkeys } from '../passkeys/index.js';
-import { LoginCodes } from '../social/index.js';
 import { AccountRemoval } from './account-removal.js';
 
 /** Filters of the list of accounts. */
@@ -36,7 +35,6 @@ export class AccountAdmin {
     private readonly passwords: Passwords,
     private readonly policy: PasswordPolicy,
     private readonly logins: Logins,
-    private readonly codes: LoginCodes,
     private readonly tokens: AccountTokens,
     private readonly removal: AccountRemoval,
     private readonly factors: SecondFactors,
@@ -96,7 +94,6 @@ export class AccountAdmin {
     await this.transactions.run(async () => {
       await this.accounts.setPasswordHash((await this.accounts.lock(seen.id)) ?? seen, passwordHash);
       await this.logins.endAll(seen.id);
-      await this.codes.endAll(seen.id);
       await this.tokens.endAll(seen.id);
       await this.apiKeys.removeAll(seen.id);
     });

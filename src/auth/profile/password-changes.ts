@@ -5,7 +5,6 @@ import type { Principal } from '../access/index.js';
 import { AccountMails, AccountTokens } from '../account-mails/index.js';
 import { AccountsService, type ChangePasswordInput, PasswordPolicy, Passwords } from '../accounts/index.js';
 import { Logins, RecentLogins } from '../logins/index.js';
-import { LoginCodes } from '../social/index.js';
 
 @Injectable()
 export class PasswordChanges {
@@ -16,7 +15,6 @@ export class PasswordChanges {
     private readonly passwords: Passwords,
     private readonly policy: PasswordPolicy,
     private readonly logins: Logins,
-    private readonly codes: LoginCodes,
     private readonly tokens: AccountTokens,
     private readonly mails: AccountMails,
   ) {}
@@ -35,7 +33,6 @@ export class PasswordChanges {
     await this.transactions.run(async () => {
       await this.accounts.setPasswordHash(account, passwordHash);
       await this.logins.endAll(account.id, sid);
-      await this.codes.endAll(account.id);
       await this.tokens.endAll(account.id);
       await this.mails.notify(account, 'password-changed');
     });

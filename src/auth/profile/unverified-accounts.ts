@@ -45,7 +45,8 @@ export class UnverifiedAccounts {
     await this.transactions.run(async () => {
       // Its owner may have verified the e-mail meanwhile.
       const account = await this.accounts.lock(id);
-      if (account && !account.isEmailVerified && !account.isStaff) await this.removal.remove(account);
+      if (!account || account.isEmailVerified || account.isStaff || account.isSuperuser) return;
+      await this.removal.remove(account);
     });
   }
 }

@@ -6,7 +6,8 @@ import { AccountMails, AccountTokens, MailLimits } from '../account-mails/index.
 import { AccountsService, emailKey, PasswordPolicy, Passwords } from '../accounts/index.js';
 import { ApiKeys } from '../api-keys/index.js';
 import { Logins } from '../logins/index.js';
-import { LoginCodes, SocialIdentities } from '../social/index.js';
+import { Passkeys } from '../passkeys/index.js';
+import { SocialIdentities } from '../social/index.js';
 import type { ConfirmResetInput } from './recovery.input.js';
 
 /** Resets passwords through a link in a mail. */
@@ -17,8 +18,8 @@ export class PasswordResets {
     private readonly passwords: Passwords,
     private readonly policy: PasswordPolicy,
     private readonly logins: Logins,
-    private readonly codes: LoginCodes,
     private readonly identities: SocialIdentities,
+    private readonly passkeys: Passkeys,
     private readonly tokens: AccountTokens,
     private readonly mails: AccountMails,
     private readonly limits: MailLimits,
@@ -39,7 +40,8 @@ export class PasswordResets {
   }
 
   /**
-   * Sets the password, and removes all logins and linked identities, which may be another person's.
+   * Sets the password, and ends all logins and API keys; of an account that is not verified, also identities and passkeys, which may be
+   * another person's.
    *
    * @param address of the client
    * @throws AppError `INVALID_CODE`; `VALIDATION_ERROR` for a password that breaks the policy (the token stays usable)
@@ -52,12 +54,14 @@ export class PasswordResets {
     const passwordHash = await this.passwords.hash(new_password, address);
     await this.transactions.run(async () => {
       const account = await this.tokens.consume(found);
-      // The person who linked them may not own the address.
-      if (!account.isEmailVerified) await this.identities.removeAll(account.id);
+      // The person who added them may not own the address.
+      if (!account.isEmailVerified) {
+        await this.identities.removeAll(account.id);
+        await this.passkeys.removeAll(account.id);
+      }
       await this.accounts.setPasswordHash(account, passwordHash);
       await this.accounts.markVerified(account.id);
       await this.logins.endAll(account.id);
-      await this.codes.endAll(account.id);
       await this.tokens.endAll(account.id);
       await this.apiKeys.removeAll(account.id);
       await this.mails.notifyUnverified(account, 'password-changed');

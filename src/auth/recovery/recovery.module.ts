@@ -3,6 +3,7 @@ import { AccountMailsModule } from '../account-mails/index.js';
 import { AccountsModule } from '../accounts/index.js';
 import { ApiKeysModule } from '../api-keys/index.js';
 import { LoginsModule } from '../logins/index.js';
+import { PasskeysModule } from '../passkeys/index.js';
 import { SocialModule } from '../social/index.js';
 import { EmailChanges } from './email-changes.js';
 import { EmailVerification } from './email-verification.js';
@@ -12,7 +13,7 @@ import { PasswordResets } from './password-resets.js';
 
 /** What links in mails do: verify and change the e-mail address, and reset the password. */
 @Module({
-  imports: [AccountsModule, AccountMailsModule, ApiKeysModule, LoginsModule, SocialModule],
+  imports: [AccountsModule, AccountMailsModule, ApiKeysModule, LoginsModule, PasskeysModule, SocialModule],
   controllers: [EmailController, PasswordResetController],
   providers: [EmailChanges, EmailVerification, PasswordResets],
 })

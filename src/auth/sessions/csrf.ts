@@ -30,7 +30,7 @@ export class Csrf {
   }
 
   /** @throws AppError `CSRF_FAILED` for an unsafe call without the token of its session */
-  check(request: FastifyRequest, sid: string): void {
+  check(request: FastifyRequest, sid: string, accountId: number): void {
     if (isSafe(request)) return;
     const sent = Buffer.from(String(request.headers[HEADER] ?? ''));
     const isRight = (key: KeyObject) => {
@@ -38,7 +38,7 @@ export class Csrf {
       return sent.length === right.length && timingSafeEqual(sent, right);
     };
     if (this.keys.accepted.some(isRight)) return;
-    this.security.record('csrf_failed');
+    this.security.record('csrf_failed', { accountId });
     throw new AppError('CSRF_FAILED', MESSAGES.CSRF_FAILED);
   }
 }

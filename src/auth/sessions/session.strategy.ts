@@ -25,7 +25,7 @@ export class SessionStrategy extends PassportStrategy(RequestStrategy, 'session-
     const credential = this.cookie.read(request);
     if (credential === undefined) return null;
     const found = await this.sessions.find(credential, clientOf(request));
-    if (found) this.csrf.check(request, found[1].sid);
+    if (found) this.csrf.check(request, found[1].sid, found[0].id);
     return found;
   }
 }

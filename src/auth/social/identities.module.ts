@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountData, exportOf, rowsOf } from '../../common/retention/account-data.js';
 import { Purger } from '../../common/retention/purger.js';
 import { AccountsModule } from '../accounts/index.js';
+import { LoginsModule } from '../logins/index.js';
 import { toIdentityView } from './identity.view.js';
 import { LoginCode } from './login-code.entity.js';
 import { LoginCodes } from './login-codes.js';
@@ -11,7 +12,7 @@ import { SocialIdentity } from './social-identity.entity.js';
 
 /** What is stored about social logins. It knows no provider, so commands may use it. */
 @Module({
-  imports: [TypeOrmModule.forFeature([LoginCode, SocialIdentity]), AccountsModule],
+  imports: [TypeOrmModule.forFeature([LoginCode, SocialIdentity]), AccountsModule, LoginsModule],
   providers: [LoginCodes, SocialIdentities],
   exports: [LoginCodes, SocialIdentities],
 })

@@ -8,6 +8,7 @@ import { MESSAGES } from '../../common/errors/messages.js';
 import { isForeignKeyViolation } from '../../database/failures.js';
 import { Transactions } from '../../database/transactions.js';
 import type { Account } from '../accounts/index.js';
+import { Logins } from '../logins/index.js';
 import { LoginCode } from './login-code.entity.js';
 
 /** In milliseconds: a page exchanges its code as soon as it is loaded. */
@@ -20,7 +21,10 @@ export class LoginCodes {
     @InjectRepository(LoginCode) private readonly codes: Repository<LoginCode>,
     private readonly transactions: Transactions,
     private readonly clock: Clock,
-  ) {}
+    logins: Logins,
+  ) {
+    logins.onEndAll((accountId) => this.endAll(accountId));
+  }
 
   /**
    * @param codeChallenge of the client that may exchange the code (S256, RFC 7636)
@@ -44,7 +48,7 @@ export class LoginCodes {
   }
 
   /** Deletes the codes of an account that have not been exchanged. */
-  async endAll(accountId: number): Promise<void> {
+  private async endAll(accountId: number): Promise<void> {
     await this.codes.delete({ accountId });
   }
 

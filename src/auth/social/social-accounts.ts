@@ -4,6 +4,7 @@ import { isStorable } from '../../common/validation/text.js';
 import { isDuplicate } from '../../database/failures.js';
 import { Config } from '../../config/config.js';
 import { Transactions } from '../../database/transactions.js';
+import { AccountMails } from '../account-mails/index.js';
 import {
   type Account,
   AccountsService,
@@ -36,6 +37,7 @@ export class SocialAccounts {
     private readonly identities: SocialIdentities,
     private readonly transactions: Transactions,
     private readonly accounts: AccountsService,
+    private readonly mails: AccountMails,
     private readonly config: Config,
   ) {}
 
@@ -64,6 +66,7 @@ export class SocialAccounts {
             ? await this.lock(owner)
             : await this.accounts.createWithoutPassword(email, nameOf(profile.name, email));
           await this.identities.add(account.id, provider, profile.subject);
+          if (owner) await this.mails.notify(account, 'identity-added');
           return account;
         });
       } catch (error) {

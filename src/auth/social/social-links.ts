@@ -65,9 +65,10 @@ export class SocialLinks {
       );
     }
     auditAccount(accountId);
-    return this.identities.link(accountId, { provider, subject }, (account) =>
-      this.mails.notify(account, 'identity-added'),
-    );
+    return this.identities.link(accountId, { provider, subject }, async (account) => {
+      await this.logins.requireOpen(sid);
+      await this.mails.notify(account, 'identity-added');
+    });
   }
 
   /**
