@@ -78,7 +78,10 @@ const passwordSettings = z.object({
 
 const auditSettings = z.object({ AUDIT_RETENTION_DAYS: wholeNumber(1, 36_500).default(365) });
 
-const loginSettings = z.object({ LOGIN_MAX_DAYS: wholeNumber(1, 3650).default(90) });
+const loginSettings = z.object({
+  LOGIN_MAX_DAYS: wholeNumber(1, 3650).default(90),
+  REQUIRE_VERIFIED_EMAIL: oneOf(['on', 'off']).default('off'),
+});
 
 /** The keys that the command `account -- reencrypt` uses. */
 const keySettings = z.object({
@@ -119,7 +122,6 @@ const settings = z.object({
   JWT_PRIVATE_KEY: privateKey().optional(),
   JWT_PRIVATE_KEY_PREVIOUS: privateKey().optional(),
   REGISTRATION: oneOf(['open', 'closed']).default('open'),
-  REQUIRE_VERIFIED_EMAIL: oneOf(['on', 'off']).default('off'),
   ACCOUNT_LINKS_URL: text()
     .refine(isTarget, { error: 'must be an address such as https://app.example.com/account, without #' })
     .optional(),
@@ -308,6 +310,7 @@ export type CommandConfig = StoreConfig &
     | 'auditRetentionDays'
     | 'publicUrl'
     | 'loginMaxDays'
+    | 'requireVerifiedEmail'
     | 'jwtSecret'
     | 'jwtSecretPrevious'
     | 'encryptionKey'
@@ -327,6 +330,7 @@ export function loadCommandConfig(variables: NodeJS.ProcessEnv): CommandConfig {
     auditRetentionDays: data.AUDIT_RETENTION_DAYS,
     publicUrl: publicUrlOf(data),
     loginMaxDays: data.LOGIN_MAX_DAYS,
+    requireVerifiedEmail: data.REQUIRE_VERIFIED_EMAIL === 'on',
     // Few commands need it, and the others must run without it.
     get jwtSecret(): string {
       if (data.JWT_SECRET !== undefined) return data.JWT_SECRET;

@@ -81,10 +81,7 @@ export class AccessGuard implements CanActivate {
     const principal = await this.principalOf(context);
     if (!principal) throw new AppError('UNAUTHENTICATED', MESSAGES.UNAUTHENTICATED);
     const { account, kind } = principal;
-    if (only === 'staff' && !account.isStaff) {
-      this.security.record('access_denied', { accountId: account.id });
-      throw new AppError('FORBIDDEN', MESSAGES.FORBIDDEN);
-    }
+    if (only === 'staff' && !account.isStaff) throw new AppError('FORBIDDEN', MESSAGES.FORBIDDEN);
     if (only === 'session' && kind !== 'cookie') throw new AppError('UNAUTHENTICATED', NO_SESSION);
     return true;
   }

@@ -1,9 +1,11 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Logger } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Config } from '../../config/config.js';
 import { removeTag, varyOn } from '../http/cache-headers.js';
 import { type AppError, toEnvelope } from '../errors/errors.js';
 import { PROBLEM_TYPE, toProblem, wantsProblem } from '../errors/problem.js';
+import { currentRequest } from '../http/request-context.js';
+import { SecurityEvents } from '../ports/security-events.js';
 import { toAppError } from '../errors/to-app-error.js';
 
 /** The errors of a connection that was closed while a request was read, or a response was written. */
@@ -20,16 +22,26 @@ const isDisconnect = (cause: unknown, { raw, request }: FastifyReply): boolean =
   (raw.destroyed || request.raw.destroyed || request.raw.socket.destroyed) &&
   CLOSED.has((cause as { code?: string }).code ?? '');
 
+/** The account of a request, once it is authenticated. */
+const callerOf = (request: ReturnType<typeof currentRequest>): { accountId: number | undefined } => ({
+  accountId: (request as Partial<FastifyRequest> | undefined)?.user?.id,
+});
+
 /** The only place that turns an exception into an error response. */
 @Catch()
 @Injectable()
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(ErrorFilter.name);
 
-  constructor(private readonly config: Config) {}
+  constructor(
+    private readonly config: Config,
+    private readonly security: SecurityEvents,
+  ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): AppError | void {
     const error = toAppError(thrown);
+    // A failed CSRF check has its own event.
+    if (error.code === 'FORBIDDEN') this.security.record('access_denied', callerOf(currentRequest()));
     // Returned, not sent: GraphQL and WebSockets have their own form of response.
     if (host.getType<string>() !== 'http') return error;
     const reply = host.switchToHttp().getResponse<FastifyReply>();
