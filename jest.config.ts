@@ -4,9 +4,9 @@ import type { Config } from 'jest';
 const RECIPES = ['**/test/recipes/**/*.e2e-spec.ts'];
 /**
  * Many tests wait for a timer or a database, and leave the processor to others. A run of named files uses two processes:
- * loading the application in six takes longer than a few files.
+ * loading the application in four takes longer than a few files.
  */
-const WORKERS = process.argv.slice(2).some((word) => !word.startsWith('-')) ? 2 : 6;
+const WORKERS = process.argv.slice(2).some((word) => !word.startsWith('-')) ? 2 : 4;
 
 /** Settings of a run. */
 export const RUN = {

@@ -153,6 +153,19 @@ describe.each(STORES)('passkeys on %s', (store) => {
     expect(await api.app.get(Queries).all('SELECT * FROM used_challenges')).toEqual([]);
   });
 
+  it('are not registered with a longer id than WebAuthn allows', async () => {
+    const long = new Authenticator(ORIGIN, 1024);
+    expect(await register(long.create(await options()))).toBeError('INVALID_CODE');
+    await add(new Authenticator(ORIGIN, 1023));
+  });
+
+  it('keep only transports that WebAuthn names', async () => {
+    const made = device.create(await options());
+    const response = { ...made.response, transports: ['internal', 5, { a: 1 }, 'carrier pigeon', 'usb'] };
+    expect(await register({ ...made, response })).toHaveStatus(201);
+    expect((await options()).excludeCredentials[0].transports).toEqual(['internal', 'usb']);
+  });
+
   it('are not registered with the challenge of another account', async () => {
     const mine = await options();
     const other = `other${count}@example.com`;

@@ -1,6 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
 import { createApp } from '../src/app.factory.js';
+import { AccountsService } from '../src/auth/accounts/index.js';
+import { LoginSteps } from '../src/auth/factors/index.js';
+import { LoginCodes } from '../src/auth/social/index.js';
+import { TokensService } from '../src/auth/tokens/index.js';
 import { Purger } from '../src/common/retention/purger.js';
 import { Queries } from '../src/database/queries.js';
 import { bearer, PASSWORD, type Reply, startApi, TestApi, type Tokens } from './support/api.js';
@@ -238,6 +242,32 @@ describe.each(STORES)('the second factor on %s', (store) => {
     expect(await api.post('/auth/login/', { email, password: PASSWORD })).toBeError('RATE_LIMITED');
     move(moved + 6 * MINUTE);
     expect(await complete(await begin(), codeOf(secret))).toHaveStatus(200);
+  });
+
+  it('stops a login whose first step came before it was on, and ends one-time codes', async () => {
+    const accounts = api.app.get(AccountsService, { strict: false });
+    const before = (await accounts.findByEmail(email))!;
+    const code = await api.app.get(LoginCodes, { strict: false }).issue(before);
+    const client = { address: '127.0.0.1', agent: '' };
+    await turnOn();
+
+    const opened = api.app.get(TokensService, { strict: false }).open(before, client);
+
+    await expect(opened).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    expect(await api.post('/auth/social/exchange/', { code })).toBeError('INVALID_CODE');
+  });
+
+  it('causes the usual error if the account is deleted between the steps', async () => {
+    const { recovery } = await turnOn();
+    const token = await begin();
+    const accounts = api.app.get(AccountsService, { strict: false });
+    const account = (await accounts.findByEmail(email))!;
+    await api.accounts.admin().delete(email);
+
+    const next = api.app.get(LoginSteps, { strict: false }).after(account);
+
+    await expect(next).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    expect(await complete(token, recovery[0]!)).toBeError('TOKEN_NOT_VALID');
   });
 
   it('is turned off by a code or a recovery code, with a recent login', async () => {

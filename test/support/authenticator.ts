@@ -19,12 +19,18 @@ const sha256 = (data: string | Buffer): Buffer => createHash('sha256').update(da
 
 /** An authenticator in software (WebAuthn Level 3): it has one ES256 credential, and no attestation. */
 export class Authenticator {
-  readonly id = randomBytes(16);
+  readonly id: Buffer;
   counter = 0;
   private userHandle = '';
   private readonly keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
-  constructor(private readonly origin: string) {}
+  /** @param idLength of its credential, in bytes */
+  constructor(
+    private readonly origin: string,
+    idLength = 16,
+  ) {
+    this.id = randomBytes(idLength);
+  }
 
   /** The response to the options of a registration, as `PublicKeyCredential.toJSON()` returns it. */
   create(options: Options & { readonly user: { readonly id: string } }, overrides: Overrides = {}) {
@@ -33,7 +39,7 @@ export class Authenticator {
     const authData = Buffer.concat([
       this.authData(overrides.rpId ?? options.rp!.id!, 0x40, overrides),
       Buffer.alloc(16),
-      Buffer.from([0, this.id.length]),
+      Buffer.from([this.id.length >> 8, this.id.length & 0xff]),
       this.id,
       this.publicKey(),
     ]);
