@@ -162,6 +162,7 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
     it('takes effect after its confirmation, and notifies the old address', async () => {
       const { headers } = await register('old@example.com');
       await server.next('old@example.com');
+      api.moveClock(MINUTE);
 
       const reply = await change(headers, 'New@EXAMPLE.com');
       expect(reply).toHaveStatus(202);

@@ -32,12 +32,31 @@ describe.each(STORES)('notices on %s', (store) => {
     expect(await change(headers)).toHaveStatus(200);
     await mails.nextWith('ada@example.com', 'Your password was changed');
 
+    api.moveClock(MINUTE);
     const request = { new_email: 'ada2@example.com', password: 'another password' };
     expect(await api.post('/auth/email/change/', request, headers)).toHaveStatus(202);
     await mails.nextWith('ada@example.com', 'Your e-mail address is about to change');
     const token = tokenIn(await mails.nextWith('ada2@example.com', 'Confirm your new e-mail address'));
     expect(await api.post('/auth/email/change/confirm/', { token })).toHaveStatus(200);
     await mails.nextWith('ada@example.com', 'Your e-mail address was changed');
+  });
+
+  it('to the old address counts with the other mails about an address', async () => {
+    const headers = await register('counted@example.com');
+    await api.mailsSent('verify-email');
+    const ask = (new_email: string) =>
+      api.post('/auth/email/change/', { new_email, password: PASSWORD }, headers);
+    const notices = async () => {
+      await api.mailsSent('change-email-notice');
+      return mails.to('counted@example.com').filter(({ bytes }) => bytes.includes('about to change')).length;
+    };
+
+    expect(await ask('first@example.com')).toHaveStatus(202);
+    expect(await notices()).toBe(0);
+    api.moveClock(MINUTE);
+    expect(await ask('second@example.com')).toHaveStatus(202);
+    expect(await ask('third@example.com')).toHaveStatus(202);
+    expect(await notices()).toBe(1);
   });
 
   it('are sent to verified addresses only', async () => {

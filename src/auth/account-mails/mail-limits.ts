@@ -16,10 +16,10 @@ const MAX_PER_DAY = 20;
 const DAY = 24 * 3600_000;
 
 /**
- * What is limited together: mails that ask the owner of an address to confirm it (registrations, repeated requests,
- * changes of address), their notices to the former address, and resets of passwords.
+ * What is limited together: mails about addresses (registrations, repeated requests, and changes of address with their
+ * notice to the former address), and resets of passwords.
  */
-export type LimitedMails = 'confirmations' | 'change notices' | 'resets';
+export type LimitedMails = 'addresses' | 'resets';
 
 /** Limits how often mails are sent to an address. The database keeps the state for all replicas. */
 @Injectable()

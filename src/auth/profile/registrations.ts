@@ -32,8 +32,7 @@ export class Registrations {
       address,
       verifyUntil: requireVerifiedEmail ? verifyUntil : null,
       onCreated: async (account) => {
-        if ((await this.limits.take('confirmations', account.email)) === 0)
-          await this.mails.verifyEmail(account);
+        if ((await this.limits.take('addresses', account.email)) === 0) await this.mails.verifyEmail(account);
       },
     });
   }

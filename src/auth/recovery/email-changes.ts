@@ -38,9 +38,8 @@ export class EmailChanges {
     await this.recent.checkPassword(caller, input.password, client);
     const email = normalizeEmail(input.new_email)!;
     await this.transactions.run(async () => {
-      if ((await this.limits.take('confirmations', email)) === 0)
-        await this.mails.changeEmail(account, email);
-      if ((await this.limits.take('change notices', account.email)) === 0) {
+      if ((await this.limits.take('addresses', email)) === 0) await this.mails.changeEmail(account, email);
+      if ((await this.limits.take('addresses', account.email)) === 0) {
         await this.mails.announceChange(account);
       }
     });

@@ -44,7 +44,7 @@ export class EmailVerification {
     if (account.isEmailVerified) throw new AppError('CONFLICT', ALREADY_VERIFIED);
     this.outbox.requireOpen();
     await this.transactions.run(async () => {
-      const seconds = await this.limits.take('confirmations', account.email);
+      const seconds = await this.limits.take('addresses', account.email);
       if (seconds > 0) {
         throw new AppError('RATE_LIMITED', MAIL_LIMIT, { headers: { 'retry-after': String(seconds) } });
       }
