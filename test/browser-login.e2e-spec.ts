@@ -78,7 +78,7 @@ const pageFor = (
       );
 
       await page.reload();
-      await page.waitForSelector('text=401');
+      await page.waitForSelector('text=400');
     });
 
     it('a callback address does not work in another browser', async () => {

@@ -58,7 +58,7 @@ history.replaceState(null, '', location.pathname);
 if (action && token) show();
 else if (location.hash === '' && token === null) void showAccount(byId('account'), report);
 else {
-  byId('text').textContent = 'This link is incomplete. Open the link in the mail again.';
+  byId('text').textContent = 'This page needs the link from a mail.';
   byId('text').hidden = false;
 }
 
