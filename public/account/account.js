@@ -49,14 +49,15 @@ const RETRYABLE = new Set([
 
 const byId = (id) => document.getElementById(id);
 
-const parameters = new URLSearchParams(location.hash.slice(1));
+const fragment = location.hash.slice(1);
+const parameters = new URLSearchParams(fragment);
 const token = parameters.get('token');
 const action = Object.hasOwn(ACTIONS, parameters.get('action') ?? '') && ACTIONS[parameters.get('action')];
 // Neither the history nor a copied address keeps the token.
 history.replaceState(null, '', location.pathname);
 
 if (action && token) show();
-else if (location.hash === '' && token === null) void showAccount(byId('account'), report);
+else if (fragment === '') void showAccount(byId('account'), report);
 else {
   byId('text').textContent = 'This page needs the link from a mail.';
   byId('text').hidden = false;
