@@ -20,6 +20,10 @@ describe.each(STORES)('passwords on %s', (store) => {
   afterAll(() => api.stop());
 
   const login = (email: string, password: string) => api.post('/auth/login/', { email, password });
+  const hashOf = async (email: string) => {
+    const sql = 'SELECT password_hash AS hash FROM accounts WHERE email = :email';
+    return (await api.app.get(Queries).all<{ hash: string }>(sql, { email }))[0]!.hash;
+  };
 
   it('are the same in composed and decomposed form, and with other spaces', async () => {
     await api.accounts.register('nfc@example.com', { password: 'caf\u00e9 \u00fcber' });
@@ -45,7 +49,11 @@ describe.each(STORES)('passwords on %s', (store) => {
 
     expect(await login('legacy@example.com', 'wrong')).toBeError('UNAUTHENTICATED');
     expect(await login('legacy@example.com', decomposed)).toHaveStatus(200);
+    const renewed = await hashOf('legacy@example.com');
+    expect(renewed).not.toBe(hash);
     expect(await login('legacy@example.com', 'caf\u00e9 au lait')).toHaveStatus(200);
+    expect(await login('legacy@example.com', decomposed)).toHaveStatus(200);
+    expect(await hashOf('legacy@example.com')).toBe(renewed);
   });
 });
 

@@ -5,7 +5,7 @@ import { textFault } from '../../../common/validation/text.js';
 import { Config } from '../../../config/config.js';
 import { LeakedPasswords } from './leaked-passwords.js';
 import { PasswordStrength } from './password-strength.js';
-import { preparePassword } from './prepare-password.js';
+import { preparePassword } from './passwords.js';
 
 /** In code points, after the password was prepared. */
 export const PASSWORD_LENGTH = { min: 6, max: 1024 };

@@ -3,7 +3,6 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import argon2 from 'argon2';
 import type { Metrics } from '../../../common/ports/metrics.js';
 import { networkOf } from '../../../common/http/client.js';
-import { preparePassword } from './prepare-password.js';
 import { WorkQueue } from './work-queue.js';
 
 /** Parameters of argon2id (RFC 9106): memory in KiB, passes, lanes. */
@@ -77,7 +76,8 @@ export class Passwords {
   }
 
   /**
-   * Whether the password matches the hash, or the text as it was sent does: earlier versions hashed that. Without a hash it returns false, after the same time.
+   * Whether the password matches the hash, or the text as it was sent does: earlier versions hashed that. Without a
+   * hash it returns false, after the same time.
    *
    * @param first runs right before the comparison, and prevents it by throwing
    * @throws AppError `SERVICE_UNAVAILABLE` when too many passwords are waiting
@@ -99,10 +99,20 @@ export class Passwords {
   /** A new hash, if the given one was made with weaker parameters, or of the text as it was sent. */
   async renew(password: string, hash: string): Promise<string | undefined> {
     const prepared = preparePassword(password);
-    if (prepared === password && !argon2.needsRehash(hash, this.cost)) return undefined;
-    return this.queue.run('login', undefined, () => argon2.hash(prepared, this.cost));
+    const mayBeCurrent = !argon2.needsRehash(hash, this.cost);
+    if (mayBeCurrent && prepared === password) return undefined;
+    return this.queue.run('login', undefined, async () =>
+      mayBeCurrent && (await argon2.verify(hash, prepared)) ? undefined : argon2.hash(prepared, this.cost),
+    );
   }
 }
+
+/**
+ * A password in the form in which it is hashed (RFC 8265, OpaqueString): the same password typed on two systems is the
+ * same text. Other spaces become U+0020, and the text is composed (NFC).
+ */
+export const preparePassword = (password: string): string =>
+  password.replaceAll(/\p{Zs}/gu, ' ').normalize('NFC');
 
 const holderAt = (address: string | undefined): string | undefined =>
   address === undefined ? undefined : networkOf(address);
