@@ -1,6 +1,6 @@
 /**
- * Measures what a credential costs: `GET /auth/me/` with an API key compared with an access token, in turn, in many short
- * rounds. With `--before`, the access token is also compared with an earlier version that was built in another folder.
+ * Measures what a credential costs: `GET /auth/me/` with an API key compared with an access token, in turn, in many
+ * short rounds. With `--before`, the access token is also compared with an earlier version that was built in another folder.
  *
  *     npm run bench:credentials [-- --rounds 15 --seconds 1 --store SQLite --before ../earlier]
  */

@@ -4,7 +4,7 @@ import { statementsOf } from './support/statements.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
-/** Titles in no order, some of them equal, with what separates a code point from a UTF-16 unit and from a letter case. */
+/** Titles in no order, some of them equal; code points, UTF-16 units and letter cases would sort them differently. */
 const TITLES = ['b', 'B', 'a', '', '\uFFFD', '😀', 'a', 'é', 'b', 'Z', 'a"\\', 'e\u0301'].map(
   (title) => `${title} post`,
 );

@@ -34,7 +34,7 @@ describe('short reads on shared connections of PostgreSQL', () => {
     return rows.map(({ pid }) => pid);
   };
 
-  /** What waits for a lock longer than a read may on a shared connection, such as reads that run again on another one. */
+  /** What waits for a lock longer than a read may on a shared connection, such as reads that run again elsewhere. */
   const waitingLong = async (): Promise<number> => {
     const { rows } = await observer.query<{ count: number }>(
       `SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database()

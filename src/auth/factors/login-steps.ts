@@ -93,25 +93,21 @@ export class LoginSteps {
 
   private async complete({ mfa_token, code }: SecondStepInput, client: ClientInfo): Promise<Account> {
     const id = hash(mfa_token);
-    const account = await this.ownerOf(id);
-    return this.factors
-      .verify(account, code, client, {
-        wrong: wrongLoginCode,
-        work: async (current) => {
-          // A change of the password voids the token, also a concurrent one.
-          if (current.passwordChangedAt.getTime() !== account.passwordChangedAt.getTime())
-            throw tokenNotValid();
-          const { affected } = await this.challenges.delete({ id });
-          if (affected !== 1) throw tokenNotValid();
-          return current;
-        },
-      })
-      .then(async (current) => {
-        const { id: accountId, emailKey } = current;
-        const attempt = { emailKey, accountId, address: client.address };
-        await runWithoutTrail(() => this.throttle.clear(attempt));
+    const challenged = await this.ownerOf(id);
+    const account = await this.factors.verify(challenged, code, client, {
+      wrong: wrongLoginCode,
+      work: async (current) => {
+        // A change of the password voids the token, also a concurrent one.
+        if (current.passwordChangedAt.getTime() !== challenged.passwordChangedAt.getTime())
+          throw tokenNotValid();
+        const { affected } = await this.challenges.delete({ id });
+        if (affected !== 1) throw tokenNotValid();
         return current;
-      });
+      },
+    });
+    const attempt = { emailKey: account.emailKey, accountId: account.id, address: client.address };
+    await runWithoutTrail(() => this.throttle.clear(attempt));
+    return account;
   }
 
   /**

@@ -26,8 +26,8 @@ export class EmailChanges {
   ) {}
 
   /**
-   * Sends a mail to the new address and one to the old, unless they got one just now. It does not check whether the new address is taken, so that
-   * the response does not reveal accounts.
+   * Sends a mail to the new address and one to the old, unless they got one just now. It does not check whether the new
+   * address is taken, so that the response does not reveal accounts.
    *
    * @throws IncorrectPassword
    * @throws AppError `RATE_LIMITED` after too many wrong passwords

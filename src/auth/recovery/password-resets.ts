@@ -40,8 +40,8 @@ export class PasswordResets {
   }
 
   /**
-   * Sets the password, and ends all logins and API keys; of an account that is not verified, also identities and passkeys, which may be
-   * another person's.
+   * Sets the password, and ends all logins and API keys. An account that is not verified also loses its identities and
+   * passkeys, which may be another person's.
    *
    * @param address of the client
    * @throws AppError `INVALID_CODE`; `VALIDATION_ERROR` for a password that breaks the policy (the token stays usable)

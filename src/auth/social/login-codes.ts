@@ -53,7 +53,8 @@ export class LoginCodes {
   }
 
   /**
-   * The account of a code, if the verifier is the one of its challenge. One statement consumes it: of any number of concurrent attempts, exactly one succeeds.
+   * The account of a code, if the verifier is the one of its challenge. One statement consumes it: of any number of
+   * concurrent attempts, exactly one succeeds.
    */
   async redeem(code: string, codeVerifier: string | undefined): Promise<number | undefined> {
     // SQL, because TypeORM rejects `DELETE … RETURNING` on SQLite.

@@ -33,7 +33,8 @@ export class SocialLinks {
   /**
    * @returns the address of the provider's login page, and the cookie of the flow
    * @throws IncorrectPassword
-   * @throws AppError `FORBIDDEN` without a recent login, or while the e-mail is not verified, and as {@link ProviderClients.authorizationUrl}
+   * @throws AppError `FORBIDDEN` without a recent login, or while the e-mail is not verified, and as
+   * {@link ProviderClients.authorizationUrl}
    */
   async start(
     provider: string,

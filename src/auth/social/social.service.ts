@@ -21,7 +21,10 @@ export interface Callback {
   readonly client: ClientInfo;
 }
 
-/** What a finished login returns: tokens, what the second step needs, the identity that was linked, or the address of the front end. */
+/**
+ * What a finished login returns: tokens, what the second step needs, the identity that was linked, or the address of
+ * the front end.
+ */
 export type Finished =
   TokenPair | SecondStepRequired | { readonly data: IdentityView } | { readonly redirectTo: string };
 

@@ -30,7 +30,7 @@ class ClientSocket extends WebSocket {
     super.send(data, () => done?.());
   }
 
-  /** A frame that is too large or breaks the protocol has closed the connection, with a code (RFC 6455, section 7.4.1). */
+  /** A frame that is too large or breaks the protocol has closed the connection (RFC 6455, section 7.4.1). */
   override emit(event: string | symbol, ...values: any[]): boolean {
     return event === 'error' || super.emit(event, ...values);
   }
