@@ -2,10 +2,9 @@ import { Body, Controller, Delete, Get, HttpCode, HttpStatus, Post, VERSION_NEUT
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Client, type ClientInfo } from '../../common/http/client.js';
 import { SmallBodies } from '../../common/http/json-body.js';
-import { OptionalBody } from '../../common/http/request-of.js';
 import { NoStore } from '../../common/http/route-config.js';
 import { Returns, ReturnsData, Throws } from '../../common/openapi/returns.js';
-import { checkInput } from '../../common/validation/input.pipe.js';
+import { OptionalBody } from '../../common/validation/input.pipe.js';
 import { CurrentAccount, CurrentPrincipal, type Principal } from '../access/index.js';
 import { type Account, TOO_MANY_FAILURES } from '../accounts/index.js';
 import { ChecksPassword, NOT_RECENT, RecentInput } from '../logins/index.js';
@@ -41,10 +40,10 @@ export class FactorsController {
   @HttpCode(HttpStatus.OK)
   async setUp(
     @CurrentPrincipal() caller: Principal,
-    @OptionalBody() body: RecentInput,
+    @OptionalBody(RecentInput) input: RecentInput,
     @Client() client: ClientInfo,
   ): Promise<TotpSetupView> {
-    return this.factors.setUp(caller, await checkInput(RecentInput, body), client);
+    return this.factors.setUp(caller, input, client);
   }
 
   @Post('totp/confirm')

@@ -16,11 +16,10 @@ import type {
 } from '@simplewebauthn/server';
 import { Client, type ClientInfo } from '../../common/http/client.js';
 import { SmallBodies } from '../../common/http/json-body.js';
-import { OptionalBody } from '../../common/http/request-of.js';
 import { NoStore } from '../../common/http/route-config.js';
 import { ReturnsCreated, ReturnsList, ReturnsSchema, Throws } from '../../common/openapi/returns.js';
 import { Created } from '../../common/responses/created.js';
-import { checkInput } from '../../common/validation/input.pipe.js';
+import { OptionalBody } from '../../common/validation/input.pipe.js';
 import { CurrentAccount, CurrentPrincipal, type Principal, Public } from '../access/index.js';
 import { type Account, LAST_WAY, TOO_MANY_FAILURES } from '../accounts/index.js';
 import { ChecksPassword, NOT_RECENT, RecentInput } from '../logins/index.js';
@@ -60,10 +59,10 @@ export class PasskeysController {
   @HttpCode(HttpStatus.OK)
   async options(
     @CurrentPrincipal() caller: Principal,
-    @OptionalBody() body: RecentInput,
+    @OptionalBody(RecentInput) input: RecentInput,
     @Client() client: ClientInfo,
   ): Promise<PublicKeyCredentialCreationOptionsJSON> {
-    return this.passkeys.options(caller, await checkInput(RecentInput, body), client);
+    return this.passkeys.options(caller, input, client);
   }
 
   @Post()
@@ -91,10 +90,10 @@ export class PasskeysController {
   async remove(
     @CurrentPrincipal() caller: Principal,
     @Param('id') id: string,
-    @OptionalBody() body: RecentInput,
+    @OptionalBody(RecentInput) input: RecentInput,
     @Client() client: ClientInfo,
   ): Promise<void> {
-    await this.passkeys.remove(caller, id, await checkInput(RecentInput, body), client);
+    await this.passkeys.remove(caller, id, input, client);
   }
 
   @Post('login/options')

@@ -20,8 +20,7 @@ import { SmallBodies } from '../../common/http/json-body.js';
 import { NoStore } from '../../common/http/route-config.js';
 import { Client, type ClientInfo } from '../../common/http/client.js';
 import { Returns, ReturnsMessage, ReturnsSchema, Throws } from '../../common/openapi/returns.js';
-import { checkInput } from '../../common/validation/input.pipe.js';
-import { OptionalBody } from '../../common/http/request-of.js';
+import { OptionalBody } from '../../common/validation/input.pipe.js';
 import { Idempotent } from '../../idempotency/idempotent.js';
 import { CurrentAccount, CurrentPrincipal, type Principal, Public } from '../access/index.js';
 import {
@@ -136,10 +135,10 @@ export class AccountsController {
   @HttpCode(HttpStatus.NO_CONTENT)
   async delete(
     @CurrentPrincipal() caller: Principal,
-    @OptionalBody() input: DeleteAccountInput,
+    @OptionalBody(DeleteAccountInput) input: DeleteAccountInput,
     @Client() client: ClientInfo,
   ): Promise<void> {
-    await this.deletions.delete(caller, await checkInput(DeleteAccountInput, input), client);
+    await this.deletions.delete(caller, input, client);
   }
 
   @Post('change-password')

@@ -5,7 +5,7 @@ import { NoStore } from '../../common/http/route-config.js';
 import { Client, type ClientInfo } from '../../common/http/client.js';
 import { Returns, ReturnsMessage, Throws } from '../../common/openapi/returns.js';
 import { MESSAGES } from '../../common/errors/messages.js';
-import { OptionalBody } from '../../common/http/request-of.js';
+import { OptionalBody } from '../../common/validation/input.pipe.js';
 import {
   CurrentAccount,
   CurrentPrincipal,

@@ -12,8 +12,7 @@ import {
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Client, type ClientInfo } from '../../common/http/client.js';
-import { OptionalBody } from '../../common/http/request-of.js';
-import { checkInput } from '../../common/validation/input.pipe.js';
+import { OptionalBody } from '../../common/validation/input.pipe.js';
 import { SmallBodies } from '../../common/http/json-body.js';
 import { NoStore } from '../../common/http/route-config.js';
 import { Returns, ReturnsList, Throws } from '../../common/openapi/returns.js';
@@ -58,10 +57,10 @@ export class IdentitiesController {
   async unlink(
     @CurrentPrincipal() caller: Principal,
     @Param('id') id: string,
-    @OptionalBody() body: RecentInput,
+    @OptionalBody(RecentInput) input: RecentInput,
     @Client() client: ClientInfo,
   ): Promise<void> {
-    await this.links.remove(caller, id, await checkInput(RecentInput, body), client);
+    await this.links.remove(caller, id, input, client);
   }
 
   @Post('social/:provider/link')
@@ -79,16 +78,11 @@ export class IdentitiesController {
   async link(
     @CurrentPrincipal() caller: Principal,
     @Param('provider') provider: string,
-    @OptionalBody() body: RecentInput,
+    @OptionalBody(RecentInput) input: RecentInput,
     @Client() client: ClientInfo,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AuthorizationView> {
-    const { url, cookie } = await this.links.start(
-      provider,
-      caller,
-      await checkInput(RecentInput, body),
-      client,
-    );
+    const { url, cookie } = await this.links.start(provider, caller, input, client);
     this.cookie.write(reply, cookie);
     return { authorization_url: url };
   }

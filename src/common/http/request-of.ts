@@ -2,7 +2,7 @@ import { type GqlContextType, GqlExecutionContext } from '@nestjs/graphql';
 import type { FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 import proxyAddr from '@fastify/proxy-addr';
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { ExecutionContext } from '@nestjs/common';
 
 /** The request of a handler's call, over REST and GraphQL; over WebSocket, the one that opened the connection. */
 export function requestOf(context: ExecutionContext): FastifyRequest {
@@ -72,11 +72,3 @@ export function rememberAddress(upgrade: IncomingMessage, address: string): void
 
 /** The client's address of an upgrade request; of another server than the application's, the socket's address. */
 const upgradeAddress: AddressOf = (upgrade) => addresses.get(upgrade) ?? ofConnection(upgrade);
-
-/**
- * The body of a request; an absent one is `{}`. It passes no pipe: validate it with
- * `checkInput()`.
- */
-export const OptionalBody = createParamDecorator(
-  (_: unknown, context: ExecutionContext): unknown => requestOf(context).body ?? {},
-);

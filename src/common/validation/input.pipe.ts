@@ -1,5 +1,7 @@
 import {
   type ArgumentMetadata,
+  createParamDecorator,
+  type ExecutionContext,
   Injectable,
   Optional,
   type Type,
@@ -10,6 +12,7 @@ import {
 import { ModuleRef } from '@nestjs/core';
 import { getMetadataStorage } from 'class-validator';
 import { AppError, type FieldError } from '../errors/errors.js';
+import { requestOf } from '../http/request-of.js';
 import { type FurtherRules, furtherRulesOf } from './further-rules.js';
 
 const OPTIONS: ValidationPipeOptions = {
@@ -108,6 +111,19 @@ export function checkInput<T extends object>(metatype: Type<T>, value: unknown):
 }
 
 const pipe = new InputPipe();
+
+/**
+ * The body of a request, for a handler whose body may be absent: that is `{}`, which `@Body()` would reject. Name the
+ * class of the input, `@OptionalBody(RecentInput)`: without one, the body is not validated.
+ *
+ * @throws AppError `VALIDATION_ERROR`
+ */
+export const OptionalBody = createParamDecorator(
+  (metatype: Type<object> | undefined, context: ExecutionContext): unknown => {
+    const { body = {} } = requestOf(context);
+    return metatype ? checkInput(metatype, body) : body;
+  },
+);
 
 /** A body with more members and elements in all is large. */
 const LARGE = 1000;
