@@ -1,16 +1,15 @@
 import { createPrivateKey } from 'node:crypto';
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import type { Config, PasswordPolicyMode } from './config.js';
+import type { Config } from './config.js';
 import { developmentSecret } from './development-secret.js';
 import { readSecretFiles } from './secret-files.js';
 import { misspeltSettings } from './misspelt-settings.js';
 import { mailFaults, mailSettings, toMail } from './load-mail.js';
 import { socialFaults, socialSettings, toSocialClients } from './load-social.js';
-import { loadStoreConfig, type StoreConfig, storeSettings, toStore } from './load-store.js';
-import { oneOf, parse, text, unusable, wholeNumber } from './settings.js';
-
-const JWT_SECRET_BYTES = 32;
+import { commandSettings, JWT_SECRET_MISSING, toCommandConfig } from './load-command-config.js';
+import { storeSettings, toStore } from './load-store.js';
+import { isBaseUrl, oneOf, parse, text, unusable, wholeNumber } from './settings.js';
 
 const list = (isItem: (value: string) => boolean, error: string) =>
   text()
@@ -18,10 +17,6 @@ const list = (isItem: (value: string) => boolean, error: string) =>
     .refine((items) => items.every(isItem), { error });
 
 const isOrigin = (value: string) => URL.canParse(value) && new URL(value).origin === value;
-
-/** The address may be extended with a path. */
-const isBaseUrl = (value: string) =>
-  URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) && !/[?#]/.test(value);
 
 /** Web pages, and apps with a custom scheme. */
 const isTarget = (value: string) =>
@@ -34,9 +29,6 @@ function isNetwork(value: string): boolean {
   if (version === 0 || more.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
-
-/** An address that a path is appended to, without credentials. */
-const isServiceUrl = (value: string) => isBaseUrl(value) && new URL(value).username === '';
 
 const privateKey = () =>
   text().refine(isP256, {
@@ -53,61 +45,6 @@ function isP256(pem: string): boolean {
   }
 }
 
-const encryptionKey = () =>
-  text()
-    .refine((value) => /^[A-Za-z0-9+/]{43}=$/.test(value), {
-      error: 'must be 32 bytes in base64 (openssl rand -base64 32)',
-    })
-    .transform((value) => Buffer.from(value, 'base64'));
-
-const signingKey = () =>
-  text().refine((secret) => Buffer.byteLength(secret) >= JWT_SECRET_BYTES, {
-    error: `must be at least ${JWT_SECRET_BYTES} bytes long`,
-  });
-
-/** The rules for passwords, for the service and the account command. */
-const passwordSettings = z.object({
-  NODE_ENV: oneOf(['development', 'test', 'production']).default('development'),
-  PASSWORD_POLICY: oneOf(['length', 'strict']).optional(),
-  PASSWORD_BREACH_URL: text()
-    .refine(isServiceUrl, {
-      error: 'must be the address of a range service, such as https://api.pwnedpasswords.com/range',
-    })
-    .optional(),
-});
-
-const auditSettings = z.object({ AUDIT_RETENTION_DAYS: wholeNumber(1, 36_500).default(365) });
-
-const loginSettings = z.object({
-  LOGIN_MAX_DAYS: wholeNumber(1, 3650).default(90),
-  REQUIRE_VERIFIED_EMAIL: oneOf(['on', 'off']).default('off'),
-});
-
-/** The keys that the command `account -- reencrypt` uses. */
-const keySettings = z.object({
-  JWT_SECRET: signingKey().optional(),
-  JWT_SECRET_PREVIOUS: signingKey().optional(),
-  ENCRYPTION_KEY: encryptionKey().optional(),
-  ENCRYPTION_KEY_PREVIOUS: encryptionKey().optional(),
-});
-
-/** The address of the service. */
-const addressSettings = z.object({
-  PUBLIC_URL: text()
-    .refine(isBaseUrl, { error: 'must be the address of this service, such as https://api.example.com' })
-    .optional(),
-  HOST: text().default('127.0.0.1'),
-  PORT: wholeNumber(0, 65_535).default(3000),
-});
-
-const commandSettings = z.object({
-  ...passwordSettings.shape,
-  ...auditSettings.shape,
-  ...loginSettings.shape,
-  ...keySettings.shape,
-  ...addressSettings.shape,
-});
-
 const settings = z.object({
   ...storeSettings.shape,
   ...commandSettings.shape,
@@ -117,8 +54,6 @@ const settings = z.object({
     .optional(),
   METRICS_PORT: wholeNumber(0, 65_535).optional(),
   WRITE_ACCESS: oneOf(['open', 'authenticated', 'staff']).optional(),
-  JWT_SECRET: signingKey().optional(),
-  JWT_SECRET_PREVIOUS: signingKey().optional(),
   JWT_PRIVATE_KEY: privateKey().optional(),
   JWT_PRIVATE_KEY_PREVIOUS: privateKey().optional(),
   REGISTRATION: oneOf(['open', 'closed']).default('open'),
@@ -177,8 +112,6 @@ const settings = z.object({
 
 const NAMES = [...Object.keys(settings.shape), ...Object.keys(socialSettings.shape)];
 
-const JWT_SECRET_MISSING = 'JWT_SECRET must be set when NODE_ENV is production';
-
 const WRITE_ACCESS_MISSING =
   'WRITE_ACCESS must be set when NODE_ENV is production: who may change data is open (everyone), ' +
   'authenticated (every account) or staff';
@@ -220,6 +153,7 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
   if (!env || faults.length > 0) throw unusable(faults);
 
   return Object.freeze<Config>({
+    ...toCommandConfig(env),
     production: env.NODE_ENV === 'production',
     host: env.HOST,
     port: env.PORT,
@@ -228,24 +162,15 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
     migrateAtStart: env.MIGRATE === 'auto',
     writeAccess: env.WRITE_ACCESS ?? 'open',
     jwtSecret: env.JWT_SECRET ?? developmentSecret(env.DATA_DIR),
-    jwtSecretPrevious: env.JWT_SECRET_PREVIOUS,
     jwtPrivateKey: env.JWT_PRIVATE_KEY,
     jwtPrivateKeyPrevious: env.JWT_PRIVATE_KEY_PREVIOUS,
-    encryptionKey: env.ENCRYPTION_KEY,
-    encryptionKeyPrevious: env.ENCRYPTION_KEY_PREVIOUS,
-    passwordPolicy: toPasswordPolicy(env),
     refreshReuse: env.REFRESH_REUSE ?? (env.NODE_ENV === 'production' ? 'revoke' : 'refuse'),
-    loginMaxDays: env.LOGIN_MAX_DAYS,
     registrationOpen: env.REGISTRATION === 'open',
-    passwordBreachUrl: env.PASSWORD_BREACH_URL?.replace(/\/$/, ''),
-    publicUrl: publicUrlOf(env),
     social: Object.freeze({ clients, redirect: env.SOCIAL_LOGIN_REDIRECT }),
     mail: toMail(env, { production: env.NODE_ENV === 'production', directory: env.DATA_DIR }),
     accountLinksUrl: env.ACCOUNT_LINKS_URL,
-    requireVerifiedEmail: env.REQUIRE_VERIFIED_EMAIL === 'on',
     trustedProxies: Object.freeze(env.TRUST_PROXY),
     corsOrigins: env.CORS_ORIGINS ? Object.freeze(env.CORS_ORIGINS) : '*',
-    auditRetentionDays: env.AUDIT_RETENTION_DAYS,
     idempotencyMaxBytes: env.IDEMPOTENCY_MAX_MB * 1024 * 1024,
     eventsRetentionDays: env.EVENTS_RETENTION_DAYS,
     webhooksAllowPrivate:
@@ -259,11 +184,6 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
     drainDelay: env.DRAIN_DELAY_MS,
     warnings: Object.freeze(misspelt),
   });
-}
-
-function publicUrlOf({ PUBLIC_URL, HOST, PORT }: z.infer<typeof addressSettings>): string {
-  const url = PUBLIC_URL ?? `http://${isIP(HOST) === 6 ? `[${HOST}]` : HOST}:${PORT}`;
-  return url.replace(/\/$/, '');
 }
 
 const toTracing = (env: z.infer<typeof settings>): Config['tracing'] =>
@@ -300,49 +220,3 @@ function toGraphqlSettings(env: z.infer<typeof settings>): Config['graphql'] {
     }),
   });
 }
-
-/** The settings of the modules that commands use. */
-export type CommandConfig = StoreConfig &
-  Pick<
-    Config,
-    | 'passwordPolicy'
-    | 'passwordBreachUrl'
-    | 'auditRetentionDays'
-    | 'publicUrl'
-    | 'loginMaxDays'
-    | 'requireVerifiedEmail'
-    | 'jwtSecret'
-    | 'jwtSecretPrevious'
-    | 'encryptionKey'
-    | 'encryptionKeyPrevious'
-  >;
-
-/** Reads only these, so that most commands need no secrets of the service. @throws ConfigError */
-export function loadCommandConfig(variables: NodeJS.ProcessEnv): CommandConfig {
-  const store = loadStoreConfig(variables);
-  const { environment } = readSecretFiles(variables);
-  const { data, faults } = parse(commandSettings, environment);
-  if (!data) throw unusable(faults);
-  return {
-    ...store,
-    passwordPolicy: toPasswordPolicy(data),
-    passwordBreachUrl: data.PASSWORD_BREACH_URL?.replace(/\/$/, ''),
-    auditRetentionDays: data.AUDIT_RETENTION_DAYS,
-    publicUrl: publicUrlOf(data),
-    loginMaxDays: data.LOGIN_MAX_DAYS,
-    requireVerifiedEmail: data.REQUIRE_VERIFIED_EMAIL === 'on',
-    // Few commands need it, and the others must run without it.
-    get jwtSecret(): string {
-      if (data.JWT_SECRET !== undefined) return data.JWT_SECRET;
-      if (data.NODE_ENV === 'production') throw unusable([JWT_SECRET_MISSING]);
-      return developmentSecret(environment['DATA_DIR'] || './data');
-    },
-    jwtSecretPrevious: data.JWT_SECRET_PREVIOUS,
-    encryptionKey: data.ENCRYPTION_KEY,
-    encryptionKeyPrevious: data.ENCRYPTION_KEY_PREVIOUS,
-  };
-}
-
-/** Outside of production, only the length is checked, so that people can try the service out. */
-const toPasswordPolicy = (env: z.infer<typeof passwordSettings>): PasswordPolicyMode =>
-  env.PASSWORD_POLICY ?? (env.NODE_ENV === 'production' ? 'strict' : 'length');

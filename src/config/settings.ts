@@ -14,6 +14,10 @@ export const wholeNumber = (min: number, max: number) =>
 export const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
   z.enum(values, { error: `must be one of ${values.join(', ')}` });
 
+/** An address that may be extended with a path. */
+export const isBaseUrl = (value: string): boolean =>
+  URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) && !/[?#]/.test(value);
+
 /** Validates settings by a schema. An empty variable counts as absent. @returns an error for each invalid setting */
 export function parse<T extends z.ZodType>(schema: T, environment: NodeJS.ProcessEnv) {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));

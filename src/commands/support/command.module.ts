@@ -6,7 +6,7 @@ import { AccountData } from '../../common/retention/account-data.js';
 import { Purger } from '../../common/retention/purger.js';
 import { Config } from '../../config/config.js';
 import { ConfigModule } from '../../config/config.module.js';
-import type { CommandConfig } from '../../config/load-config.js';
+import type { CommandConfig } from '../../config/load-command-config.js';
 import { DatabaseModule } from '../../database/database.module.js';
 
 /**

@@ -3,7 +3,7 @@ import type { INestApplicationContext, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { explainStartFailure } from '../../common/server/start-failure.js';
-import { loadCommandConfig } from '../../config/load-config.js';
+import { loadCommandConfig } from '../../config/load-command-config.js';
 import { describeStore, loadStoreConfig, type StoreConfig } from '../../config/load-store.js';
 import { isMissing } from '../../database/data-source.js';
 import { migrate } from '../../database/migrate.js';
