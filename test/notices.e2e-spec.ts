@@ -1,10 +1,16 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Secret, TOTP } from 'otpauth';
 import { Queries } from '../src/database/queries.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
+import { runCommand } from './support/command.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
 import { STORES } from './support/stores.js';
 
 const MINUTE = 61_000;
+
+/** The settings of a command that uses the database of a service. */
+const placeOf = ({ config: { store } }: TestApi): Record<string, string> =>
+  store.kind === 'sqlite' ? { DATA_DIR: store.directory } : { DATABASE_URL: store.url };
 
 describe.each(STORES)('notices on %s', (store) => {
   let api: TestApi;
@@ -57,6 +63,30 @@ describe.each(STORES)('notices on %s', (store) => {
     expect(await ask('second@example.com')).toHaveStatus(202);
     expect(await ask('third@example.com')).toHaveStatus(202);
     expect(await notices()).toBe(1);
+  });
+
+  it('tell the owner of what an operator has changed', async () => {
+    const headers = await register('lost@example.com');
+    const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
+    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+    expect(await api.post('/auth/mfa/totp/confirm/', { code }, headers)).toHaveStatus(200);
+    const account = (parameters: string[], input: string) =>
+      runCommand('account', parameters, { environment: { ...placeOf(api), ...mails.settings }, input });
+    const logIn = () => api.post('/auth/login/', { email: 'lost@example.com', password: PASSWORD });
+
+    const kept = await account(['reset-mfa', '--email', 'lost@example.com'], 'no\n');
+    expect(kept.code).not.toBe(0);
+    expect((await logIn()).body).toHaveProperty('mfa_token');
+    const reset = await account(['reset-mfa', '--email', 'lost@example.com'], 'y\n');
+    expect(reset).toEqual({ code: 0, output: expect.stringContaining('Take the second factor') });
+    expect((await logIn()).body).toHaveProperty('access');
+    await mails.nextWith('lost@example.com', 'Two-step login is off');
+
+    const password = 'another password';
+    expect((await account(['reset-password', 'lost@example.com'], `${password}\n`)).code).toBe(0);
+    await mails.nextWith('lost@example.com', 'Your password was changed');
+    expect((await account(['change-email', 'lost@example.com', 'found@example.com'], '')).code).toBe(0);
+    await mails.nextWith('lost@example.com', 'Your e-mail address was changed');
   });
 
   it('are sent to verified addresses only', async () => {

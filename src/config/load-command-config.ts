@@ -2,7 +2,8 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { Config, PasswordPolicyMode } from './config.js';
 import { developmentSecret } from './development-secret.js';
-import { loadStoreConfig, type StoreConfig } from './load-store.js';
+import { mailSettings, toMail } from './load-mail.js';
+import { loadStoreConfig, type StoreConfig, storeSettings } from './load-store.js';
 import { readSecretFiles } from './secret-files.js';
 import { isBaseUrl, oneOf, parse, text, unusable, wholeNumber } from './settings.js';
 
@@ -25,6 +26,8 @@ const signingKey = () =>
 
 /** What the service and its commands have in common, besides the store. */
 export const commandSettings = z.object({
+  ...mailSettings.shape,
+  DATA_DIR: storeSettings.shape.DATA_DIR,
   NODE_ENV: oneOf(['development', 'test', 'production']).default('development'),
   PASSWORD_POLICY: oneOf(['length', 'strict']).optional(),
   PASSWORD_BREACH_URL: text()
@@ -59,6 +62,7 @@ type CommandFields = Pick<
   | 'publicUrl'
   | 'loginMaxDays'
   | 'requireVerifiedEmail'
+  | 'mail'
   | 'jwtSecretPrevious'
   | 'encryptionKey'
   | 'encryptionKeyPrevious'
@@ -80,7 +84,7 @@ export function loadCommandConfig(variables: NodeJS.ProcessEnv): CommandConfig {
     get jwtSecret(): string {
       if (data.JWT_SECRET !== undefined) return data.JWT_SECRET;
       if (data.NODE_ENV === 'production') throw unusable([JWT_SECRET_MISSING]);
-      return developmentSecret(environment['DATA_DIR'] || './data');
+      return developmentSecret(data.DATA_DIR);
     },
   };
 }
@@ -92,6 +96,7 @@ export const toCommandConfig = (env: CommandEnvironment): CommandFields => ({
   publicUrl: publicUrlOf(env),
   loginMaxDays: env.LOGIN_MAX_DAYS,
   requireVerifiedEmail: env.REQUIRE_VERIFIED_EMAIL === 'on',
+  mail: toMail(env, { production: env.NODE_ENV === 'production', directory: env.DATA_DIR }),
   jwtSecretPrevious: env.JWT_SECRET_PREVIOUS,
   encryptionKey: env.ENCRYPTION_KEY,
   encryptionKeyPrevious: env.ENCRYPTION_KEY_PREVIOUS,

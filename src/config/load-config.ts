@@ -5,7 +5,7 @@ import type { Config } from './config.js';
 import { developmentSecret } from './development-secret.js';
 import { readSecretFiles } from './secret-files.js';
 import { misspeltSettings } from './misspelt-settings.js';
-import { mailFaults, mailSettings, toMail } from './load-mail.js';
+import { mailFaults } from './load-mail.js';
 import { socialFaults, socialSettings, toSocialClients } from './load-social.js';
 import { commandSettings, JWT_SECRET_MISSING, toCommandConfig } from './load-command-config.js';
 import { storeSettings, toStore } from './load-store.js';
@@ -48,7 +48,6 @@ function isP256(pem: string): boolean {
 const settings = z.object({
   ...storeSettings.shape,
   ...commandSettings.shape,
-  ...mailSettings.shape,
   SOCIAL_LOGIN_REDIRECT: text()
     .refine(isTarget, { error: 'must be an address such as https://app.example.com/welcome, without #' })
     .optional(),
@@ -167,7 +166,6 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
     refreshReuse: env.REFRESH_REUSE ?? (env.NODE_ENV === 'production' ? 'revoke' : 'refuse'),
     registrationOpen: env.REGISTRATION === 'open',
     social: Object.freeze({ clients, redirect: env.SOCIAL_LOGIN_REDIRECT }),
-    mail: toMail(env, { production: env.NODE_ENV === 'production', directory: env.DATA_DIR }),
     accountLinksUrl: env.ACCOUNT_LINKS_URL,
     trustedProxies: Object.freeze(env.TRUST_PROXY),
     corsOrigins: env.CORS_ORIGINS ? Object.freeze(env.CORS_ORIGINS) : '*',

@@ -5,18 +5,18 @@ import { Repository } from 'typeorm';
 import { Clock } from '../common/ports/clock.js';
 import { AppError } from '../common/errors/errors.js';
 import { Config } from '../config/config.js';
-import { MailSender } from './mail-sender.js';
 import { OutboxMail } from './outbox-mail.entity.js';
 
 /** Before the first attempt, in milliseconds; up to as much is added. */
 const DELAY = 100;
 
-/** Records mails in the transaction of their cause. They are sent after the commit. */
+/** Records mails in the transaction of their cause. The service sends them after the commit; commands only record. */
 @Injectable()
 export class MailOutbox {
+  private readonly listeners: (() => void)[] = [];
+
   constructor(
     @InjectRepository(OutboxMail) private readonly mails: Repository<OutboxMail>,
-    private readonly sender: MailSender,
     private readonly clock: Clock,
     private readonly config: Config,
   ) {}
@@ -29,6 +29,11 @@ export class MailOutbox {
   /** @throws AppError `SERVICE_UNAVAILABLE` when mail is not configured */
   requireOpen(): void {
     if (!this.isOpen) throw new AppError('SERVICE_UNAVAILABLE', 'This service has no mail server configured');
+  }
+
+  /** @param listener is called when a mail has been recorded, in the unit of work that may still fail */
+  onRecorded(listener: () => void): void {
+    this.listeners.push(listener);
   }
 
   /**
@@ -51,6 +56,6 @@ export class MailOutbox {
       nextAttemptAt,
       createdAt: now,
     });
-    this.sender.wake();
+    for (const listener of this.listeners) listener();
   }
 }

@@ -8,6 +8,7 @@ import {
 } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import type { MailComposer } from './mail-message.js';
+import { MailOutbox } from './mail-outbox.js';
 import { type ClaimedMail, MailQueue } from './mail-queue.js';
 import { describeMailError, MailTransport } from './mail-transport.js';
 
@@ -42,7 +43,10 @@ export class MailSender implements OnApplicationBootstrap, BeforeApplicationShut
     private readonly queue: MailQueue,
     private readonly transport: MailTransport,
     private readonly config: Config,
-  ) {}
+    outbox: MailOutbox,
+  ) {
+    outbox.onRecorded(() => this.wake());
+  }
 
   /** Registers the composer of a kind of mails. */
   register<Data>(kind: string, composer: MailComposer<Data>): void {

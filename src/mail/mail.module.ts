@@ -13,16 +13,16 @@ import { OutboxMail } from './outbox-mail.entity.js';
 /** The mails that wait. Nothing in it sends, so commands may use it. */
 @Module({
   imports: [TypeOrmModule.forFeature([OutboxMail])],
-  providers: [MailQueue],
-  exports: [MailQueue, TypeOrmModule],
+  providers: [MailOutbox, MailQueue],
+  exports: [MailOutbox, MailQueue, TypeOrmModule],
 })
 export class MailQueueModule {}
 
 /** Mails: recorded in transactions, sent in the background. It depends on no module that sends mail. */
 @Module({
   imports: [MailQueueModule],
-  providers: [MailOutbox, MailSender, MailTransport],
-  exports: [MailOutbox, MailQueueModule, MailSender],
+  providers: [MailSender, MailTransport],
+  exports: [MailQueueModule, MailSender],
 })
 export class MailModule {
   constructor(database: Database, metrics: Metrics, clock: Clock) {

@@ -102,7 +102,6 @@ export class MailServer {
     return this.arrived.filter(({ envelope }) => envelope.to.includes(address));
   }
 
-  /** Waits for the next mail to an address, and returns each mail once. */
   /** The next mail to an address with this subject. */
   async nextWith(address: string, subject: string): Promise<ParsedMail> {
     for (;;) {
@@ -111,6 +110,7 @@ export class MailServer {
     }
   }
 
+  /** Waits for the next mail to an address, and returns each mail once. */
   async next(address: string): Promise<ParsedMail> {
     const index = this.returned.get(address) ?? 0;
     await until(`a mail has arrived for ${address}`, () => this.to(address).length > index);

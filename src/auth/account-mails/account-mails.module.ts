@@ -5,17 +5,18 @@ import { Purger } from '../../common/retention/purger.js';
 import { MailModule, MailQueue, MailQueueModule } from '../../mail/index.js';
 import { AccountsModule } from '../accounts/index.js';
 import { AccountLinks } from './account-links.js';
+import { AccountLetters } from './account-letters.js';
 import { AccountMails, mailOwnersOf } from './account-mails.js';
 import { AccountToken } from './account-token.entity.js';
 import { AccountTokens } from './account-tokens.js';
 import { MailLimit } from './mail-limit.entity.js';
 import { MailLimits } from './mail-limits.js';
 
-/** What is stored about mails to the owners of accounts. Nothing in it sends, so commands may use it. */
+/** Records mails to the owners of accounts, and their tokens. Nothing in it sends, so commands may use it. */
 @Module({
   imports: [TypeOrmModule.forFeature([AccountToken, MailLimit]), AccountsModule, MailQueueModule],
-  providers: [AccountTokens, MailLimits],
-  exports: [AccountTokens, MailLimits],
+  providers: [AccountMails, AccountTokens, MailLimits],
+  exports: [AccountMails, AccountTokens, MailLimits],
 })
 export class AccountTokensModule {
   constructor(purger: Purger, accountData: AccountData, mails: MailQueue) {
@@ -25,10 +26,10 @@ export class AccountTokensModule {
   }
 }
 
-/** Mails to the owners of accounts, and the tokens in these mails. */
+/** Mails to the owners of accounts: recorded, written and sent. */
 @Module({
   imports: [AccountsModule, AccountTokensModule, MailModule],
-  providers: [AccountLinks, AccountMails],
-  exports: [AccountMails, AccountTokensModule, MailModule],
+  providers: [AccountLinks, AccountLetters],
+  exports: [AccountTokensModule, MailModule],
 })
 export class AccountMailsModule {}

@@ -1,18 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import {
-  type MailAttempt,
-  type MailMessage,
-  MailOutbox,
-  MailQueue,
-  MailSender,
-  templates,
-} from '../../mail/index.js';
-import { type Account, AccountsService, emailKey } from '../accounts/index.js';
-import { AccountLinks } from './account-links.js';
-import { AccountTokens } from './account-tokens.js';
+import { MailOutbox, MailQueue, type templates } from '../../mail/index.js';
+import { type Account, emailKey } from '../accounts/index.js';
 
 /** What the outbox stores of a mail until it is sent. */
-interface MailData {
+export interface MailData {
   readonly accountId: number;
   /** The recipient. */
   readonly email: string;
@@ -21,30 +12,22 @@ interface MailData {
   readonly passwordChangedAt: string;
 }
 
+/** What the outbox stores of a notice. */
+export interface NoticeData {
+  readonly email: string;
+  readonly notice: templates.Notice;
+}
+
 /**
- * The mails about accounts. They are recorded in the unit of work of the request; the recipient is decided
- * when the mail is sent, so that a request takes the same time whether or not there is an account.
+ * Records the mails about accounts, in the unit of work of the request. `AccountLetters` decides the recipient when the
+ * mail is sent, so that a request takes the same time whether or not there is an account.
  */
 @Injectable()
 export class AccountMails {
   constructor(
     private readonly outbox: MailOutbox,
-    private readonly accounts: AccountsService,
-    private readonly tokens: AccountTokens,
-    private readonly links: AccountLinks,
     private readonly queue: MailQueue,
-    sender: MailSender,
-  ) {
-    sender.register('verify-email', (data: MailData, attempt) => this.composeVerification(data, attempt));
-    sender.register('change-email', (data: MailData, attempt) => this.composeChange(data, attempt));
-    sender.register('change-email-notice', async ({ email }: Pick<MailData, 'email'>) =>
-      letter(email, templates.emailChangeRequested()),
-    );
-    sender.register('notice', async ({ email, notice }: { email: string; notice: templates.Notice }) =>
-      letter(email, templates.notice(notice)),
-    );
-    sender.register('reset-password', ({ email }: MailData, attempt) => this.composeReset(email, attempt));
-  }
+  ) {}
 
   /** Sends a confirmation link to the address of the account. */
   async verifyEmail(account: Account): Promise<void> {
@@ -94,54 +77,7 @@ export class AccountMails {
     await this.queue.discard([owner], kind);
     await this.outbox.add(kind, owner, data);
   }
-
-  private async composeVerification(
-    { accountId, email }: MailData,
-    attempt: MailAttempt,
-  ): Promise<MailMessage | undefined> {
-    const token = await this.tokens.issue(
-      accountId,
-      'verify-email',
-      email,
-      (account) => account.email === email && !account.isEmailVerified && attempt.isCurrent(),
-    );
-    if (token === undefined) return undefined;
-    return letter(email, templates.verifyEmail(this.links.to('verify-email', token)));
-  }
-
-  private async composeChange(data: MailData, attempt: MailAttempt): Promise<MailMessage | undefined> {
-    const { accountId, email, accountEmail, passwordChangedAt } = data;
-    const owner = await this.accounts.findByEmail(email);
-    if (owner && owner.id !== accountId) return letter(owner.email, templates.emailTaken());
-    const token = await this.tokens.issue(
-      accountId,
-      'change-email',
-      email,
-      (account) =>
-        account.email === accountEmail &&
-        account.passwordChangedAt.toISOString() === passwordChangedAt &&
-        attempt.isCurrent(),
-    );
-    if (token === undefined) return undefined;
-    return letter(email, templates.changeEmail(this.links.to('change-email', token)));
-  }
-
-  private async composeReset(email: string, attempt: MailAttempt): Promise<MailMessage | undefined> {
-    const account = await this.accounts.findByEmail(email);
-    if (!account) return undefined;
-    // Sends to the stored address: another spelling may be another mailbox.
-    const { id, email: address } = account;
-    const isSame = (current: Account) => current.email === address && attempt.isCurrent();
-    const token = await this.tokens.issue(id, 'reset-password', address, isSame);
-    if (token === undefined) return undefined;
-    return letter(address, templates.resetPassword(this.links.to('reset-password', token)));
-  }
 }
-
-const letter = (address: string, content: Omit<MailMessage, 'to'>): MailMessage => ({
-  to: { address },
-  ...content,
-});
 
 /** The owners of waiting mails about an account, as the outbox stores them. */
 export const mailOwnersOf = ({ id, email }: Pick<Account, 'id' | 'email'>): string[] => [

@@ -5,7 +5,7 @@ import { auditAccount } from '../../common/ports/audit-trail.js';
 import { AppError } from '../../common/errors/errors.js';
 import { isDuplicate } from '../../database/failures.js';
 import { Transactions } from '../../database/transactions.js';
-import { AccountTokens } from '../account-mails/index.js';
+import { AccountMails, AccountTokens } from '../account-mails/index.js';
 import { Account, AccountsService, normalizeNewEmail, PasswordPolicy, Passwords } from '../accounts/index.js';
 import { Logins } from '../logins/index.js';
 import { ApiKeys } from '../api-keys/index.js';
@@ -36,6 +36,7 @@ export class AccountAdmin {
     private readonly policy: PasswordPolicy,
     private readonly logins: Logins,
     private readonly tokens: AccountTokens,
+    private readonly mails: AccountMails,
     private readonly removal: AccountRemoval,
     private readonly factors: SecondFactors,
     private readonly passkeys: Passkeys,
@@ -92,10 +93,12 @@ export class AccountAdmin {
     await this.policy.check('password', password, seen);
     const passwordHash = await this.passwords.hash(password);
     await this.transactions.run(async () => {
-      await this.accounts.setPasswordHash((await this.accounts.lock(seen.id)) ?? seen, passwordHash);
+      const account = (await this.accounts.lock(seen.id)) ?? seen;
+      await this.accounts.setPasswordHash(account, passwordHash);
       await this.logins.endAll(seen.id);
       await this.tokens.endAll(seen.id);
       await this.apiKeys.removeAll(seen.id);
+      await this.mails.notify(account, 'password-changed');
     });
     return seen;
   }
@@ -117,8 +120,10 @@ export class AccountAdmin {
     try {
       return await this.transactions.run(async () => {
         // Otherwise a mail that is being sent to the old address could still contain a valid token.
-        if (!(await this.accounts.lock(id))) throw notFound(email);
+        const before = await this.accounts.lock(id);
+        if (!before) throw notFound(email);
         await this.tokens.endAll(id);
+        await this.mails.notify(before, 'email-changed');
         return this.accounts.setEmail(id, address);
       });
     } catch (error) {
@@ -128,12 +133,15 @@ export class AccountAdmin {
   }
 
   /** Takes the second factor and all passkeys of an account away, for a person who has lost them. */
-  resetFactors(email: string): Promise<Account> {
+  async resetFactors(email: string): Promise<Account> {
+    const { id } = await this.find(email);
     return this.transactions.run(async () => {
-      const account = await this.find(email);
-      await this.accounts.lock(account.id);
-      await this.factors.remove(account.id);
-      await this.passkeys.removeAll(account.id);
+      const account = await this.accounts.lock(id);
+      if (!account) throw notFound(email);
+      if (account.hasSecondFactor) await this.mails.notify(account, 'factor-removed');
+      if ((await this.passkeys.count(id)) > 0) await this.mails.notify(account, 'passkey-removed');
+      await this.factors.remove(id);
+      await this.passkeys.removeAll(id);
       return account;
     });
   }
