@@ -2,12 +2,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AccountsService } from '../src/auth/accounts/index.js';
 import { TokensService } from '../src/auth/tokens/index.js';
-import { Database } from '../src/database/database.js';
 import { Queries } from '../src/database/queries.js';
 import { Transactions } from '../src/database/transactions.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
+import { untilBlocked } from './support/until-blocked.js';
 
 const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, n) => make(n)));
@@ -90,19 +90,6 @@ describe.each(STORES)('races of accounts on %s', (store) => {
     }
   });
 
-  /** Waits until a write waits for another transaction. */
-  const untilBlocked = () =>
-    until('a write waits', async () => {
-      const database = api.app.get(Database);
-      if (store === 'SQLite')
-        return database.pools().some(({ name, pending }) => name === 'writer' && pending > 0);
-      const [row] = await database.monitor<{ n: number | string }>(
-        `SELECT count(*) AS n FROM pg_stat_activity
-         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      return Number(row!.n) > 0;
-    });
-
   const client = { address: '127.0.0.1', agent: '' };
 
   /** Registers an account, and returns functions that store a login of it and change its password. */
@@ -140,7 +127,7 @@ describe.each(STORES)('races of accounts on %s', (store) => {
       await open();
       start();
       // The change must wait for this transaction. Without the wait, it would complete.
-      await Promise.race([changed, outside(untilBlocked)]);
+      await Promise.race([changed, outside(() => untilBlocked(api, store))]);
     });
 
     expect(await changed).toHaveStatus(200);

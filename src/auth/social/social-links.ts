@@ -59,15 +59,11 @@ export class SocialLinks {
   async finish(provider: string, sid: string, { subject }: SocialProfile): Promise<SocialIdentity> {
     if (!isSubject(subject)) throw new AppError('UNAUTHENTICATED', 'The provider did not send a user id');
     const accountId = await this.logins.ownerOf(sid);
-    if (accountId === undefined) {
-      throw new AppError(
-        'UNAUTHENTICATED',
-        'The login that started the linking has ended; log in and start again',
-      );
-    }
+    if (accountId === undefined) throw loginEnded();
     auditAccount(accountId);
     return this.identities.link(accountId, { provider, subject }, async (account) => {
-      await this.logins.requireOpen(sid);
+      // It may have ended meanwhile; the account is locked now.
+      if ((await this.logins.ownerOf(sid)) === undefined) throw loginEnded();
       await this.mails.notify(account, 'identity-added');
     });
   }
@@ -83,3 +79,6 @@ export class SocialLinks {
     );
   }
 }
+
+const loginEnded = (): AppError =>
+  new AppError('UNAUTHENTICATED', 'The login that started the linking has ended; log in and start again');

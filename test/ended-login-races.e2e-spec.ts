@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Secret, TOTP } from 'otpauth';
+import { AccountsService, Passwords } from '../src/auth/accounts/index.js';
+import { Logins } from '../src/auth/logins/index.js';
+import { UnverifiedAccounts } from '../src/auth/profile/unverified-accounts.js';
+import { Queries } from '../src/database/queries.js';
+import { Transactions } from '../src/database/transactions.js';
+import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
+import { Authenticator } from './support/authenticator.js';
+import { MailServer } from './support/mail-server.js';
+import { Google } from './support/social/google.js';
+import { Visitor } from './support/social/visitor.js';
+import { STORES } from './support/stores.js';
+import { startDuring } from './support/until-blocked.js';
+
+const PUBLIC_URL = 'https://api.example.com';
+
+describe.each(STORES)('a call whose login ends while it is under way, on %s', (store) => {
+  let api: TestApi;
+  let google: Google;
+  let id: number;
+  let email: string;
+  let headers: Record<string, string>;
+  let count = 0;
+  beforeAll(async () => {
+    google = await Google.start(`${PUBLIC_URL}/auth/social/google/callback/`);
+    api = await startApi(store, { ...google.settings, PUBLIC_URL });
+  });
+  beforeEach(async () => {
+    email = `ended${++count}@example.com`;
+    id = (await api.accounts.register(email)).id;
+    await api.accounts.admin().verifyEmail(email);
+    headers = bearer((await api.accounts.login(email)).access);
+    // Otherwise, the mail would be what waits for the account.
+    await api.mailsSent('verify-email');
+  });
+  afterAll(async () => {
+    await api.stop();
+    await google.stop();
+  });
+
+  const accounts = () => api.app.get(AccountsService, { strict: false });
+  const endLogins = async () => {
+    await accounts().lock(id);
+    await api.app.get(Logins, { strict: false }).endAll(id);
+  };
+  const codeOf = (secret: string) => new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+  const setUp = async (): Promise<string> => (await api.post('/auth/mfa/totp/', {}, headers)).body.secret;
+  const factors = async () => {
+    const again = bearer((await api.accounts.login(email)).access);
+    const read = async (path: string) => (await api.get(path, again)).body.data;
+    const { totp, passkeys } = await read('/auth/mfa/');
+    return [totp, passkeys, (await read('/auth/api-keys/')).length, (await read('/auth/identities/')).length];
+  };
+
+  it('turns no second factor on', async () => {
+    const code = codeOf(await setUp());
+    const confirm = () => api.post('/auth/mfa/totp/confirm/', { code }, headers);
+    expect(await startDuring([api, store], endLogins, confirm)).toBeError('TOKEN_NOT_VALID');
+    expect(await factors()).toEqual([false, 0, 0, 0]);
+  });
+
+  it('adds no passkey', async () => {
+    const { body: options } = await api.post('/auth/passkeys/options/', {}, headers);
+    const response = new Authenticator(PUBLIC_URL).create(options);
+    const add = () => api.post('/auth/passkeys/', { response }, headers);
+    expect(await startDuring([api, store], endLogins, add)).toBeError('TOKEN_NOT_VALID');
+    expect(await factors()).toEqual([false, 0, 0, 0]);
+  });
+
+  it('creates no API key', async () => {
+    const create = () => api.post('/auth/api-keys/', { name: 'Late', scope: 'write' }, headers);
+    expect(await startDuring([api, store], endLogins, create)).toBeError('TOKEN_NOT_VALID');
+    expect(await factors()).toEqual([false, 0, 0, 0]);
+  });
+
+  it('links no identity', async () => {
+    const login = `late${count}`;
+    google.people[login] = { email: `${login}@example.org`, email_verified: true, name: 'Ada' };
+    const started = await api.post('/auth/social/google/link/', {}, headers);
+    const visitor = new Visitor(api);
+    const callback = await visitor.logInAt(started.body.authorization_url, login);
+    const [cookie] = started.headers['set-cookie']!.split(';');
+    const link = () => visitor.get(callback, { cookie: cookie! });
+    expect(await startDuring([api, store], endLogins, link)).toBeError('UNAUTHENTICATED');
+    expect(await factors()).toEqual([false, 0, 0, 0]);
+  });
+
+  it('completes no second step after a change of the password', async () => {
+    const { recovery_codes: recovery } = (
+      await api.post('/auth/mfa/totp/confirm/', { code: codeOf(await setUp()) }, headers)
+    ).body;
+    const { mfa_token } = (await api.post('/auth/login/', { email, password: PASSWORD })).body;
+    const passwordHash = await api.app.get(Passwords, { strict: false }).hash('another password');
+    const change = async () => {
+      await accounts().setPasswordHash((await accounts().lock(id))!, passwordHash);
+    };
+    const complete = () => api.post('/auth/login/', { mfa_token, code: recovery[0] });
+    expect(await startDuring([api, store], change, complete)).toBeError('TOKEN_NOT_VALID');
+  });
+});
+
+describe.each(STORES)('the purge of accounts that never verified their e-mail, on %s', (store) => {
+  it('keeps one that has just become a superuser', async () => {
+    const mails = await MailServer.start();
+    const api = await startApi(store, { ...mails.settings, REQUIRE_VERIFIED_EMAIL: 'on' });
+    const { id } = await api.accounts.register('late@example.com');
+    await api.mailsSent('verify-email');
+    api.moveClock(8 * 24 * 3600_000);
+    const promote = async () => {
+      await api.app.get(AccountsService, { strict: false }).lock(id);
+      await api.app
+        .get(Transactions)
+        .execute('UPDATE accounts SET is_superuser = :yes WHERE id = :id', { yes: 1, id });
+    };
+
+    const purge = () => api.app.get(UnverifiedAccounts, { strict: false }).removeExpired();
+    await startDuring([api, store], promote, purge);
+
+    expect(await api.app.get(Queries).all('SELECT id FROM accounts')).toHaveLength(1);
+    await api.stop();
+    await mails.stop();
+  });
+});
