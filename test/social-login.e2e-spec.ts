@@ -407,7 +407,7 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
   });
 
   it('redirects with an mfa_token, and no code, if the account has a second factor', async () => {
-    const { secret, headers } = await withFactor('twostep');
+    const secret = await withFactor('twostep');
     const reply = await new Visitor(api).logIn('google', 'twostep');
     const { searchParams } = new URL(reply.headers['location']!);
     expect([...searchParams.keys()]).toEqual(['from', 'mfa_token']);
@@ -415,7 +415,6 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
     const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp });
     const step = { mfa_token: searchParams.get('mfa_token'), code };
     expect((await api.post('/auth/login/', step)).body).toHaveProperty('access');
-    expect(headers).toBeDefined();
   });
 
   async function withFactor(login: string) {
@@ -424,7 +423,7 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
     const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
     const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
     expect(await api.post('/auth/mfa/totp/confirm/', { code }, headers)).toHaveStatus(200);
-    return { secret, headers };
+    return secret as string;
   }
 
   it('rejects any other code', async () => {
