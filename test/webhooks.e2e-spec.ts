@@ -584,7 +584,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     };
     for (let n = 0; n < 20; n++) await api.users.create();
 
-    for (const { path } of responding) await receiver.at(path, 20);
+    for (const { path } of responding) await receiver.at(path, 20, 60_000);
     const states = await deliveries(hanging[0]!);
     expect(states.filter(({ status }) => status === 'delivered')).toEqual([]);
     receiver.behaviour = respond(204);

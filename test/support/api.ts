@@ -60,7 +60,7 @@ export const PASSWORD = 'correct horse';
 export class TestApi {
   readonly posts = {
     create: async (fields: Partial<Post> = {}): Promise<Post> =>
-      (await this.post('/v1/posts', { title: 'A title', content: 'Some content', ...fields })).body.data,
+      created(await this.post('/v1/posts', { title: 'A title', content: 'Some content', ...fields })),
     get: async (id: number): Promise<Post> => (await this.get(`/v1/posts/${id}`)).body.data,
     count: async (): Promise<number> => (await this.get('/v1/posts')).body.meta.total,
     /** Creates posts of another author than the default one of REST, oldest first, one second apart. */
@@ -79,7 +79,7 @@ export class TestApi {
 
   readonly users = {
     create: async (fields: Partial<User> = {}): Promise<User> =>
-      (await this.post('/v2/users', { name: 'A name', ...fields })).body.data,
+      created(await this.post('/v2/users', { name: 'A name', ...fields })),
     get: async (id: string | number): Promise<User> => (await this.get(`/v2/users/${id}`)).body.data,
   };
 
@@ -191,6 +191,12 @@ export function sessionOf({ headers, body }: Reply): Session {
 }
 
 export const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+
+/** The created resource. */
+function created({ status, text, body }: Reply): any {
+  if (status !== 201) throw new Error(`Nothing was created: ${status} ${text}`);
+  return body.data;
+}
 
 const DEFAULT_MODULES: readonly Type[] = [QuickPasswordsModule];
 
