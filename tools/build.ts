@@ -21,7 +21,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { parseCommandLine } from '../src/commands/support/command-line.ts';
 import { CHECKSUMS_FILE, checksumsOfSources } from '../src/database/migrations/checksums.ts';
 import { renderGuides } from './render-guides.ts';
-import { toOpenApi30 } from './to-openapi-3-0.ts';
+import { forMode, toOpenApi30 } from './served-openapi.ts';
 
 /** Files of other packages that are served from here, because pages load nothing from other hosts. */
 const VENDOR = {
@@ -37,7 +37,7 @@ const VENDOR = {
 parseCommandLine('Usage: npm run build');
 
 for (const [from, to] of Object.entries(VENDOR)) put(`public/${to}`, readFileSync(`node_modules/${from}`));
-for (const [file, document] of compactReferences()) put(`public/reference/${file}`, Buffer.from(document));
+for (const [file, document] of servedReferences()) put(`public/reference/${file}`, Buffer.from(document));
 for (const [file, html] of renderGuides()) put(`public/guides/${file}`, Buffer.from(html));
 
 for (const file of globSync('public/**/*.{js,css,json,svg}')) compress(file);
@@ -71,13 +71,17 @@ try {
   for (const folder of [made, old]) rmSync(folder, { recursive: true, force: true });
 }
 
-/** The committed reference without indentation, and the same in the older version of OpenAPI. */
-function compactReferences(): Map<string, string> {
-  const document = JSON.parse(readFileSync('public/openapi.json', 'utf8'));
-  return new Map([
-    ['openapi.json', JSON.stringify(document)],
-    ['openapi-3.0.json', JSON.stringify(toOpenApi30(document))],
-  ]);
+/** The committed reference as the service sends it: for each mode, without indentation, also as OpenAPI 3.0. */
+function servedReferences(): Map<string, string> {
+  const committed = readFileSync('public/openapi.json', 'utf8');
+  const versions = (['open', 'accounts'] as const).flatMap((mode) => {
+    const document = forMode(JSON.parse(committed), mode);
+    return [
+      [`${mode}/openapi.json`, JSON.stringify(document)],
+      [`${mode}/openapi-3.0.json`, JSON.stringify(toOpenApi30(document))],
+    ] as const;
+  });
+  return new Map(versions);
 }
 
 /** Writes compressed copies next to a file, which the service sends to clients that accept them. */

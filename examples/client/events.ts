@@ -10,7 +10,7 @@ import createClient from 'openapi-fetch';
 import type { components, paths } from './api.d.ts';
 import { dataOf, printErrors, RejectedRequest } from './results.ts';
 
-type Event = components['schemas']['Event'];
+type Event = components['schemas']['CloudEvent'];
 
 const { positionals, values } = parseArgs({ options: { help: { type: 'boolean' } }, allowPositionals: true });
 if (values.help) {

@@ -1,3 +1,5 @@
+import type { Type } from '@nestjs/common';
+
 /** The form of a column in a view: unchanged, as text (the ids of version 2), JSON text as JSON, or as a time. */
 export type ExportedColumn = 'value' | 'text' | 'json' | 'moment';
 
@@ -23,6 +25,8 @@ interface Definition<Change extends string> {
   readonly changes: readonly Change[];
   /** Whether only the owner of a resource and staff may read it, see `@OwnerAccess()`. */
   readonly isPrivate?: boolean;
+  /** The class of the view, for the reference. */
+  readonly view?: Type;
   /** The columns of the view, for changes by SQL; see `EventOutbox.change`. */
   readonly columns?: Readonly<Record<string, ExportedColumn>>;
 }
@@ -41,12 +45,21 @@ export class EventsOf<Change extends string = string> {
   private readonly resource: string;
   private readonly changes: readonly Change[];
   private readonly columns: Readonly<Record<string, ExportedColumn>>;
+  private readonly view: Type | undefined;
 
-  constructor({ resource, collection = '', changes, isPrivate = false, columns = {} }: Definition<Change>) {
+  constructor({
+    resource,
+    collection = '',
+    changes,
+    isPrivate = false,
+    view,
+    columns = {},
+  }: Definition<Change>) {
     this.resource = resource;
     this.collection = collection;
     this.changes = changes;
     this.isPrivate = isPrivate;
+    this.view = view;
     this.columns = columns;
   }
 
@@ -76,6 +89,11 @@ export class EventsOf<Change extends string = string> {
       isPrivate: this.isPrivate,
       ownerId,
     };
+  }
+
+  /** The class of the data of a type; of a deleted resource, and without a view, only its id is known. */
+  viewOf(type: string): Type | undefined {
+    return type === `${this.resource}.deleted` ? undefined : this.view;
   }
 
   /** The columns of the view after a change. */

@@ -1,10 +1,10 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type Type } from '@nestjs/common';
 import type { EventsOf } from './define-events.js';
 
 /** The types of events that modules have registered. */
 @Injectable()
 export class EventTypes {
-  private readonly definitions = new Map<string, { readonly isPrivate: boolean }>();
+  private readonly definitions = new Map<string, EventsOf>();
 
   register(definition: EventsOf): void {
     for (const type of definition.types) this.definitions.set(type, definition);
@@ -16,6 +16,16 @@ export class EventTypes {
 
   has(type: string): boolean {
     return this.definitions.has(type);
+  }
+
+  /** The classes of the data of events. */
+  get views(): Type[] {
+    return this.all.map((type) => this.viewOf(type)).filter((view) => view !== undefined);
+  }
+
+  /** The class of the data of a type, if it has one. */
+  viewOf(type: string): Type | undefined {
+    return this.definitions.get(type)?.viewOf(type);
   }
 
   isPrivate(type: string): boolean {

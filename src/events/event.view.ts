@@ -1,11 +1,11 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { JsonText } from '../common/http/json-text.js';
-import { TimestampProperty } from '../common/openapi/properties.js';
+import { EventTypeProperty, TimestampProperty } from '../common/openapi/properties.js';
 import type { ListedEvent } from './event-store.js';
 import { eventId } from './stored-event.js';
 
 /** An event for clients (CloudEvents 1.0, JSON format). */
-@ApiSchema({ name: 'Event' })
+@ApiSchema({ name: 'CloudEvent' })
 export class EventView {
   @ApiProperty({ type: 'string', enum: ['1.0'] })
   readonly specversion!: '1.0';
@@ -16,7 +16,7 @@ export class EventView {
   @ApiProperty({ description: 'The address of this service.', example: 'https://api.example.com' })
   readonly source!: string;
 
-  @ApiProperty({ example: 'post.created' })
+  @EventTypeProperty()
   readonly type!: string;
 
   @ApiProperty({ description: 'The path of the resource.', example: '/v1/posts/7' })

@@ -6,7 +6,7 @@ import type { Account } from '../auth/accounts/index.js';
 import { CarriesJsonText } from '../common/http/json-text.js';
 import type { QueryParameters } from '../common/http/query.js';
 import { EventStream, NoStore } from '../common/http/route-config.js';
-import { ReturnsCursorPage, ReturnsText, Throws } from '../common/openapi/returns.js';
+import { ReturnsCursorPage, ReturnsStream, Throws } from '../common/openapi/returns.js';
 import { CursorQuery, LimitQuery, QueryParameter } from '../common/openapi/queries.js';
 import type { CursorPage } from '../common/pagination/page.js';
 import { EventFeed } from './event-feed.js';
@@ -21,6 +21,20 @@ const TypesQuery = (): MethodDecorator =>
   });
 
 const ID = '5f1d7c8e9a0b-42';
+
+const STREAM = `Server-sent events. The stream begins with \`retry: 2000\`, the milliseconds after which a client
+reconnects. Each event has \`id\`, \`event\` (its type) and \`data\` (a \`CloudEvent\`). A comment (\`:\`) every 10 seconds
+shows that the connection is alive.
+
+\`\`\`text
+retry: 2000
+
+id: ${ID}
+event: post.deleted
+data: {"specversion":"1.0","id":"${ID}","source":"https://api.example.com","type":"post.deleted", …}
+
+:
+\`\`\``;
 
 @ApiTags('Events')
 @Controller({ path: 'events', version: '1' })
@@ -60,7 +74,7 @@ export class EventsController {
     description: 'The event to continue after; without it, the stream starts with the next event.',
     schema: { type: 'string', examples: [ID] },
   })
-  @ReturnsText('text/event-stream', 'Server-sent events: `id`, `event` (the type) and `data`, an `Event`.')
+  @ReturnsStream(EventView, 'text/event-stream', STREAM)
   @Throws('INVALID_CURSOR', 'EVENTS_EXPIRED')
   @EventStream()
   @NoStore()

@@ -1,10 +1,11 @@
 import { defineEvents } from '../events/index.js';
-import { ORDER_COLUMNS, ORDERS_PATH } from './order.view.js';
+import { ORDER_COLUMNS, ORDERS_PATH, OrderView } from './order.view.js';
 
 export const ORDER_EVENTS = defineEvents({
   resource: 'order',
   collection: ORDERS_PATH,
   changes: ['created'],
   isPrivate: true,
+  view: OrderView,
   columns: ORDER_COLUMNS,
 });

@@ -73,8 +73,9 @@ export function postFilter({ authorId, status, q }: PostCriteria): PostFilter {
 /** The reference of the parameters that {@link listPosts} reads. */
 export const FilterQuery = (): MethodDecorator =>
   applyDecorators(
-    QueryParameter('status', `${POST_STATUSES.join(' or ')}; any other value returns an empty list.`, {
+    QueryParameter('status', 'Any other value returns an empty list.', {
       type: 'string',
+      enum: POST_STATUSES,
     }),
     QueryParameter('q', 'Text that the title or the content contains, in any letter case.', {
       type: 'string',
@@ -83,12 +84,14 @@ export const FilterQuery = (): MethodDecorator =>
 
 export const SortQuery = (): MethodDecorator =>
   applyDecorators(
-    QueryParameter('sort_by', 'created_at, title or views; any other value means created_at.', {
+    QueryParameter('sort_by', 'Any other value means created_at.', {
       type: 'string',
+      enum: SORT_COLUMNS,
       default: 'created_at',
     }),
-    QueryParameter('sort_dir', 'ASC or DESC, in any letter case; any other value means DESC.', {
+    QueryParameter('sort_dir', 'In any letter case; any other value means DESC.', {
       type: 'string',
+      enum: ['ASC', 'DESC'],
       default: 'DESC',
     }),
   );

@@ -3,9 +3,11 @@ import type { INestApplication, Type } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { ERRORS } from '../common/errors/errors.js';
 import { PROBLEM_TYPE } from '../common/errors/problem.js';
+import { EVENT_TYPE, WEBHOOK_EVENT_TYPE } from '../common/openapi/properties.js';
 import type { Success } from '../common/openapi/returns.js';
+import { EventTypes } from '../events/index.js';
 import {
-  ERROR,
+  ERROR_RESPONSE,
   EXAMPLES,
   HEADERS,
   idParameter,
@@ -13,15 +15,22 @@ import {
   IF_NONE_MATCH,
   keyParameter,
   NOT_MODIFIED,
-  PROBLEM,
+  PROBLEM_DETAILS,
 } from './components.js';
-import { findHandlers, type Handler, operationId } from './handlers.js';
+import { findHandlers, type Handler, handlerKey, operationId } from './handlers.js';
 import { type DeclaredError, errorsOf, SAFE, securityOf } from './declared-errors.js';
+import { describeWebhooks } from './webhooks.js';
 
 const BEARER =
   'The `access` token of `POST /auth/login/`, valid for 30 minutes. `POST /auth/register/` creates an account.';
 
 type Json = Record<string, any>;
+
+/**
+ * Marks operations that look at no credentials while `WRITE_ACCESS` is `open`: whether they are `required` or
+ * `optional` otherwise. The build writes a reference for each case.
+ */
+const UNLESS_OPEN = 'x-credentials-unless-open';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
@@ -42,14 +51,25 @@ export async function buildDocument(app: INestApplication): Promise<OpenAPIObjec
     .addTag('Orders', 'Orders, created once for each idempotency key')
     .addTag('Events', 'Changes, as a feed or as a stream')
     .addTag('Webhooks', 'Endpoints that receive events')
+    .addTag('Audit', 'Who changed what')
     .addTag('Accounts', 'Accounts, tokens, sessions, social login and recovery')
     .addTag('Health', 'For load balancers and orchestrators')
     .addCookieAuth('session', { type: 'apiKey', in: 'cookie' }, 'session')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-CSRF-Token' }, 'csrf')
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: BEARER }, 'bearer')
     .build();
-  const document = SwaggerModule.createDocument(app, base, { operationIdFactory: operationId }) as Json;
   const handlers = findHandlers(app);
+  const byOperation = new Map<string, Handler>();
+  const types = app.get(EventTypes, { strict: false });
+  const document = SwaggerModule.createDocument(app, base, {
+    operationIdFactory: (controller, method, version) => {
+      const id = operationId(controller, method, version);
+      byOperation.set(id, handlers.get(handlerKey(controller, method))!);
+      return id;
+    },
+    extraModels: types.views,
+  }) as Json;
+  const schemas = ((document['components'] ??= {}).schemas ??= {}) as Json;
 
   document['paths'] = Object.fromEntries(
     Object.entries(document['paths'] as Json).map(([path, item]) => [documentedPath(path), item]),
@@ -57,18 +77,27 @@ export async function buildDocument(app: INestApplication): Promise<OpenAPIObjec
   for (const [path, item] of Object.entries(document['paths'] as Json)) {
     for (const method of METHODS.filter((name) => name in item)) {
       const operation = item[method] as Json;
-      await complete(
-        operation,
-        { path, method },
-        handlers.get(operation['operationId'].replace(/_v\d+$/, ''))!,
-      );
+      const handler = byOperation.get(operation['operationId'])!;
+      await complete(operation, { path, method }, handler);
+      const { success, otherError } = handler;
+      Object.assign(schemas, success?.named, otherError && { [otherError.name]: otherError.schema });
     }
   }
-  for (const { properties = {} } of Object.values<Json>(document['components']?.schemas ?? {})) {
-    for (const [name, schema] of Object.entries<Json>(properties)) addExample(name, schema);
+  Object.assign(schemas, {
+    [EVENT_TYPE]: { type: 'string', enum: types.all },
+    [WEBHOOK_EVENT_TYPE]: { type: 'string', enum: [...types.all, '*'] },
+    ErrorResponse: ERROR_RESPONSE,
+    ProblemDetails: PROBLEM_DETAILS,
+  });
+  document['webhooks'] = describeWebhooks(types, schemas);
+  for (const { properties = {} } of Object.values<Json>(schemas)) {
+    for (const [name, schema] of Object.entries<Json>(properties)) {
+      addExample(name, schema);
+      // Nest writes the reference to an enum as the only schema of an `allOf`.
+      if (schema['allOf']?.length === 1) properties[name] = schema['allOf'][0];
+    }
   }
-  Object.assign((document['components'] ??= {}), { headers: HEADERS });
-  Object.assign((document['components'].schemas ??= {}), { Error: ERROR, Problem: PROBLEM });
+  document['components'].headers = HEADERS;
   return document as OpenAPIObject;
 }
 
@@ -101,6 +130,11 @@ function waysToAuthenticate(handler: Handler, method: string): Json[] {
   ];
 }
 
+function credentialsUnlessOpen({ access }: Handler, method: string): 'optional' | 'required' | undefined {
+  if (access === 'optional') return 'optional';
+  return access === 'owner' || (access === 'write' && !SAFE.has(method)) ? 'required' : undefined;
+}
+
 /** Account paths are documented with a trailing slash; all paths work with and without one. */
 const documentedPath = (path: string): string => (path.startsWith('/auth/') ? `${path}/` : path);
 
@@ -121,6 +155,8 @@ async function complete(
   const body = operation['requestBody'] as Json | undefined;
   const input = inputOf(handler, body);
   operation['security'] = waysToAuthenticate(handler, method);
+  const unlessOpen = credentialsUnlessOpen(handler, method);
+  if (unlessOpen) operation[UNLESS_OPEN] = unlessOpen;
   if (input) body!['required'] ??= true;
 
   // The status that Nest's Swagger module derives from the method and `@HttpCode()`.
@@ -145,15 +181,18 @@ async function complete(
 
 function successesOf(handler: Handler, status: number): Json {
   const { success, redirection } = handler;
-  const response = { description: 'Success', ...(success && { content: contentOf(success) }) };
+  const response = {
+    description: success?.description ?? 'Success',
+    ...(success && { content: contentOf(success) }),
+  };
   return {
     ...((success ?? redirection === undefined) && { [status]: withHeaders(response, status, handler) }),
     ...(redirection !== undefined && { 302: withHeaders({ description: redirection }, 302) }),
   };
 }
 
-const contentOf = ({ schema, types }: Success): Json =>
-  Object.fromEntries(types.map((type) => [type, { schema }]));
+const contentOf = ({ schema, types, example }: Success): Json =>
+  Object.fromEntries(types.map((type) => [type, { schema, ...(example !== undefined && { example }) }]));
 
 /** The class of a body: the parameter that the schema is named after. */
 function inputOf({ parameters, input }: Handler, body: Json | undefined): Type | undefined {
@@ -162,8 +201,8 @@ function inputOf({ parameters, input }: Handler, body: Json | undefined): Type |
 }
 
 function errorResponse(declared: readonly DeclaredError[], { otherError }: Handler, status: number): Json {
-  const schema = { $ref: '#/components/schemas/Error' };
-  const other = otherError?.status === status ? otherError.schema : undefined;
+  const schema = { $ref: '#/components/schemas/ErrorResponse' };
+  const other = otherError?.status === status && { $ref: `#/components/schemas/${otherError.name}` };
   const byCode = Object.entries(Object.groupBy(declared, ({ code }) => code));
   // The first message of a code has its name; further ones are `NOT_FOUND_2` and so on.
   const examples = byCode.flatMap(([code, ofCode]) =>
@@ -176,20 +215,19 @@ function errorResponse(declared: readonly DeclaredError[], { otherError }: Handl
         schema: other ? { anyOf: [other, schema] } : schema,
         examples: Object.fromEntries(examples),
       },
-      [PROBLEM_TYPE]: { schema: { $ref: '#/components/schemas/Problem' } },
+      [PROBLEM_TYPE]: { schema: { $ref: '#/components/schemas/ProblemDetails' } },
     },
   };
 }
 
 function withHeaders(response: Json, status: number, handler?: Handler): Json {
   const text = JSON.stringify(response);
-  const isPage = text.includes('"has_next"') || text.includes('PageMeta');
   const names = [
     'X-Request-ID',
     (status === 201 || status === 302) && 'Location',
     handler?.hasTag && 'ETag',
     handler?.hasTag && 'Cache-Control',
-    isPage && 'Link',
+    handler?.success?.hasLinks && 'Link',
     handler !== undefined && handler.idempotencyKey !== 'none' && 'Idempotent-Replayed',
     status === 401 && 'WWW-Authenticate',
     (status === 429 || status === 503 || text.includes('IDEMPOTENCY_KEY_IN_USE')) && 'Retry-After',

@@ -100,7 +100,7 @@ const FIELD_ERRORS: Json = {
 };
 
 /** The body of an error. */
-export const ERROR: Json = {
+export const ERROR_RESPONSE: Json = {
   type: 'object',
   required: ['error'],
   additionalProperties: false,
@@ -119,7 +119,7 @@ export const ERROR: Json = {
 };
 
 /** The body of an error for clients that accept `application/problem+json` (RFC 9457). */
-export const PROBLEM: Json = {
+export const PROBLEM_DETAILS: Json = {
   type: 'object',
   required: ['type', 'title', 'status', 'detail', 'instance', 'code'],
   additionalProperties: false,

@@ -2,7 +2,6 @@ import type { Type } from '@nestjs/common';
 import { type Access, OUT_OF_SCOPE } from '../auth/access/index.js';
 import { INVALID_IF_MATCH } from '../common/responses/if-match.js';
 import { AppError, type ErrorCode, ERRORS, type FieldError } from '../common/errors/errors.js';
-import { AMBIGUOUS } from '../common/server/ambiguous-request.js';
 import { MESSAGES } from '../common/errors/messages.js';
 import { checkInput } from '../common/validation/input.pipe.js';
 import type { Handler } from './handlers.js';
@@ -46,8 +45,9 @@ export async function errorsOf(handler: Handler, call: Call): Promise<DeclaredEr
   const codes: ErrorCode[] = [];
   if (hasId) codes.push('INVALID_ID');
   if (hasBody) codes.push('PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
+  // Every path rejects what is no valid HTTP; an operation lists only what its own rules cause.
   const readsStrictly = hasBody && !handler.anyContentType;
-  codes.push('MALFORMED_REQUEST');
+  if (readsStrictly || handler.hasPrecondition) codes.push('MALFORMED_REQUEST');
   if (call.isLimited) codes.push('RATE_LIMITED');
   if (handler.hasPrecondition) codes.push('PRECONDITION_FAILED');
   if (handler.idempotencyKey === 'required') codes.push('MISSING_IDEMPOTENCY_KEY');
@@ -78,9 +78,7 @@ export async function errorsOf(handler: Handler, call: Call): Promise<DeclaredEr
 }
 
 function messageOf(code: ErrorCode, handler: Handler, readsStrictly: boolean): string {
-  if (code === 'MALFORMED_REQUEST' && !readsStrictly) {
-    return handler.hasPrecondition ? INVALID_IF_MATCH : AMBIGUOUS.coding;
-  }
+  if (code === 'MALFORMED_REQUEST' && !readsStrictly) return INVALID_IF_MATCH;
   const isCompressed = code === 'UNSUPPORTED_MEDIA_TYPE' && handler.anyContentType;
   return isCompressed ? 'The body must not be compressed' : MESSAGES[code as keyof typeof MESSAGES];
 }

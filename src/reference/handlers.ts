@@ -42,11 +42,13 @@ export interface Handler {
   readonly details: boolean;
 }
 
-/** Ids of operations, from which tools derive names: `Posts_create_v1`. */
+/** Ids of operations, from which tools derive names: `Posts_create_v1`. A version in the class name is left out. */
 export const operationId = (controller: string, method: string, version?: string): string =>
-  [controller.replace(/Controller$/, ''), method, version].filter(Boolean).join('_');
+  [controller.replace(/(V\d+)?Controller$/, ''), method, version].filter(Boolean).join('_');
 
-/** The handlers of the application, by their operation id without the version. */
+export const handlerKey = (controller: string, method: string): string => `${controller}.${method}`;
+
+/** The handlers of the application, by {@link handlerKey}. */
 export function findHandlers(app: INestApplication): Map<string, Handler> {
   const reflector = app.get(Reflector);
   const scanner = new MetadataScanner();
@@ -55,7 +57,7 @@ export function findHandlers(app: INestApplication): Map<string, Handler> {
     for (const { metatype } of controllers.values()) {
       const type = metatype as Type;
       for (const name of scanner.getAllMethodNames(type.prototype)) {
-        handlers.set(operationId(type.name, name), describe(reflector, type, name));
+        handlers.set(handlerKey(type.name, name), describe(reflector, type, name));
       }
     }
   }

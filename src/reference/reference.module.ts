@@ -5,8 +5,8 @@ import { readPage, sendHtml, serveFiles } from '../site/pages.js';
 import { Config } from '../config/config.js';
 
 /**
- * Serves the committed reference of the REST API as `/openapi.json`, the same as `/openapi-3.0.json` (`npm run build`
- * creates both files), and `/docs`, which displays it.
+ * Serves the committed reference of the REST API as `/openapi.json`, as it holds for `WRITE_ACCESS`, the same as
+ * `/openapi-3.0.json` (`npm run build` creates the files), and `/docs`, which displays it.
  */
 @Module({})
 export class ReferenceModule implements OnModuleInit {
@@ -19,7 +19,8 @@ export class ReferenceModule implements OnModuleInit {
     // An application context has no HTTP server.
     const fastify = this.host.httpAdapter?.getInstance<FastifyInstance>();
     if (!fastify) return;
-    serveFiles(fastify, 'reference', '/', 'no-cache');
+    const mode = this.config.writeAccess === 'open' ? 'open' : 'accounts';
+    serveFiles(fastify, `reference/${mode}`, '/', 'no-cache');
     serveFiles(fastify, 'docs', '/docs/');
     const page = readPage('docs/index.html', '/docs', this.config.graphql.playground);
     fastify.get('/docs', (_, reply) => sendHtml(reply, page));

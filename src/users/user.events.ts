@@ -1,10 +1,11 @@
 import { defineEvents } from '../events/index.js';
-import { USER_COLUMNS } from './user.view.js';
+import { USER_COLUMNS, UserView } from './user.view.js';
 
 /** As in version 2 of users. */
 export const USER_EVENTS = defineEvents({
   resource: 'user',
   collection: '/v2/users',
   changes: ['created', 'updated', 'deleted'],
+  view: UserView,
   columns: USER_COLUMNS,
 });

@@ -59,7 +59,7 @@ export class UsersV1Controller {
   @Get()
   @ApiOperation({ summary: 'Lists users' })
   @PageQuery(100)
-  @ReturnsSchema(USER_LIST_V1)
+  @ReturnsSchema('UserListV1', USER_LIST_V1)
   @UseInterceptors(ResourceHeadersInterceptor)
   async list(@Query() query: QueryParameters): Promise<UserListV1> {
     const { data, meta } = await this.users.list(PageRequest.from(query, PAGE_DEFAULTS));

@@ -1,4 +1,5 @@
 import { ApiProperty, PickType } from '@nestjs/swagger';
+import { WebhookTypesProperty } from '../common/openapi/properties.js';
 import { CheckedBy } from '../common/validation/further-rules.js';
 import { ListOf, Optional, TrueOrFalse } from '../common/validation/fields.js';
 import { PartialInput } from '../common/validation/partial-input.js';
@@ -14,7 +15,7 @@ export class CreateWebhookInput {
   @Text({ min: 1, max: 2048 })
   url!: string;
 
-  @ApiProperty({ description: 'Types of events, or `*` alone.', example: ['*'] })
+  @WebhookTypesProperty(['*'])
   @ListOf('event type', { max: MAX_TYPES })
   types!: string[];
 

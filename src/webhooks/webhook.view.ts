@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { Int64Property, TimestampProperty } from '../common/openapi/properties.js';
+import { Int64Property, TimestampProperty, WebhookTypesProperty } from '../common/openapi/properties.js';
 import type { Webhook } from './webhook.entity.js';
 import { DELIVERY_STATUSES, type DeliveryStatus, type WebhookDelivery } from './webhook-delivery.entity.js';
 
@@ -11,7 +11,7 @@ export class WebhookView {
   @ApiProperty({ example: 'https://receiver.example.com/events' })
   readonly url!: string;
 
-  @ApiProperty({ type: [String], description: 'Types of events, or `*` alone.', example: ['post.created'] })
+  @WebhookTypesProperty(['post.created'])
   readonly types!: readonly string[];
 
   @ApiProperty({ example: 'Search index' })

@@ -25,7 +25,10 @@ export class RecentInput {
 
 /** For handlers that check the password of a logged-in account again. */
 export const ChecksPassword = (): MethodDecorator =>
-  applyDecorators(UseFilters(IncorrectPasswordFilter), ThrowsOther(400, INCORRECT_PASSWORD));
+  applyDecorators(
+    UseFilters(IncorrectPasswordFilter),
+    ThrowsOther(400, 'IncorrectPassword', INCORRECT_PASSWORD),
+  );
 
 /**
  * Whether callers have authenticated recently, which calls require that open another way into an account: a stolen

@@ -53,7 +53,7 @@ export class PasskeysController {
     description: 'The response is for `PublicKeyCredential.parseCreationOptionsFromJSON()`.',
   })
   @ApiBody({ type: RecentInput, required: false })
-  @ReturnsSchema(WEBAUTHN_OPTIONS)
+  @ReturnsSchema('PasskeyCreationOptions', WEBAUTHN_OPTIONS)
   @ChecksPassword()
   @Throws({ FORBIDDEN: NOT_RECENT, RATE_LIMITED: TOO_MANY_FAILURES, SERVICE_UNAVAILABLE: NO_DOMAIN })
   @HttpCode(HttpStatus.OK)
@@ -101,7 +101,7 @@ export class PasskeysController {
     summary: 'Starts a login by passkey',
     description: 'The response is for `PublicKeyCredential.parseRequestOptionsFromJSON()`.',
   })
-  @ReturnsSchema(WEBAUTHN_OPTIONS)
+  @ReturnsSchema('PasskeyRequestOptions', WEBAUTHN_OPTIONS)
   @Throws({ SERVICE_UNAVAILABLE: NO_DOMAIN })
   @Public()
   @HttpCode(HttpStatus.OK)

@@ -100,7 +100,7 @@ export class AccountsController {
     summary: 'Exports everything that is stored about the calling account',
     description: 'Needs a login that is at most 5 minutes old.',
   })
-  @ReturnsSchema(ACCOUNT_EXPORT)
+  @ReturnsSchema('AccountExport', ACCOUNT_EXPORT)
   @Throws({ FORBIDDEN: NOT_RECENT })
   @Header('content-disposition', 'attachment; filename="account.json"')
   export(@CurrentPrincipal() caller: Principal): StreamableFile {

@@ -35,7 +35,7 @@ export class JwksController {
     summary: 'Lists the public keys of tokens',
     description: 'Empty unless `JWT_PRIVATE_KEY` is set.',
   })
-  @ReturnsSchema(JWKS)
+  @ReturnsSchema('JsonWebKeySet', JWKS)
   list(): { keys: PublicJwk[] } {
     return { keys: this.keys.published };
   }

@@ -27,19 +27,26 @@ export const OTHER_ERROR = Symbol('other error');
 export interface Success {
   readonly schema: SchemaObject;
   readonly types: readonly string[];
+  /** Named schemas of the document that it adds to those of its views. */
+  readonly named: Readonly<Record<string, SchemaObject>>;
+  readonly description?: string | undefined;
+  readonly example?: unknown;
+  /** Whether it is a page, with links to others. */
+  readonly hasLinks?: boolean;
 }
 
 /** An error that is not in the envelope. */
 export interface OtherError {
   readonly status: number;
+  /** The name of its schema in the document. */
+  readonly name: string;
   readonly schema: SchemaObject;
 }
 
 // The status of a success is not declared here: it follows from the method and `@HttpCode`.
 
 /** The response is `{data}`. */
-export const ReturnsData = (view: Type): MethodDecorator =>
-  returns([view], object({ data: ref(view) }, ['data']));
+export const ReturnsData = (view: Type): MethodDecorator => returns([view], [dataOf(view)]);
 
 /** The response is `{data}` of a new resource: return a `Created`, whose `Location` is sent as well. */
 export const ReturnsCreated = (view: Type): MethodDecorator =>
@@ -47,39 +54,39 @@ export const ReturnsCreated = (view: Type): MethodDecorator =>
 
 /** The response is the view itself. @param types media types, if not only JSON */
 export const Returns = (view: Type, types?: readonly string[]): MethodDecorator =>
-  returns([view], ref(view), types);
+  returns([view], [[nameOf(view)]], { types });
 
-/** The response is text of another media type. */
-export const ReturnsText = (type: string, description: string): MethodDecorator =>
-  returns([], { type: 'string', description }, [type]);
+/** The response is a stream of views. */
+export const ReturnsStream = (view: Type, type: string, description: string): MethodDecorator =>
+  returns([view], [[nameOf(view)]], { types: [type], description });
 
 /** The response is `{data}`, a complete list. */
-export const ReturnsList = (view: Type): MethodDecorator =>
-  returns([view], object({ data: listOf(view) }, ['data']));
+export const ReturnsList = (view: Type): MethodDecorator => returns([view], [listOf(view)]);
 
 /** The response redirects the browser. */
 export const ReturnsRedirect = (description: string): MethodDecorator =>
   SetMetadata(REDIRECTION, description);
 
 /** The response is one page of a list by number, with the `Link` header. */
-export const ReturnsPage = (view: Type): MethodDecorator =>
-  withLinks(returns([view, PageMetaView], pageOf(view)));
+export const ReturnsPage = (view: Type): MethodDecorator => returnsPage([view, PageMetaView], [pageOf(view)]);
 
 /** The response is one page of a list by cursor. */
-export const ReturnsCursorPage = (view: Type): MethodDecorator =>
-  withLinks(returns([view], cursorPageOf(view)));
+export const ReturnsCursorPage = (view: Type): MethodDecorator => returnsPage([view], [cursorPageOf(view)]);
 
 /** The response is a page by number or by cursor, depending on the query. */
 export const ReturnsPageOrCursorPage = (view: Type): MethodDecorator =>
-  withLinks(returns([view, PageMetaView], { oneOf: [pageOf(view), cursorPageOf(view)] }));
+  returnsPage([view, PageMetaView], [pageOf(view), cursorPageOf(view)]);
 
 /** The response is one of the views, or `{data}` of another. */
 export const ReturnsViewsOrData = (views: readonly Type[], other: Type): MethodDecorator =>
-  returns([...views, other], { oneOf: [...views.map(ref), object({ data: ref(other) }, ['data'])] });
+  returns([...views, other], [...views.map((view): Part => [nameOf(view)]), dataOf(other)]);
 
 /** The response is one of the views. */
 export const ReturnsOneOf = (...views: readonly Type[]): MethodDecorator =>
-  returns(views, { oneOf: views.map(ref) });
+  returns(
+    views,
+    views.map((view): Part => [nameOf(view)]),
+  );
 
 /** The body is one of the inputs; the handler decides which, and validates it with `checkInput()`. */
 export const AcceptsOneOf = (...inputs: readonly [Type, ...Type[]]): MethodDecorator =>
@@ -89,12 +96,13 @@ export const AcceptsOneOf = (...inputs: readonly [Type, ...Type[]]): MethodDecor
     ApiBody({ schema: { oneOf: inputs.map((input) => ({ $ref: getSchemaPath(input) })) } }),
   );
 
-/** The response is `{}`, `{message}` or the like, without a class. */
-export const ReturnsSchema = (schema: SchemaObject): MethodDecorator => returns([], schema);
+/** The response has no class. @param name the name of the schema in the document */
+export const ReturnsSchema = (name: string, schema: SchemaObject): MethodDecorator =>
+  returns([], [[name, schema]]);
 
 /** The response is `{message}`. */
 export const ReturnsMessage = (message: string): MethodDecorator =>
-  ReturnsSchema(object({ message: { const: message } }, ['message']));
+  returns([], [['Message', object({ message: { type: 'string' } }, ['message'])]], { example: { message } });
 
 /**
  * The errors that a handler throws itself, with their messages; those of its parameters and of its access are added:
@@ -115,24 +123,41 @@ function collect(errors: readonly ErrorOfHandler[]): HandlerErrors {
   return collected;
 }
 
-/** An error without the envelope. */
-export const ThrowsOther = (status: number, schema: SchemaObject): MethodDecorator =>
-  SetMetadata<symbol, OtherError>(OTHER_ERROR, { status, schema });
+/** An error without the envelope. @param name the name of its schema in the document */
+export const ThrowsOther = (status: number, name: string, schema: SchemaObject): MethodDecorator =>
+  SetMetadata<symbol, OtherError>(OTHER_ERROR, { status, name, schema });
 
+/** The name of a schema in the document, and the schema, unless it is that of a view. */
+type Part = readonly [name: string, schema?: SchemaObject];
+
+/** @param parts the response is one of them */
 function returns(
   models: readonly Type[],
-  schema: SchemaObject,
-  types: readonly string[] = ['application/json'],
+  parts: readonly Part[],
+  {
+    types = ['application/json'],
+    ...others
+  }: Omit<Success, 'schema' | 'named' | 'types'> & { types?: readonly string[] | undefined } = {},
 ): MethodDecorator {
-  return applyDecorators(ApiExtraModels(...models), SetMetadata<symbol, Success>(SUCCESS, { schema, types }));
+  const refs = parts.map(([name]) => ({ $ref: `#/components/schemas/${name}` }));
+  const named = Object.fromEntries(parts.filter((part): part is [string, SchemaObject] => part.length === 2));
+  return applyDecorators(
+    ApiExtraModels(...models),
+    SetMetadata<symbol, Success>(SUCCESS, {
+      schema: refs.length === 1 ? refs[0]! : { oneOf: refs },
+      types,
+      named,
+      ...others,
+    }),
+  );
 }
 
-const withLinks = (decorator: MethodDecorator): MethodDecorator =>
-  applyDecorators(decorator, UseInterceptors(ResourceHeadersInterceptor));
+const returnsPage = (models: readonly Type[], parts: readonly Part[]): MethodDecorator =>
+  applyDecorators(returns(models, parts, { hasLinks: true }), UseInterceptors(ResourceHeadersInterceptor));
 
 const ref = (view: Type): SchemaObject => ({ $ref: getSchemaPath(view) });
 
-const listOf = (view: Type): SchemaObject => ({ type: 'array', items: ref(view) });
+const nameOf = (view: Type): string => getSchemaPath(view).split('/').at(-1)!;
 
 const object = (properties: SchemaObject, required: readonly string[]): SchemaObject => ({
   type: 'object',
@@ -141,15 +166,25 @@ const object = (properties: SchemaObject, required: readonly string[]): SchemaOb
   additionalProperties: false,
 });
 
-const pageOf = (view: Type): SchemaObject =>
-  object({ data: listOf(view), meta: ref(PageMetaView) }, ['data', 'meta']);
+const dataOf = (view: Type): Part => [`${nameOf(view)}Response`, object({ data: ref(view) }, ['data'])];
 
-const cursorPageOf = (view: Type): SchemaObject =>
+const itemsOf = (view: Type): SchemaObject => ({ type: 'array', items: ref(view) });
+
+const listOf = (view: Type): Part => [`${nameOf(view)}List`, object({ data: itemsOf(view) }, ['data'])];
+
+const pageOf = (view: Type): Part => [
+  `${nameOf(view)}Page`,
+  object({ data: itemsOf(view), meta: ref(PageMetaView) }, ['data', 'meta']),
+];
+
+const cursorPageOf = (view: Type): Part => [
+  `${nameOf(view)}CursorPage`,
   object(
     {
-      data: listOf(view),
+      data: itemsOf(view),
       next_cursor: { type: 'string', description: 'Absent on the last page.', examples: ['MjA='] },
       has_next: { type: 'boolean' },
     },
     ['data', 'has_next'],
-  );
+  ),
+];
