@@ -68,14 +68,14 @@ export const readScope = fastifyPlugin<{ config: Config; database: Database }>(
   { name: 'read scope', dependencies: ['idempotent responses', 'audit'] },
 );
 
+/** Of every path, while there are replicas. */
+export const INVALID_TOKEN = `${CONSISTENCY_TOKEN} is invalid; send the value from a response unchanged`;
+
 /** @throws AppError `MALFORMED_REQUEST` for an invalid header, because the client relies on it */
 function positionOf(request: FastifyRequest, cookie: Cookie): bigint | undefined {
   const header = request.headers[CONSISTENCY_TOKEN.toLowerCase()];
   if (header !== undefined && !TOKEN.test(String(header))) {
-    throw new AppError(
-      'MALFORMED_REQUEST',
-      `${CONSISTENCY_TOKEN} is invalid; send the value from a response unchanged`,
-    );
+    throw new AppError('MALFORMED_REQUEST', INVALID_TOKEN);
   }
   // An invalid cookie is ignored: the user of a browser cannot change it.
   const kept = cookie.read(request);

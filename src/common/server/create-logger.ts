@@ -1,10 +1,10 @@
 import { Logger, type Params, PinoLogger } from 'nestjs-pino';
 import type { Logger as Pino } from 'pino';
 import type { Options } from 'pino-http';
-import pretty from 'pino-pretty';
 import type { Config } from '../../config/config.js';
 import { traceFields } from '../ports/spans.js';
 import { requestFields } from '../http/request-context.js';
+import { readableLines } from './readable-lines.js';
 
 /** Nest's list of modules and routes at start, logged for debugging only. */
 const ROLL_CALL = new Set([
@@ -40,24 +40,8 @@ export function createLogger({ logLevel, tracing }: Config): Logger {
       },
     },
   };
-  const params: Params = { pinoHttp: process.stdout.isTTY ? [options, forPeople()] : options };
+  const params: Params = { pinoHttp: process.stdout.isTTY ? [options, readableLines()] : options };
   return new Logger(new PinoLogger(params), params);
-}
-
-/** The line of a request: `GET /v1/posts 200 in 1.2 ms`. */
-function forPeople() {
-  const fields = ['requestId', 'clientRequestId', 'method', 'route', 'status', 'milliseconds', 'aborted'];
-  return pretty({
-    sync: true,
-    ignore: ['context', ...fields].join(','),
-    messageFormat: (line) => {
-      const { context, msg = '', method, route, status, milliseconds } = line as Record<string, string>;
-      if (method !== undefined) {
-        return `${method} ${route ?? '(no route)'} ${status ?? 'aborted'} in ${milliseconds} ms`;
-      }
-      return context === undefined ? msg : `${context}: ${msg}`;
-    },
-  });
 }
 
 /** Only fields that never contain data: a driver's error also has the values of the row. */
