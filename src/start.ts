@@ -20,7 +20,7 @@ export async function start(config: Config): Promise<void> {
 }
 
 function announce(config: Config, logger: Logger, url: string): void {
-  const { production, writeAccess, store, graphql, mail } = config;
+  const { production, writeAccess, store, graphql, mail, developmentNote } = config;
   if (production && writeAccess === 'open') {
     logger.warn('WRITE_ACCESS is open: anyone who reaches this service may change its data', 'Service');
   }
@@ -28,6 +28,7 @@ function announce(config: Config, logger: Logger, url: string): void {
     const message = 'SMTP_URL is not set: nobody can verify or change an e-mail, or reset a password';
     logger.warn(message, 'Service');
   }
+  if (developmentNote) logger.log(developmentNote, 'Service');
   logger.log(`Ready on ${url}, data in ${describeStore(store)}`, 'Service');
   const playground = graphql.playground ? `, playground at ${url}/graphql` : '';
   logger.log(`Reference at ${url}/docs${playground}`, 'Service');

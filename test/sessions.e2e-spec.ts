@@ -361,7 +361,7 @@ describe.each(STORES)('sessions on %s', (store) => {
 
 describe('sessions on two replicas', () => {
   it('are shared', async () => {
-    const api = await startApi('PostgreSQL', { JWT_SECRET: 'j'.repeat(32) });
+    const api = await startApi('PostgreSQL', { JWT_SECRET: 'aj'.repeat(16) });
     const replica = new TestApi(await createApp(api.config), api.config, async () => undefined);
     await api.accounts.register('ada@example.com');
     const { cookie, headers } = await api.accounts.session('ada@example.com');
@@ -379,7 +379,7 @@ describe('the cookie in production', () => {
     const api = await startApi('SQLite', {
       NODE_ENV: 'production',
       WRITE_ACCESS: 'open',
-      JWT_SECRET: 'j'.repeat(32),
+      JWT_SECRET: 'aj'.repeat(16),
     });
     const password = 'analytical engine 1843';
     await api.accounts.register('ada@example.com', { password });

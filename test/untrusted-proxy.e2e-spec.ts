@@ -3,7 +3,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { startApi } from './support/api.js';
 import { STORES } from './support/stores.js';
 
-const PRODUCTION = { NODE_ENV: 'production', WRITE_ACCESS: 'open', JWT_SECRET: 's'.repeat(32) };
+const PRODUCTION = { NODE_ENV: 'production', WRITE_ACCESS: 'open', JWT_SECRET: 'as'.repeat(16) };
 
 describe.each(STORES)('X-Forwarded-For of a peer that is not trusted, on %s', (store) => {
   /** Sends requests. @returns the warnings about the header */

@@ -100,12 +100,16 @@ export abstract class Config {
   abstract readonly production: boolean;
   abstract readonly host: string;
   abstract readonly port: number;
+  /** The address for Prometheus: metrics are not for clients. */
+  abstract readonly metricsHost: string;
   /** The port for Prometheus; without it, nothing is measured. */
   abstract readonly metricsPort: number | undefined;
   abstract readonly store: SqliteStore | PostgresStore;
   /** Whether pending migrations run at start. */
   abstract readonly migrateAtStart: boolean;
   abstract readonly writeAccess: WriteAccessMode;
+  /** What development mode means here, for the log; `undefined` in production. */
+  abstract readonly developmentNote: string | undefined;
   /** Key of the HS256 signatures (RFC 7518, section 3.2): at least 32 bytes. */
   abstract readonly jwtSecret: string;
   /** Verifies signatures during a rotation of `jwtSecret`; it never signs. */

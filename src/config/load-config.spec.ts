@@ -60,6 +60,8 @@ describe('loadConfig', () => {
       tracing: undefined,
       drainDelay: 500,
       warnings: [],
+      metricsHost: '127.0.0.1',
+      developmentNote: expect.any(String),
     });
   });
 
@@ -84,7 +86,7 @@ describe('loadConfig', () => {
     const production = {
       DATA_DIR,
       NODE_ENV: 'production',
-      JWT_SECRET: 'x'.repeat(32),
+      JWT_SECRET: 'ax'.repeat(16),
       WRITE_ACCESS: 'staff',
       ...others,
     };
@@ -92,6 +94,40 @@ describe('loadConfig', () => {
     expect(() => loadConfig({ ...production, ...misspelt })).toThrow(
       `Invalid configuration:\n${sentences.map((sentence) => `  ${sentence}`).join('\n')}`,
     );
+  });
+
+  it('says what development mode means, if it holds', () => {
+    const settings = { JWT_SECRET: 'ax'.repeat(16), WRITE_ACCESS: 'staff', SMTP_URL: 'smtp://localhost' };
+    const mail = { MAIL_FROM: 'posts@example.com', PUBLIC_URL: 'https://api.example.com' };
+
+    expect(loadConfig({ DATA_DIR }).developmentNote).toBe(
+      `Development mode: everyone may change data; the signing key is generated and kept in ${DATA_DIR}/jwt-secret; ` +
+        `mails are written to ${DATA_DIR}/mail. Set NODE_ENV=production to serve others`,
+    );
+    expect(loadConfig({ DATA_DIR, ...settings, ...mail }).developmentNote).toBe(
+      'Development mode. Set NODE_ENV=production to serve others',
+    );
+    const production = loadConfig({ NODE_ENV: 'production', DATA_DIR, ...settings, ...mail });
+    expect(production.developmentNote).toBeUndefined();
+  });
+
+  it.each([
+    ['JWT_SECRET', 'x'.repeat(64)],
+    ['JWT_SECRET_PREVIOUS', '-'.repeat(32)],
+    ['ENCRYPTION_KEY', `${'A'.repeat(43)}=`],
+    ['ENCRYPTION_KEY_PREVIOUS', `${'A'.repeat(43)}=`],
+  ])('rejects one repeated character as %s in production', (name, secret) => {
+    const production = {
+      DATA_DIR,
+      NODE_ENV: 'production',
+      WRITE_ACCESS: 'staff',
+      JWT_SECRET: 'ax'.repeat(16),
+      [name]: secret,
+    };
+    expect(() => loadConfig(production)).toThrow(
+      `Invalid configuration:\n  ${name} must not be one repeated character when NODE_ENV is production`,
+    );
+    expect(() => loadConfig({ ...production, NODE_ENV: 'development' })).not.toThrow();
   });
 
   it('is deeply frozen', () => {
@@ -230,14 +266,14 @@ describe('loadConfig', () => {
       DATA_DIR,
       NODE_ENV: 'production',
       WRITE_ACCESS: 'open',
-      JWT_SECRET: 's'.repeat(32),
+      JWT_SECRET: 'as'.repeat(16),
     });
 
     expect(config.production).toBe(true);
   });
 
   it('requires WRITE_ACCESS in production, and names the choices', () => {
-    const production = { DATA_DIR, NODE_ENV: 'production', JWT_SECRET: 's'.repeat(32) };
+    const production = { DATA_DIR, NODE_ENV: 'production', JWT_SECRET: 'as'.repeat(16) };
 
     expect(() => loadConfig(production)).toThrow(
       /WRITE_ACCESS must be set when NODE_ENV is production: .*open .*authenticated .*staff/,
@@ -256,7 +292,12 @@ describe('loadConfig', () => {
   });
 
   it('defaults to the strict password policy in production', () => {
-    const production = { DATA_DIR, NODE_ENV: 'production', WRITE_ACCESS: 'open', JWT_SECRET: 's'.repeat(32) };
+    const production = {
+      DATA_DIR,
+      NODE_ENV: 'production',
+      WRITE_ACCESS: 'open',
+      JWT_SECRET: 'as'.repeat(16),
+    };
 
     expect(loadConfig(production).passwordPolicy).toBe('strict');
     expect(loadCommandConfig({ NODE_ENV: 'production' }).passwordPolicy).toBe('strict');

@@ -51,6 +51,7 @@ const settings = z.object({
   SOCIAL_LOGIN_REDIRECT: text()
     .refine(isTarget, { error: 'must be an address such as https://app.example.com/welcome, without #' })
     .optional(),
+  METRICS_HOST: text().default('127.0.0.1'),
   METRICS_PORT: wholeNumber(0, 65_535).optional(),
   WRITE_ACCESS: oneOf(['open', 'authenticated', 'staff']).optional(),
   JWT_PRIVATE_KEY: privateKey().optional(),
@@ -133,6 +134,7 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
   if (environment['NODE_ENV'] === 'production' && !environment['WRITE_ACCESS']) {
     faults.push(WRITE_ACCESS_MISSING);
   }
+  if (environment['NODE_ENV'] === 'production') faults.push(...guessableSecrets(environment));
   const clients = toSocialClients(socialEnv ?? {});
   if (env?.NODE_ENV === 'production' && env.PUBLIC_URL === undefined && Object.keys(clients).length > 0) {
     faults.push('PUBLIC_URL must be set for social login when NODE_ENV is production');
@@ -156,7 +158,9 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
     production: env.NODE_ENV === 'production',
     host: env.HOST,
     port: env.PORT,
+    metricsHost: env.METRICS_HOST,
     metricsPort: env.METRICS_PORT,
+    developmentNote: developmentNoteOf(env),
     store: toStore(env),
     migrateAtStart: env.MIGRATE === 'auto',
     writeAccess: env.WRITE_ACCESS ?? 'open',
@@ -182,6 +186,23 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
     drainDelay: env.DRAIN_DELAY_MS,
     warnings: Object.freeze(misspelt),
   });
+}
+
+/** A placeholder such as `xxxx…` is long enough, and everybody can guess it. */
+const guessableSecrets = (environment: Readonly<Record<string, string | undefined>>): string[] =>
+  ['JWT_SECRET', 'JWT_SECRET_PREVIOUS', 'ENCRYPTION_KEY', 'ENCRYPTION_KEY_PREVIOUS']
+    .filter((name) => /^(.)\1*=?$/s.test(environment[name] ?? ''))
+    .map((name) => `${name} must not be one repeated character when NODE_ENV is production`);
+
+function developmentNoteOf(env: z.infer<typeof settings>): string | undefined {
+  if (env.NODE_ENV === 'production') return undefined;
+  const consequences = [
+    (env.WRITE_ACCESS ?? 'open') === 'open' && 'everyone may change data',
+    env.JWT_SECRET === undefined && `the signing key is generated and kept in ${env.DATA_DIR}/jwt-secret`,
+    env.SMTP_URL === undefined && `mails are written to ${env.DATA_DIR}/mail`,
+  ].filter((each) => typeof each === 'string');
+  const meaning = consequences.length > 0 ? `: ${consequences.join('; ')}` : '';
+  return `Development mode${meaning}. Set NODE_ENV=production to serve others`;
 }
 
 const toTracing = (env: z.infer<typeof settings>): Config['tracing'] =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { loadConfig } from './load-config.js';
 
-const JWT_SECRET = 's'.repeat(32);
+const JWT_SECRET = 'as'.repeat(16);
 const load = (environment: NodeJS.ProcessEnv) => loadConfig({ JWT_SECRET, ...environment });
 
 const GOOGLE = { GOOGLE_CLIENT_ID: 'id', GOOGLE_CLIENT_SECRET: 'hush' };

@@ -31,12 +31,12 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    const { metricsPort, host } = this.config;
+    const { metricsPort, metricsHost } = this.config;
     if (metricsPort === undefined) return;
     const server = createServer((request, response) => void this.respond(request, response));
     server.maxConnections = MAX_CONNECTIONS;
     try {
-      await once(server.listen(metricsPort, host), 'listening');
+      await once(server.listen(metricsPort, metricsHost), 'listening');
     } catch (error) {
       throw metricsPortFault(error);
     }

@@ -127,7 +127,7 @@ describe.each(STORES)('the process on %s', (store) => {
   describe('in production', () => {
     let service: Service;
     beforeAll(async () => {
-      service = await start({ NODE_ENV: 'production', WRITE_ACCESS: 'open', JWT_SECRET: 's'.repeat(32) });
+      service = await start({ NODE_ENV: 'production', WRITE_ACCESS: 'open', JWT_SECRET: 'as'.repeat(16) });
     });
     afterAll(() => service.end());
 
@@ -142,12 +142,15 @@ describe.each(STORES)('the process on %s', (store) => {
       expect(service.log.find(({ level }) => level === 40)?.['msg']).toContain('WRITE_ACCESS');
     });
 
-    it.each(['PORT', 'METRICS_PORT'])('reports that %s is in use, and does not migrate', async (setting) => {
+    it.each([
+      ['PORT', 'HOST'],
+      ['METRICS_PORT', 'METRICS_HOST'],
+    ])('reports that %s is in use, and does not migrate', async (setting, host) => {
       const other = await createStore(store, { empty: true });
       const { port } = new URL(service.url);
 
       await expect(Service.start({ ...other.environment, [setting]: port })).rejects.toThrow(
-        new RegExp(`ended with 1:[^]*HOST and ${setting} cannot be used: .*127.0.0.1:${port}`),
+        new RegExp(`ended with 1:[^]*\\b${host} and ${setting} cannot be used: .*127.0.0.1:${port}`),
       );
       const verified = await runCommand('verify', [], { environment: other.environment });
       expect(verified.output).toMatch(/There is no database yet|The schema of the database is older/);
