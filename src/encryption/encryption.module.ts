@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Module, type OnApplicationBootstrap } from '@nestjs/common';
 import { Database } from '../database/database.js';
+import { isOutage } from '../database/failures.js';
 import { EncryptedColumns } from './encrypted-columns.js';
 import { Encryption } from './encryption.js';
 
@@ -9,6 +11,9 @@ import { Encryption } from './encryption.js';
   exports: [EncryptedColumns, Encryption],
 })
 export class EncryptionModule {}
+
+/** As often, one second apart, as the service tries to connect to its database. */
+const ATTEMPTS = 15;
 
 /** Checks at the start of the service that the stored values can be decrypted. */
 @Module({ imports: [EncryptionModule] })
@@ -20,7 +25,16 @@ export class EncryptionCheckModule implements OnApplicationBootstrap {
 
   /** @throws ConfigError when a key is missing */
   async onApplicationBootstrap(): Promise<void> {
-    // An older schema may not have the columns yet; requests are rejected until it is migrated.
-    if ((await this.database.pendingMigrations()) === 0) await this.columns.check();
+    for (let attempt = 1; ; attempt++) {
+      try {
+        // An older schema may not have the columns yet; requests are rejected until it is migrated.
+        if ((await this.database.pendingMigrations()) === 0) await this.columns.check();
+        return;
+      } catch (error) {
+        // A server that is overloaded for a moment must not end the start.
+        if (!isOutage(error) || attempt === ATTEMPTS) throw error;
+        await sleep(1000);
+      }
+    }
   }
 }

@@ -73,6 +73,9 @@ export function sharedPool(access: Access): Pool | undefined {
 const sharedBy = ({ poolSize, pooled }: PostgresStore): number =>
   pooled ? 0 : Math.min(SHORT.connections, Math.floor(poolSize / 2));
 
+/** How many connections a process opens besides `DATABASE_POOL_SIZE`: for searches, health checks, and signals. */
+export const FURTHER_CONNECTIONS = SEARCHES.connections + 2;
+
 /** A connection that is not shared with requests, for health checks and metrics. */
 export const monitorPool = (access: Access): Pool => newPool(access, 1, STATEMENT_TIMEOUT);
 
