@@ -10,7 +10,7 @@ import {
   UPDATED_COLUMNS,
   valuesOf,
 } from './post.statements.js';
-import { POST_ROW, type PostRow, toPostView } from './post.view.js';
+import { POST_ROW, type PostRow, type PostView, toPostView } from './post.view.js';
 
 /** Checked fields; without a status a draft, or in an update unchanged. */
 export interface NewPost extends PostFields {
@@ -53,6 +53,29 @@ export function insertPosts(
     await events?.record(...created.map((post) => POST_EVENTS.of('created', post)));
     return inserted.length;
   });
+}
+
+/** A post with its id and times, as the API returns it. */
+export interface StoredPost extends PostView {
+  readonly source?: string | null | undefined;
+}
+
+/** Inserts checked posts with their ids in one statement, for commands, and records events. */
+export async function restorePosts(
+  { queries: { dialect }, transactions }: Database,
+  posts: readonly StoredPost[],
+  events: EventOutbox,
+): Promise<void> {
+  const columns = ['id', ...INSERTED_COLUMNS, 'source'];
+  const records = posts.map((post) => ({ ...post, ...valuesOf(post) }));
+  const inserted = await transactions.execute<PostRow>(
+    `INSERT INTO posts (${columns.join(', ')})
+     SELECT ${columns.join(', ')} FROM ${dialect.recordsOf('posts', columns, ':posts')} AS sent
+     RETURNING ${POST_ROW}`,
+    { posts: JSON.stringify(records) },
+  );
+  const created = inserted.toSorted((a, b) => a.id - b.id).map(toPostView);
+  await events.record(...created.map((post) => POST_EVENTS.of('created', post)));
 }
 
 /** Updates the posts of these sources in one statement, and records events. @returns the number of changed posts */

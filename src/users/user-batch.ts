@@ -1,5 +1,8 @@
 import type { Queries } from '../database/queries.js';
 import type { Transactions } from '../database/transactions.js';
+import type { EventOutbox } from '../events/index.js';
+import { USER_EVENTS } from './user.events.js';
+import { USER_COLUMNS, USER_ROW, toUserView, type UserRow, type UserView } from './user.view.js';
 
 export interface NewUser {
   readonly name: string;
@@ -7,6 +10,28 @@ export interface NewUser {
 }
 
 const COLUMNS = ['name', 'email', 'created_at', 'updated_at'];
+
+/** A user with its id and times, as the API returns it. */
+export type StoredUser = Omit<UserView, 'id'> & { readonly id: number };
+
+/** Inserts checked users with their ids, for commands; the first user exists, and is replaced. */
+export async function restoreUsers(
+  { queries: { dialect }, transactions }: { queries: Queries; transactions: Transactions },
+  users: readonly StoredUser[],
+  events: EventOutbox,
+): Promise<void> {
+  const columns = Object.keys(USER_COLUMNS);
+  const restored = await transactions.execute<UserRow>(
+    `INSERT INTO users (${columns.join(', ')})
+     SELECT ${columns.join(', ')} FROM ${dialect.recordsOf('users', columns, ':users')} AS sent WHERE TRUE
+     ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email,
+       created_at = excluded.created_at, updated_at = excluded.updated_at, version = users.version + 1
+     RETURNING ${USER_ROW}`,
+    { users: JSON.stringify(users) },
+  );
+  const created = restored.toSorted((a, b) => a.id - b.id).map(toUserView);
+  await events.record(...created.map((user) => USER_EVENTS.of('created', user)));
+}
 
 /** Inserts checked users in one statement, for commands. @returns their ids, in order */
 export async function insertUsers(

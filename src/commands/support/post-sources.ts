@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { parse as parseCsv } from 'csv-parse';
 import { parse as parseYaml } from 'yaml';
 
 /** The source of a post: its place and its content, or why it cannot be read. */
@@ -9,6 +10,8 @@ export interface Candidate {
   /** A file, or `line N`. */
   readonly where: string;
   readonly fields?: unknown;
+  /** The line of JSON itself. */
+  readonly text?: string;
   readonly fault?: string;
   /** How a later import recognizes it; lines have no such key. */
   readonly source?: string;
@@ -26,10 +29,12 @@ export interface PostSource {
   readonly candidates: AsyncIterable<Candidate>;
 }
 
-/** @param name a folder of Markdown files, a file of JSON objects one a line (NDJSON), or `-` for such lines on standard input */
+/** @param name a folder of Markdown files, a CSV file, a file of JSON objects one a line (NDJSON), or `-` for such lines on standard input */
 export async function openPostSource(name: string): Promise<PostSource> {
   if (name === '-') return { skipped: [], candidates: readLines(process.stdin) };
   const found = await stat(name);
+  if (found.isFile() && /\.csv$/i.test(name))
+    return { size: found.size, skipped: [], candidates: readCsv(name) };
   if (found.isFile()) return { size: found.size, skipped: [], candidates: readLines(createReadStream(name)) };
 
   // The real path, so that another name of the same folder gives the same keys.
@@ -61,7 +66,7 @@ async function* readLines(input: AsyncIterable<Buffer>): AsyncIterable<Candidate
     }
     try {
       const fields: unknown = JSON.parse(text);
-      if (isObject(fields)) yield { where, position, fields };
+      if (isObject(fields)) yield { where, position, fields, text };
       else yield { where, position, fault: 'is not a JSON object' };
     } catch {
       yield { where, position, fault: 'is not JSON' };
@@ -84,6 +89,39 @@ async function* splitLines(input: AsyncIterable<Buffer>): AsyncIterable<Buffer> 
     parts.push(chunk.subarray(start));
   }
   yield Buffer.concat(parts);
+}
+
+/** 2 MiB: more than a post may have, in characters. */
+const MAX_ROW = 2 * 1024 * 1024;
+
+/** The first row has the names of the columns (RFC 4180). An empty field counts as absent. */
+async function* readCsv(file: string): AsyncIterable<Candidate> {
+  // Not the parser's count of lines, which is wrong after a line break in a field.
+  let row = 1;
+  let position = 0;
+  const faulty: Candidate[] = [];
+  const parser = parseCsv({
+    bom: true,
+    columns: true,
+    max_record_size: MAX_ROW,
+    skip_empty_lines: true,
+    skip_records_with_error: true,
+    on_record: (record: Record<string, string>, { bytes }): Candidate => ({
+      where: `row ${++row}`,
+      position: (position = bytes),
+      fields: Object.fromEntries(Object.entries(record).filter(([, value]) => value !== '')),
+    }),
+    on_skip: (error) => {
+      const message = error?.message.replace(/ (?:on|at) line \d+/, '');
+      faulty.push({ where: `row ${++row}`, position, fault: `is not CSV: ${message}` });
+      return undefined;
+    },
+  });
+  for await (const candidate of createReadStream(file).pipe(parser)) {
+    yield* faulty.splice(0);
+    yield candidate as Candidate;
+  }
+  yield* faulty;
 }
 
 async function* readMarkdownFiles(folder: string, files: readonly string[]): AsyncIterable<Candidate> {
