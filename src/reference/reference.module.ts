@@ -21,7 +21,7 @@ export class ReferenceModule implements OnModuleInit {
     if (!fastify) return;
     serveFiles(fastify, 'reference', '/', 'no-cache');
     serveFiles(fastify, 'docs', '/docs/');
-    const page = readPage('docs/index.html', '/docs', this.config.graphql.playground);
+    const page = readPage('docs/index.html', { path: '/docs' }, this.config);
     fastify.get('/docs', (_, reply) => sendHtml(reply, page));
   }
 }
