@@ -52,6 +52,19 @@ describe('the OpenAPI document', () => {
     for (const { operation } of operations) expect(operation.summary).toMatch(/^[A-Z]/);
   });
 
+  it('links each operation to the guide that explains it', async () => {
+    const linked = operations.filter(({ path }) => path !== '/');
+    const targets = new Set(linked.map(({ operation }) => operation.externalDocs?.url as string | undefined));
+
+    for (const target of targets) {
+      const [path, anchor] = target!.split('#');
+      const { status, text } = await api.get(path!);
+      expect([target, status]).toEqual([target, 200]);
+      if (anchor !== undefined) expect(text).toContain(`id="${anchor}"`);
+    }
+    expect(targets.size).toBeGreaterThan(12);
+  });
+
   it('has an explanation of every code on the page of errors', () => {
     const page = readFileSync('docs/errors.md', 'utf8');
 
