@@ -258,6 +258,13 @@ function watch(page: Page) {
       await context.close();
     });
 
+    it('works below a path, because links in mails lead there', async () => {
+      const { text } = await api.get('/account/');
+
+      expect(text).toContain(' src="../account/account.js"');
+      expect(text).not.toMatch(/(?:href|src)="\//);
+    });
+
     it('has a strict content security policy, and is not cached', async () => {
       const reply = await api.get('/account/');
 

@@ -48,7 +48,9 @@ function serveAccountPage(fastify: FastifyInstance, config: Config): void {
   serveFiles(fastify, 'account', '/account/');
   const page = readPage('account/index.html', {}, config)
     .replace('<!-- password policy -->', config.passwordPolicy)
-    .replace('<!-- registration -->', config.registrationOpen ? 'open' : 'closed');
+    .replace('<!-- registration -->', config.registrationOpen ? 'open' : 'closed')
+    // A proxy may serve the page below a path of `PUBLIC_URL`, to which the links in mails lead.
+    .replaceAll(/(?<= (?:href|src|data-account)=")\//g, '../');
   fastify.get('/account', { config: { noStore: true } }, (_, reply) => sendHtml(reply, page));
   // Password managers open it (https://w3c.github.io/webappsec-change-password-url/).
   fastify.get('/.well-known/change-password', (_, reply) => reply.redirect('/account/#password'));
