@@ -55,7 +55,7 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
   const upgrades = app.get(Upgrades);
   const log = app.get(AuditLog);
   const exposedHeaders = [...EXPOSED_HEADERS, ...(database.replication ? [CONSISTENCY_TOKEN] : [])];
-  const page = notFoundPage('There is no page at this address.', config.graphql.playground);
+  const page = notFoundPage('There is no page at this address.', config);
 
   // The connection, and what is observed of each request.
   await fastify.register(hardening, { config, upgrades });

@@ -68,11 +68,12 @@ function watch(page: Page) {
       await page.waitForSelector('h1:text("Confirm your e-mail address")');
       expect(await isVerified(email('ada'))).toBe(false);
       expect(requests.map(({ method }) => method)).not.toContain('POST');
-      await page.click('button');
+      await page.click('button[type=submit]');
       await page.waitForSelector('[role=status]:text("Your e-mail address is confirmed.")');
 
       expect(await isVerified(email('ada'))).toBe(true);
       expect(await page.isVisible('form')).toBe(false);
+      expect(await page.isVisible('a.button:text("Go to your account")')).toBe(true);
       // The token is only in the body of that one request.
       const token = tokenIn(arrived);
       expect(page.url()).toBe(`${url}/account/`);
@@ -92,10 +93,11 @@ function watch(page: Page) {
       await api.post('/auth/email/verify/', { token: tokenIn(arrived) });
       const { page, context } = await open(linkIn(arrived));
 
-      await page.click('button');
+      await page.click('button[type=submit]');
 
       await page.waitForSelector('[role=status].error:has-text("was used before")');
       expect(await page.isVisible('form')).toBe(false);
+      expect(await page.isVisible('a.button:text("Log in")')).toBe(true);
       await context.close();
     });
 
@@ -119,15 +121,25 @@ function watch(page: Page) {
       await api.post('/auth/password/reset/', { email: email('reset') });
       const { page, context } = await open(linkIn(await server.next(email('reset'))));
 
+      await page.waitForSelector('text=At least 6 characters.');
       await page.fill('input[type=password]', '12345');
-      await page.click('button');
+      await page.waitForSelector('.strength:has-text("Too short: at least 6 characters")');
+      await page.click('button[type=submit]');
       await page.waitForSelector('[role=status].error:has-text("The password must be at least 6")');
+      await page.fill('input[type=password]', 'password1');
+      await page.waitForSelector('.strength:has-text("easy to guess")');
       await page.fill('input[type=password]', 'a password from the page');
+      await page.waitForSelector('.strength:has-text("hard to guess")');
       await page.press('input[type=password]', 'Enter');
       await page.waitForSelector('[role=status]:has-text("Your password is changed")');
 
-      expect(await page.inputValue('#password')).toBe('');
+      expect(await page.locator('main input').count()).toBe(0);
       await api.accounts.login(email('reset'), 'a password from the page');
+      await page.click('a.button:text("Log in")');
+      await page.fill('[autocomplete=username]', email('reset'));
+      await page.fill('[autocomplete=current-password]', 'a password from the page');
+      await page.keyboard.press('Enter');
+      await page.waitForSelector(`text=${email('reset')}.`);
       await context.close();
     });
 
@@ -156,11 +168,11 @@ function watch(page: Page) {
         return {
           overflow: document.documentElement.scrollWidth - innerWidth,
           right: Math.max(...boxes.map(({ right }) => right)),
-          buttonHeight: document.querySelector('button').getBoundingClientRect().height,
+          buttonHeight: document.querySelector('button[type=submit]').getBoundingClientRect().height,
           page: luminance(styleOf(document.body).backgroundColor),
           text: luminance(styleOf(document.body).color),
-          button: luminance(styleOf(document.querySelector('button')).backgroundColor),
-          label: luminance(styleOf(document.querySelector('button')).color),
+          button: luminance(styleOf(document.querySelector('button[type=submit]')).backgroundColor),
+          label: luminance(styleOf(document.querySelector('button[type=submit]')).color),
         };
       })()`)) as Record<string, number>;
 
@@ -171,6 +183,86 @@ function watch(page: Page) {
       expect(Math.abs(seen['page']! - seen['text']!)).toBeGreaterThan(125);
       expect(Math.abs(seen['button']! - seen['label']!)).toBeGreaterThan(100);
       await context.close();
+    });
+
+    it('leads from a forgotten password to a new one', async () => {
+      await api.accounts.register(email('forgetful'));
+      await server.next(email('forgetful'));
+      const { page, context } = await open(`${url}/account/`);
+      await page.click('a:text("Forgot your password?")');
+      await page.fill('[autocomplete=username]', email('forgetful'));
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('[role=status]:has-text("a mail is on its way")');
+      await page.goto(linkIn(await server.next(email('forgetful'))));
+      await page.fill('#password', 'another password');
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('[role=status]:has-text("Your password is changed")');
+
+      expect(await api.accounts.login(email('forgetful'), 'another password')).toHaveProperty('access');
+      await context.close();
+    });
+
+    it('creates an account, and is logged in on all pages', async () => {
+      const { page, context } = await open(`${url}/account/#register`);
+      await page.fill('[name=name]', 'Grace');
+      await page.fill('[name=email]', email('grace'));
+      await page.fill('[name=password]', '12345');
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('[role=status].error:has-text("at least 6")');
+      await page.fill('[name=password]', 'a compiler for words');
+      await page.keyboard.press('Enter');
+      await page.waitForSelector(`text=Logged in as Grace, ${email('grace')}.`);
+
+      for (const path of ['/', '/guides', '/docs', '/graphql']) {
+        await page.goto(url + path);
+        await page.waitForSelector('#session a:has-text("Grace")');
+      }
+      await page.click('#logout');
+      await page.waitForSelector('#session button:text("Log in")');
+      expect((await context.cookies(url)).map(({ name }) => name)).not.toContain('session');
+      await context.close();
+    });
+
+    it('shows and hides a password', async () => {
+      const { page, context } = await open(`${url}/account/#action=reset-password&token=x`);
+      await page.fill('#password', 'first programmer');
+      await page.getByRole('button', { name: 'Show password' }).click();
+      expect(await page.getAttribute('#password', 'type')).toBe('text');
+      await page.getByRole('button', { name: 'Hide password' }).click();
+      expect(await page.getAttribute('#password', 'type')).toBe('password');
+      await context.close();
+    });
+
+    it('is where password managers change a password', async () => {
+      const reply = await api.get('/.well-known/change-password');
+      expect(reply).toHaveStatus(302);
+      expect(reply.headers['location']).toBe('/account/#password');
+
+      await api.accounts.register(email('changer'));
+      const { page, context } = await open(`${url}/.well-known/change-password`);
+      await page.fill('[name=email]', email('changer'));
+      await page.fill('[name=password]', PASSWORD);
+      await page.keyboard.press('Enter');
+      const section = page.getByRole('region', { name: 'Password', exact: true });
+      await section.waitFor();
+      expect(await section.locator('[autocomplete=username]').inputValue()).toBe(email('changer'));
+      await section.locator('[autocomplete=current-password]').fill('wrong');
+      await section.locator('[autocomplete=new-password]').fill('another password');
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('[role=status].error');
+      await section.locator('[autocomplete=current-password]').fill(PASSWORD);
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('[role=status]:has-text("Your password is changed")');
+
+      await api.accounts.login(email('changer'), 'another password');
+      await context.close();
+    });
+
+    it('works below a path, because links in mails lead there', async () => {
+      const { text } = await api.get('/account/');
+
+      expect(text).toContain(' src="../account/account.js"');
+      expect(text).not.toMatch(/(?:href|src)="\//);
     });
 
     it('has a strict content security policy, and is not cached', async () => {

@@ -84,6 +84,19 @@ describe('the OpenAPI document', () => {
     for (const { operation } of operations) expect(operation.summary).toMatch(/^[A-Z]/);
   });
 
+  it('links each operation to the guide that explains it', async () => {
+    const linked = operations.filter(({ path }) => path !== '/');
+    const targets = new Set(linked.map(({ operation }) => operation.externalDocs?.url as string | undefined));
+
+    for (const target of targets) {
+      const [path, anchor] = target!.split('#');
+      const { status, text } = await api.get(path!);
+      expect([target, status]).toEqual([target, 200]);
+      expect(text).toContain(anchor === undefined ? '<h1' : `id="${anchor}"`);
+    }
+    expect(targets.size).toBeGreaterThan(12);
+  });
+
   it('has an explanation of every code on the page of errors', () => {
     const page = readFileSync('docs/errors.md', 'utf8');
 
@@ -119,7 +132,9 @@ describe('the OpenAPI document', () => {
       await page.waitForSelector('.live-responses-table .response-col_status >> text=200');
 
       expect(await page.innerText('.curl-command')).toContain(`curl -X 'GET'`);
-      expect(await page.isVisible('.authorize')).toBe(true);
+      // The only login is in the header.
+      expect(await page.isVisible('#session button:text("Log in")')).toBe(true);
+      expect(await page.locator('.authorize, .authorization__btn').count()).toBe(0);
       expect([...hosts]).toEqual([new URL(page.url()).host]);
       expect(errors).toEqual([]);
     });
@@ -135,7 +150,7 @@ describe('the OpenAPI document', () => {
       expect(found.length).toBeLessThan(operations.length / 4);
     });
 
-    it('logs in, keeps the token across reloads, and deletes it at logout', async () => {
+    it('logs in, shows who is logged in after a reload too, and stores no secret', async () => {
       const email = 'reader@example.com';
       await api.accounts.register(email);
       const status = (code: number) =>
@@ -143,26 +158,51 @@ describe('the OpenAPI document', () => {
       const stored = () => page.evaluate<string>('JSON.stringify(localStorage)');
       const execute = () => page.click('#operations-Accounts-Accounts_me .execute');
 
+      const logIn = page.locator('dialog button:text-is("Log in")');
+      await page.click('#session button:text("Log in")');
       await page.fill('[name=email]', email);
       await page.fill('[name=password]', 'wrong password');
-      await page.click('button:text("Log in")');
+      await logIn.click();
       const { body } = await api.post('/auth/login/', { email, password: 'wrong password' });
-      await page.waitForSelector(`#login-state:text-is("${body.error.message}")`);
+      await page.waitForSelector(`#login-state.error[role=alert]:text-is("${body.error.message}.")`);
       await page.fill('[name=password]', PASSWORD);
-      await page.click('button:text("Log in")');
-      await page.waitForSelector('#login-state:text("Logged in")');
+      await logIn.click();
+      await page.waitForSelector('#logout');
       await page.goto(`${await api.app.getUrl()}/docs#/Accounts/Accounts_me`);
       await page.reload();
+      await page.waitForSelector(`#session [title="${email}"]:has-text("Ada")`);
+      await page.waitForSelector(`#caller:has-text("${email}")`);
       await execute();
       await status(200);
-      expect(await stored()).toContain('eyJ');
+      // The cookie cannot be read by scripts, and nothing else is kept.
+      expect(await stored()).toBe('{"session":"on"}');
+      expect(await page.evaluate('document.cookie')).toBe('');
 
       await page.click('#logout');
-      await page.waitForSelector('#login-state:text("Logged out")');
+      await page.waitForSelector('#session button:text("Log in")');
       await execute();
       await status(401);
-      // The token must not survive a reload either.
-      expect(await stored()).not.toContain('eyJ');
+      expect(await stored()).toBe('{}');
+    });
+
+    it('makes changes as who is logged in, with the CSRF token of the session', async () => {
+      const changer = await browser.newPage();
+      const email = 'changer@example.com';
+      await api.accounts.register(email);
+      await changer.goto(`${await api.app.getUrl()}/docs#/Accounts/Accounts_update`);
+      await changer.click('#session button:text("Log in")');
+      await changer.fill('[name=email]', email);
+      await changer.fill('[name=password]', PASSWORD);
+      await changer.keyboard.press('Enter');
+      await changer.waitForSelector('#logout');
+      const operation = changer.locator('#operations-Accounts-Accounts_update');
+      await operation.locator('textarea').fill('{"name": "Grace"}');
+      await operation.locator('.execute').click();
+      await operation.locator('.live-responses-table .response-col_status >> text=200').waitFor();
+
+      const { access } = await api.accounts.login(email);
+      expect((await api.get('/auth/me/', bearer(access))).body.name).toBe('Grace');
+      await changer.context().close();
     });
 
     it('follows the color scheme, also when it changes, and fits a small screen', async () => {

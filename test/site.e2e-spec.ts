@@ -1,9 +1,13 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
 import { ERRORS } from '../src/common/errors/errors.js';
 import { Database } from '../src/database/database.js';
 import { startApi, type TestApi } from './support/api.js';
 import { hasBrowser, launchBrowser } from './support/browser.js';
+import { freePort } from './support/free-port.js';
 import { STORES } from './support/stores.js';
 
 const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
@@ -23,7 +27,11 @@ describe.each(STORES)('the start page on %s', (store) => {
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
     expect(page.text).toContain(version);
     expect(page.text).toContain('Healthy');
-    expect(page.text).not.toMatch(/<!-- (?!prettier)|https?:|<script|<style| style=/);
+    expect(page.text).toContain('Development');
+    expect(page.text).toContain('Everyone may write');
+    expect(page.text).not.toMatch(
+      /<!-- (?!prettier)|(?:src|href)="https?:|<script(?! type="module" src="\/site\/)|<style| style=/,
+    );
     expect(json.body).toMatchObject({ name: 'Posts API', version, status: 'ok' });
     for (const { href } of Object.values<any>(json.body.links)) {
       expect(page.text).toContain(`href="${href}"`);
@@ -108,6 +116,28 @@ describe('the pages', () => {
     for (const { text } of [page, docs, json]) expect(text).not.toContain('"/graphql"');
   });
 
+  it('show commands that work as they are copied', async () => {
+    const port = await freePort();
+    const other = await startApi('SQLite', { PUBLIC_URL: `http://127.0.0.1:${port}` });
+    await other.app.listen(port, '127.0.0.1');
+    const { text } = await other.get('/', HTML);
+    const commands = [...text.matchAll(/<pre[^>]*><code>(.*?)<\/code>/gs)].map(([, code]) =>
+      code!.replaceAll('&quot;', '"').replaceAll('&amp;', '&'),
+    );
+    const outputs = await Promise.all(
+      commands.map(
+        async (command) => (await promisify(execFile)('sh', ['-c', `${command} -sS --fail`])).stdout,
+      ),
+    );
+    await other.stop();
+
+    expect(outputs).toEqual([
+      expect.stringMatching(/^HTTP\/1.1 201 /),
+      expect.stringContaining('"users"'),
+      expect.stringContaining('"data"'),
+    ]);
+  });
+
   it('include guides without broken links', async () => {
     const seen = new Set<string>();
     const broken: string[] = [];
@@ -130,34 +160,113 @@ describe('the pages', () => {
     expect(seen.size).toBeGreaterThan(40);
   });
 
+  it('lead through all guides, and show where the reader is', async () => {
+    const index = (await api.get('/guides', HTML)).text;
+    const listed = [...index.matchAll(/<li><a href="([^"]+)">[^<]+<\/a><p>([^<]+)<\/p>/g)];
+    expect(listed.length).toBeGreaterThan(25);
+    for (const [, , about] of listed) expect(about).toMatch(/^[A-Z]/);
+
+    const visited: string[] = [];
+    for (let path = listed[0]![1]; path !== undefined;) {
+      const { text } = await api.get(path, HTML);
+      expect(text).toContain(`<a href="${path}" aria-current="page">`);
+      visited.push(path);
+      path = /<a rel="next" href="([^"]+)"/.exec(text)?.[1];
+    }
+    expect(visited).toEqual(listed.map(([, path]) => path));
+    expect(visited.filter((path) => path.includes('/decisions'))).toEqual([]);
+    const decisions = (await api.get('/guides/decisions', HTML)).text;
+    expect(decisions.match(/href="\/guides\/decisions\/\d{4}-/g)!.length).toBeGreaterThan(50);
+  });
+
+  it('highlight code when they are built, and link to each of their headings', async () => {
+    const { text } = await api.get('/guides/events', HTML);
+
+    expect(text).toContain('<span class="hljs-attr">&quot;specversion&quot;</span>');
+    const headings = [...text.matchAll(/<h[2-6] id="([^"]+)">/g)].map(([, id]) => id!);
+    expect(headings.length).toBeGreaterThan(5);
+    for (const id of headings) expect(text).toContain(`<a class="anchor" href="#${id}"`);
+  });
+
   it('explain every code at the URL in problem details', async () => {
     const { text } = await api.get('/guides/errors');
     for (const code of Object.keys(ERRORS)) expect(text).toContain(`id="${code.toLowerCase()}"`);
   });
 
   (hasBrowser ? describe : describe.skip)('in a browser', () => {
-    it('follow the color scheme, fit a small screen, and log no errors', async () => {
-      const browser = await launchBrowser();
-      const errors: string[] = [];
+    let browser: Browser;
+    beforeAll(async () => {
+      browser = await launchBrowser();
+    });
+    afterAll(() => browser?.close());
+
+    it('find sections of the guides, by keyboard', async () => {
+      const page = await browser.newPage();
+      await page.goto(`${await api.app.getUrl()}/guides`);
+      await page.keyboard.press('/');
+      await page.keyboard.type('verify signature');
+      await page.waitForSelector('#results li:first-child:has-text("Verify a signature")');
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/guides/events#verify-a-signature');
+      await page.fill('#query', 'no such words anywhere');
+      await page.waitForSelector('#results:has-text("Nothing was found.")');
+      await page.keyboard.press('Escape');
+
+      expect(await page.isVisible('#results')).toBe(false);
+      await page.close();
+    });
+
+    it('copy code with a button', async () => {
+      const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
+      const page = await context.newPage();
+      await page.goto(await api.app.getUrl());
+      const command = page.locator('.code').last();
+      await command.getByRole('button', { name: 'Copy' }).click();
+      await command.getByRole('button', { name: 'Copied' }).waitFor();
+
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+        await command.locator('code').textContent(),
+      );
+      await context.close();
+    });
+
+    it('show the health while it changes', async () => {
+      const page = await browser.newPage();
+      await page.clock.install();
+      await page.goto(await api.app.getUrl());
+      await page.waitForSelector('.health:text-is("Healthy")');
+      const { source } = api.app.get(Database);
+      await source.query('ALTER TABLE migrations RENAME TO gone');
       try {
-        for (const path of ['/', '/guides', '/guides/errors#invalid_id', '/guides/http']) {
-          for (const [colorScheme, isDark] of [
-            ['light', false],
-            ['dark', true],
-          ] as const) {
-            const page = await browser.newPage({ viewport: { width: 400, height: 800 }, colorScheme });
-            page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
-            await page.goto((await api.app.getUrl()) + path);
-            const [red] = /\d+/.exec(
-              await page.evaluate<string>('getComputedStyle(document.body).backgroundColor'),
-            )!;
-            expect(Number(red) < 128).toBe(isDark);
-            expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(400);
-            await page.close();
-          }
-        }
+        await page.clock.runFor(10_000);
+        await page.waitForSelector('.health.bad:has-text("Not ready for requests: migrations")');
       } finally {
-        await browser.close();
+        await source.query('ALTER TABLE gone RENAME TO migrations');
+      }
+      await page.clock.runFor(10_000);
+      await page.waitForSelector('.health:not(.bad)');
+      expect(await page.textContent('.health')).toBe('Healthy');
+      await page.close();
+    });
+
+    it('follow the color scheme, fit a small screen, and log no errors', async () => {
+      const errors: string[] = [];
+      for (const path of ['/', '/guides', '/guides/errors#invalid_id', '/guides/http']) {
+        for (const [colorScheme, isDark] of [
+          ['light', false],
+          ['dark', true],
+        ] as const) {
+          const page = await browser.newPage({ viewport: { width: 400, height: 800 }, colorScheme });
+          page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+          await page.goto((await api.app.getUrl()) + path);
+          const [red] = /\d+/.exec(
+            await page.evaluate<string>('getComputedStyle(document.body).backgroundColor'),
+          )!;
+          expect(Number(red) < 128).toBe(isDark);
+          expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(400);
+          await page.close();
+        }
       }
       expect(errors).toEqual([]);
     });

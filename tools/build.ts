@@ -20,7 +20,7 @@ import { pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { parseCommandLine } from '../src/commands/support/command-line.ts';
 import { CHECKSUMS_FILE, checksumsOfSources } from '../src/database/migrations/checksums.ts';
-import { renderGuides } from './render-guides.ts';
+import { buildGuides, fingerprintOfGuides } from './guides/build-guides.ts';
 import { forMode, toOpenApi30 } from './served-openapi.ts';
 
 /** Files of other packages that are served from here, because pages load nothing from other hosts. */
@@ -29,7 +29,10 @@ const VENDOR = {
   'graphiql/graphiql.min.css': 'playground/vendor/graphiql.css',
   'react/umd/react.production.min.js': 'playground/vendor/react.js',
   'react-dom/umd/react-dom.production.min.js': 'playground/vendor/react-dom.js',
+  'minisearch/dist/es/index.js': 'site/vendor/minisearch.js',
   'qrcode-generator/dist/qrcode.mjs': 'account/vendor/qrcode.js',
+  '@zxcvbn-ts/core/dist/zxcvbn-ts.js': 'account/vendor/zxcvbn.js',
+  '@zxcvbn-ts/language-common/dist/zxcvbn-ts.js': 'account/vendor/zxcvbn-words.js',
   'swagger-ui-dist/swagger-ui-bundle.js': 'docs/vendor/swagger-ui.js',
   'swagger-ui-dist/swagger-ui.css': 'docs/vendor/swagger-ui.css',
 };
@@ -38,7 +41,7 @@ parseCommandLine('Usage: npm run build');
 
 for (const [from, to] of Object.entries(VENDOR)) put(`public/${to}`, readFileSync(`node_modules/${from}`));
 for (const [file, document] of servedReferences()) put(`public/reference/${file}`, Buffer.from(document));
-for (const [file, html] of renderGuides()) put(`public/guides/${file}`, Buffer.from(html));
+putGuides();
 
 for (const file of globSync('public/**/*.{js,css,json,svg}')) compress(file);
 
@@ -82,6 +85,19 @@ function servedReferences(): Map<string, string> {
     ] as const;
   });
   return new Map(versions);
+}
+
+/** Builds the guides if they have changed, and deletes the pages of guides that are gone. */
+function putGuides(): void {
+  const file = 'public/guides/.fingerprint';
+  const current = fingerprintOfGuides();
+  if (existsSync(file) && readFileSync(file, 'utf8') === current) return;
+  const pages = buildGuides();
+  for (const page of globSync('public/guides/**/*.html')) {
+    if (!pages.has(page.replace(/^public\//, ''))) rmSync(page);
+  }
+  for (const [page, content] of pages) put(`public/${page}`, Buffer.from(content));
+  write(file, Buffer.from(current));
 }
 
 /** Writes compressed copies next to a file, which the service sends to clients that accept them. */

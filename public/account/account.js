@@ -1,8 +1,17 @@
 // The page behind the links in mails, which does nothing before its button is pressed. Without such a link, the page
-// where people manage their account.
+// where people log in, register, and manage their account.
 
+import { element, form } from '../site/elements.js';
+import { call } from '../site/session.js';
+import { showForgotten, showRegistration } from './entrance.js';
 import { showAccount } from './manage.js';
+import { newPasswordField } from './new-password.js';
 
+const TO_ACCOUNT = { text: 'Go to your account', href: './' };
+const TO_LOGIN = { text: 'Log in', href: './' };
+const TO_RESET = { text: 'Request a new mail', href: './#forgot' };
+
+/** `next` and `otherwise` are the ways on after a success and after a link that does not work. */
 const ACTIONS = {
   'verify-email': {
     title: 'Confirm your e-mail address',
@@ -10,6 +19,8 @@ const ACTIONS = {
     button: 'Confirm the address',
     path: 'email/verify/',
     done: 'Your e-mail address is confirmed.',
+    next: TO_ACCOUNT,
+    otherwise: TO_LOGIN,
   },
   'change-email': {
     title: 'Confirm your new e-mail address',
@@ -17,6 +28,8 @@ const ACTIONS = {
     button: 'Use this address',
     path: 'email/change/confirm/',
     done: 'Your account has the new address. Use it when you log in.',
+    next: TO_ACCOUNT,
+    otherwise: TO_ACCOUNT,
   },
   'reset-password': {
     title: 'Choose a new password',
@@ -24,9 +37,14 @@ const ACTIONS = {
     button: 'Set the password',
     path: 'password/reset/confirm/',
     done: 'Your password is changed. Log in with the new one.',
+    next: TO_LOGIN,
+    otherwise: TO_RESET,
     needsPassword: true,
   },
 };
+
+/** Pages with a fragment of their own. */
+const PAGES = { forgot: showForgotten, register: showRegistration };
 
 /** What to do about an error, by its code. */
 const ADVICE = {
@@ -35,6 +53,9 @@ const ADVICE = {
   CONFLICT: 'Another account now uses this address. Request the change with another address.',
   RATE_LIMITED: 'Too many attempts. Wait a few minutes, and try again.',
 };
+
+/** The account of the link need not be the one that is logged in. */
+const BY_TOKEN_ONLY = { credentials: 'omit', referrerPolicy: 'no-referrer' };
 
 const FAILURE = 'The request failed. Try again in a moment.';
 
@@ -48,70 +69,62 @@ const RETRYABLE = new Set([
 ]);
 
 const byId = (id) => document.getElementById(id);
+const account = byId('account');
 
 const fragment = location.hash.slice(1);
 const parameters = new URLSearchParams(fragment);
 const token = parameters.get('token');
-const action = Object.hasOwn(ACTIONS, parameters.get('action') ?? '') && ACTIONS[parameters.get('action')];
+const own = (among, name) => (Object.hasOwn(among, name ?? '') ? among[name] : undefined);
+const action = own(ACTIONS, parameters.get('action'));
 // Neither the history nor a copied address keeps the token.
 history.replaceState(null, '', location.pathname);
+// Another link is opened in the same tab.
+addEventListener('hashchange', () => location.reload());
 
-if (action && token) show();
-else if (fragment === '') void showAccount(byId('account'), report);
+if (action && token) showAction();
+else if (own(PAGES, fragment)) PAGES[fragment](account, { report, entitle, wayOn });
+else if (fragment === '' || fragment === 'password') void showAccount(account, report, fragment);
 else {
-  byId('text').textContent = 'This page needs the link from a mail.';
-  byId('text').hidden = false;
+  entitle(
+    'This link is incomplete',
+    'This page needs the link from a mail. Copy the whole link, or request a new mail.',
+  );
+  account.replaceChildren(wayOn(TO_LOGIN));
 }
 
-function show() {
-  document.title = byId('title').textContent = action.title;
-  byId('text').textContent = action.text;
-  byId('text').hidden = false;
-  byId('button').textContent = action.button;
-  if (action.needsPassword) {
-    byId('password-field').hidden = false;
-    byId('password').disabled = false;
-  }
-  byId('form').hidden = false;
-  byId('form').addEventListener('submit', (event) => {
-    event.preventDefault();
-    void submit();
-  });
+function entitle(title, text) {
+  byId('title').textContent = title;
+  document.title = `${title} · Posts API`;
+  byId('text').textContent = text;
+  byId('text').hidden = text === '';
 }
 
-async function submit() {
-  byId('button').disabled = true;
+/** A link that looks like a button. */
+function wayOn({ text, href }) {
+  return element('a', { className: 'button', href, textContent: text });
+}
+
+function showAction() {
+  entitle(action.title, action.text);
+  const fields = action.needsPassword
+    ? [newPasswordField('New password', { id: 'password', name: 'new_password' })]
+    : [];
+  account.replaceChildren(form(action.button, fields, submit));
+}
+
+async function submit(values) {
   report('');
-  const body = { token, ...(action.needsPassword && { new_password: byId('password').value }) };
-  const { ok, code, message } = await send(`../auth/${action.path}`, body);
-  byId('button').disabled = false;
+  const { ok, code, message } = await call('POST', action.path, { token, ...values }, BY_TOKEN_ONLY);
   if (ok || !RETRYABLE.has(code)) {
-    byId('form').hidden = true;
     byId('text').hidden = true;
-    byId('password').value = '';
+    account.replaceChildren(wayOn(ok ? action.next : action.otherwise));
   }
   if (ok) report(action.done);
   else report(ADVICE[code] ?? (code === 'VALIDATION_ERROR' ? sentence(message) : FAILURE), true);
 }
 
-async function send(url, body) {
-  try {
-    const reply = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-      credentials: 'omit',
-      referrerPolicy: 'no-referrer',
-    });
-    const { error } = await reply.json();
-    return { ok: reply.ok, code: error?.code, message: error?.message };
-  } catch {
-    return { ok: false };
-  }
-}
-
 /** `new_password must be …` as a person reads it. */
-const sentence = (message) => `${message.replaceAll('new_password', 'The password')}.`;
+const sentence = (message) => message.replaceAll('new_password', 'The password');
 
 function report(text, isError = false) {
   byId('result').textContent = text;

@@ -1,82 +1,40 @@
 // Where people log in to manage their account: logins, two-step login, passkeys, API keys and identities.
 
-import { call, callRecently, credential, isPasskeyHost, useSession } from './calls.js';
-import { button, choice, date, element, field, form, list, section } from './elements.js';
+import { button, choice, date, element, field, form, list, section } from '../site/elements.js';
+import { codeField, showLogin } from '../site/login.js';
+import { credential, wrongHost } from '../site/passkeys.js';
+import { call, logOut, restore, session } from '../site/session.js';
+import { callRecently } from './calls.js';
+import { newPasswordField } from './new-password.js';
 import { qrcode } from './vendor/qrcode.js';
 
 let root;
 let report;
 
-/** @param into the element that gets the page @param tell shows a sentence, and whether it is an error */
-export async function showAccount(into, tell) {
+/**
+ * @param into the element that gets the page
+ * @param tell shows a sentence, and whether it is an error
+ * @param part the fragment: `password` for the section of the password
+ */
+export async function showAccount(into, tell, part) {
   [root, report] = [into, tell];
-  const session = await call('GET', 'session/');
-  if (session.ok) await open(session.body);
-  else showLogin();
+  if (await restore()) await open(part);
+  else logIn(part);
 }
 
-function showLogin() {
-  root.replaceChildren(
-    form(
-      'Log in',
-      [
-        ...field('E-mail', { name: 'email', type: 'email', autocomplete: 'username', required: true }),
-        ...field('Password', {
-          name: 'password',
-          type: 'password',
-          autocomplete: 'current-password',
-          required: true,
-        }),
-      ],
-      async (values) => finishLogin(await call('POST', 'session/', values)),
-    ),
-    button('Log in with a passkey', logInByPasskey, { className: 'plain' }),
-  );
-  root.querySelector('input').focus();
+function logIn(part) {
+  const ways = [element('a', { href: './#forgot', textContent: 'Forgot your password?' })];
+  if (document.body.dataset.registration === 'open')
+    ways.push(element('a', { href: './#register', textContent: 'Create an account' }));
+  showLogin(root, report, () => open(part), ...ways);
 }
 
-async function finishLogin(reply) {
-  if (!reply.ok) report(reply.message, true);
-  else if (reply.body.mfa_token) showSecondStep(reply.body.mfa_token);
-  else await open(reply.body);
-}
-
-function showSecondStep(mfa_token) {
+async function open(part) {
   report('');
-  root.replaceChildren(
-    element('p', { textContent: 'Enter a code of your authenticator app, or a recovery code.' }),
-    form('Log in', [...codeField()], async ({ code }) => {
-      const reply = await call('POST', 'session/', { mfa_token, code });
-      if (reply.code === 'TOKEN_NOT_VALID') {
-        showLogin();
-        report('This login has expired. Log in again.', true);
-      } else await finishLogin(reply);
-    }),
-  );
-  root.querySelector('input').focus();
-}
-
-const codeField = () =>
-  field('Code', { name: 'code', autocomplete: 'one-time-code', required: true, maxLength: 100 });
-
-async function logInByPasskey() {
-  const options = await call('POST', 'passkeys/login/options/', {});
-  if (!options.ok) return report(options.message, true);
-  if (!isPasskeyHost(options.body)) return reportHost(options.body.rpId);
-  const passkey = await credential('get', options.body);
-  if (passkey === null) return report('No passkey was used.', true);
-  return finishLogin(await call('POST', 'session/', { passkey }));
-}
-
-const reportHost = (host) =>
-  report(`Passkeys of this service belong to ${host}: open this page at that address.`, true);
-
-async function open(session) {
-  report('');
-  useSession(session);
   const { account } = session;
   const parts = [
     ['Logins', showLogins],
+    ['Password', showPassword],
     ['Two-step login', showFactors],
     ['Passkeys', showPasskeys],
     ['API keys', showApiKeys],
@@ -86,14 +44,14 @@ async function open(session) {
   root.replaceChildren(
     element('p', { textContent: `Logged in as ${account.name}, ${account.email}.` }),
     button('Log out', async () => {
-      await call('DELETE', 'session/');
-      showLogin();
+      await logOut();
+      logIn();
       report('You are logged out.');
     }),
     ...sections,
   );
   await Promise.all(parts.map(([, show], n) => refresh(sections[n], show)));
-  root.querySelector('h2').focus();
+  sections[part === 'password' ? 1 : 0].querySelector('h2').focus();
 }
 
 /** Fills a section again, after its heading. */
@@ -125,7 +83,42 @@ async function showLogins(again) {
         ),
   }));
   const others = act(again, 'All other logins have ended.', () => call('DELETE', 'sessions/'));
-  return [list(entries, 'There are none.'), button('End all others', others, { className: 'plain' })];
+  return [list(entries, 'There are none.'), button('End all others', others)];
+}
+
+function showPassword(again) {
+  const { account } = session;
+  const fields = [
+    // Password managers find out by it which of their entries changes.
+    element('input', {
+      name: 'username',
+      autocomplete: 'username',
+      value: account.email,
+      readOnly: true,
+      hidden: true,
+    }),
+    field('Current password', {
+      name: 'old_password',
+      type: 'password',
+      autocomplete: 'current-password',
+      required: true,
+    }),
+    newPasswordField('New password', { name: 'new_password' }, () => [account.email, account.name]),
+  ];
+  return [
+    element(
+      'p',
+      {},
+      'A new password ends your other logins. Without a password yet, ',
+      element('a', { href: './#forgot', textContent: 'request one by mail' }),
+      '.',
+    ),
+    form('Change the password', fields, async ({ old_password, new_password }) => {
+      const reply = await call('POST', 'change-password/', { old_password, new_password });
+      if (reply.ok) await again('Your password is changed, and your other logins have ended.');
+      else report(reply.message.replace('new_password', 'The password'), true);
+    }),
+  ];
 }
 
 async function showFactors(again) {
@@ -141,7 +134,7 @@ async function showFactors(again) {
     return [element('p', { textContent: 'It is off: your password alone can log in.' }), setUp];
   }
   const withCode = (title, method, path, done) =>
-    form(title, [...codeField()], async ({ code }) => {
+    form(title, [codeField()], async ({ code }) => {
       const reply = await callRecently(method, path, { code });
       if (!reply.ok) report(reply.message, true);
       else await done(reply.body);
@@ -180,7 +173,7 @@ function setUpForm({ secret, uri }, again) {
       'Scan it with an app, or enter this key there: ',
       element('code', { textContent: secret }),
     ),
-    form('Turn on', [...codeField()], async ({ code }) => {
+    form('Turn on', [codeField()], async ({ code }) => {
       const reply = await call('POST', 'mfa/totp/confirm/', { code });
       if (!reply.ok) return report(reply.message, true);
       return into.replaceChildren(...recoveryCodes(reply.body, again));
@@ -210,11 +203,12 @@ async function showPasskeys(again) {
   }));
   const add = form(
     'Add a passkey',
-    [...field('Name', { name: 'name', required: true, maxLength: 150, value: 'This device' })],
+    [field('Name', { name: 'name', required: true, maxLength: 150, value: 'This device' })],
     async ({ name }) => {
       const options = await callRecently('POST', 'passkeys/options/');
       if (!options.ok) return report(options.message, true);
-      if (!isPasskeyHost(options.body)) return reportHost(options.body.rp.id);
+      const host = wrongHost(options.body);
+      if (host) return report(host, true);
       const response = await credential('create', options.body);
       if (response === null) return report('No passkey was created.', true);
       const reply = await call('POST', 'passkeys/', { response, name });
@@ -238,12 +232,12 @@ async function showApiKeys(again) {
   const create = form(
     'Create a key',
     [
-      ...field('Name', { name: 'name', required: true, maxLength: 150 }),
-      ...choice('Scope', 'scope', [
+      field('Name', { name: 'name', required: true, maxLength: 150 }),
+      choice('Scope', 'scope', [
         ['read', 'Read'],
         ['write', 'Read and write'],
       ]),
-      ...field('Expires (optional)', { name: 'expires', type: 'date' }),
+      field('Expires (optional)', { name: 'expires', type: 'date' }),
     ],
     async ({ name, scope, expires }) => {
       const expires_at = expires === '' ? null : new Date(expires).toISOString();

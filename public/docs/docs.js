@@ -1,41 +1,46 @@
 /* global SwaggerUIBundle */
 
-const dark = window.matchMedia('(prefers-color-scheme: dark)');
-const applyTheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
-dark.addEventListener('change', applyTheme);
-applyTheme();
+import { restored, session } from '../site/session.js';
+import { keepRepaired, level, named } from '../site/repair.js';
+import { LayoutPlugin, SearchPlugin } from './plugins.js';
 
-/** Swagger UI looks for the phrase in tags alone; here every word has to be in the tag, the path or the summary. */
-const SearchPlugin = () => ({
-  fn: {
-    opsFilter: (taggedOperations, phrase) => {
-      const words = phrase.toLowerCase().split(/\s+/).filter(Boolean);
-      const matches = (tag) => (operation) => {
-        const summary = operation.getIn(['operation', 'summary'], '');
-        const text = [tag, operation.get('method'), operation.get('path'), summary].join(' ').toLowerCase();
-        return words.every((word) => text.includes(word));
-      };
-      return taggedOperations
-        .map((tagged, tag) => tagged.update('operations', (operations) => operations.filter(matches(tag))))
-        .filter((tagged) => tagged.get('operations').size > 0);
-    },
-  },
-});
+const caller = document.getElementById('caller');
+const showCaller = () => {
+  caller.textContent = session.account
+    ? `Operations are tried out as ${session.account.email}.`
+    : 'Operations with a lock require an account: log in at the top of the page.';
+};
+session.addEventListener('change', showCaller);
+await restored;
+showCaller();
 
-const ui = SwaggerUIBundle({
+SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#reference',
   deepLinking: true,
   displayRequestDuration: true,
   tryItOutEnabled: true,
-  persistAuthorization: true,
   filter: true,
-  plugins: [SearchPlugin],
+  plugins: [SearchPlugin, LayoutPlugin],
+  layout: 'PageLayout',
   validatorUrl: null,
-  onComplete: () => {
-    const search = document.querySelector('.operation-filter-input');
-    search.placeholder = 'Search operations';
-    search.setAttribute('aria-label', 'Search operations');
-    window.setUpLogin(ui);
+  // The browser adds the cookie of the session.
+  requestInterceptor: (request) => {
+    if (session.csrfToken && !/^(GET|HEAD)$/i.test(request.method ?? 'GET')) {
+      request.headers['X-CSRF-Token'] = session.csrfToken;
+    }
+    return request;
   },
+});
+
+keepRepaired(document.getElementById('reference'), {
+  '.operation-filter-input:not([aria-label])': (search) => {
+    search.placeholder = 'Search operations';
+    named('Search operations')(search);
+  },
+  '.body-param__text:not([aria-label])': named('Request body'),
+  '.examples-select-element:not([aria-label])': named('Example'),
+  'h3:not([aria-level])': level(2),
+  'h4:not([aria-level])': level(3),
+  'h5:not([aria-level])': level(4),
 });

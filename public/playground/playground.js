@@ -1,241 +1,55 @@
 /* global GraphiQL, React, ReactDOM */
 
-const headers = '{\n  "Authorization": "Bearer "\n}';
+import { restored, session } from '../../site/session.js';
+import { keepRepaired, named } from '../../site/repair.js';
+import { EXAMPLES } from './examples.js';
 
-const examples = [
-  {
-    query: `# Users and their posts.
-query Users {
-  users(page: 1, limit: 5) {
-    id
-    name
-    email
-    createdAt
-    posts(limit: 3) {
-      id
-      title
-      status
-      createdAt
-    }
-  }
+await restored;
+
+/** Calls with the cookie of the session need its CSRF token. A token in the headers editor counts before the cookie. */
+const fetchAsCaller = (url, { headers, ...options }) =>
+  fetch(url, {
+    ...options,
+    headers: { ...headers, ...(session.csrfToken && { 'x-csrf-token': session.csrfToken }) },
+  });
+
+/** A WebSocket sends the token when it is opened, so its fetcher belongs to one login. */
+function createFetcher() {
+  return GraphiQL.createFetcher({
+    url: '/graphql',
+    fetch: fetchAsCaller,
+    subscriptionUrl: `${location.origin.replace(/^http/, 'ws')}/graphql`,
+    wsConnectionParams: session.csrfToken ? { 'X-CSRF-Token': session.csrfToken } : {},
+  });
 }
-`,
-  },
-  {
-    query: `# One user; the id is in
-# Variables, below.
-query User($id: ID!) {
-  user(id: $id) {
-    id
-    name
-    posts {
-      title
-      content
-      author {
-        name
-      }
-    }
-  }
-}
-`,
-    variables: '{\n  "id": "1"\n}',
-  },
-  {
-    query: `# Posts, page by page: send
-# endCursor as "after".
-query Posts($first: Int, $after: String) {
-  posts(
-    first: $first
-    after: $after
-    orderBy: { field: title, direction: ASC }
-  ) {
-    totalCount
-    nodes {
-      id
-      title
-      status
-      author {
-        name
-      }
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-}
-`,
-    variables: '{\n  "first": 5\n}',
-  },
-  {
-    query: `# One post, with the etag
-# for "ifMatch" below.
-query Post($id: ID!) {
-  post(id: $id) {
-    id
-    title
-    content
-    updatedAt
-    etag
-  }
-}
-`,
-    variables: '{\n  "id": "1"\n}',
-  },
-  {
-    query: `# Creates a post.
-mutation CreatePost($input: CreatePostInput!) {
-  createPost(input: $input) {
-    id
-    title
-    status
-    etag
-  }
-}
-`,
-    variables:
-      '{\n  "input": {\n    "title": "Straße nach Rom",\n    "content": "Alle Wege führen dahin.",\n    "status": "published"\n  }\n}',
-  },
-  {
-    query: `# Updates the given fields,
-# of this version only if
-# "ifMatch" has its etag.
-mutation UpdatePost($id: ID!, $input: UpdatePostInput!, $ifMatch: String) {
-  updatePost(id: $id, input: $input, ifMatch: $ifMatch) {
-    id
-    title
-    updatedAt
-    etag
-  }
-}
-`,
-    variables: '{\n  "id": "1",\n  "input": {\n    "title": "Another title"\n  }\n}',
-  },
-  {
-    query: `# Deletes a post.
-mutation DeletePost($id: ID!) {
-  deletePost(id: $id)
-}
-`,
-    variables: '{\n  "id": "1"\n}',
-  },
-  {
-    query: `# Creates a user.
-mutation CreateUser($input: CreateUserInput!) {
-  createUser(input: $input) {
-    id
-    name
-    email
-    createdAt
-  }
-}
-`,
-    variables: '{\n  "input": {\n    "name": "Ada",\n    "email": "ada@example.com"\n  }\n}',
-  },
-  {
-    query: `# Updates the given fields.
-mutation UpdateUser($id: ID!, $input: UpdateUserInput!) {
-  updateUser(id: $id, input: $input) {
-    id
-    name
-    email
-  }
-}
-`,
-    variables: '{\n  "id": "1",\n  "input": {\n    "email": "author@example.com"\n  }\n}',
-  },
-  {
-    query: `# Deletes a user who has
-# no posts.
-mutation DeleteUser($id: ID!) {
-  deleteUser(id: $id)
-}
-`,
-    variables: '{\n  "id": "2"\n}',
-  },
-  {
-    query: `# Creates an order, once for
-# each key: run it twice.
-mutation CreateOrder($key: String!, $payload: JSON) {
-  createOrder(idempotencyKey: $key, payload: $payload) {
-    id
-    status
-    payload
-    createdAt
-  }
-}
-`,
-    variables: `{
-  "key": "${Date.now()}",
-  "payload": {
-    "item": "Tea",
-    "quantity": 2
-  }
-}`,
-  },
-  {
-    query: `# Orders, the newest first,
-# and one of them.
-query Orders($id: ID!) {
-  orders(first: 5) {
-    totalCount
-    nodes {
-      id
-      payload
-      createdAt
-    }
-  }
-  order(id: $id) {
-    payload
-  }
-}
-`,
-    variables: '{\n  "id": "1"\n}',
-  },
-  {
-    query: `# New events: run it, then
-# create a post in another
-# tab of the browser.
-subscription Events($types: [String!]) {
-  events(types: $types) {
-    id
-    type
-    subject
-    time
-    data
-  }
-}
-`,
-    variables: '{\n  "types": ["post.created", "post.updated"]\n}',
-  },
-  {
-    query: `# The calling account: put
-# an access token after
-# "Bearer " in Headers,
-# below.
-query AsAccount {
-  me {
-    id
-    email
-    name
-    role
-  }
-}
-`,
-  },
-];
+
+let fetcher = createFetcher();
+session.addEventListener('change', () => (fetcher = createFetcher()));
 
 const root = ReactDOM.createRoot(document.getElementById('playground'));
 root.render(
   React.createElement(GraphiQL, {
-    fetcher: GraphiQL.createFetcher({
-      url: '/graphql',
-      subscriptionUrl: `${location.origin.replace(/^http/, 'ws')}/graphql`,
-    }),
-    defaultTabs: examples.map((example) => ({ ...example, headers })),
-    defaultHeaders: headers,
+    fetcher: (...call) => fetcher(...call),
+    defaultTabs: EXAMPLES,
     defaultEditorToolsVisibility: true,
+    forcedTheme: 'system',
     // Tabs are remembered, but not what is secret in them.
     shouldPersistHeaders: false,
   }),
 );
+
+keepRepaired(document.getElementById('playground'), {
+  '.graphiql-query-editor textarea:not([aria-label])': named('Operation'),
+  '.graphiql-editor-tool .graphiql-editor:first-child textarea:not([aria-label])': named('Variables'),
+  '.graphiql-editor-tool .graphiql-editor textarea:not([aria-label])': named('Headers'),
+  '.result-window textarea:not([aria-label])': named('Response'),
+  '.CodeMirror-scroll:not([tabindex="0"])': (scroller) => (scroller.tabIndex = 0),
+  // A tab must not contain buttons, but each of these has one that selects and one that closes it.
+  '.graphiql-tabs[role=tablist]': (tabs) => tabs.setAttribute('role', 'list'),
+  '.graphiql-tab[aria-selected]': (tab) => {
+    const isSelected = tab.getAttribute('aria-selected');
+    tab.setAttribute('role', 'listitem');
+    tab.removeAttribute('aria-selected');
+    tab.querySelector('.graphiql-tab-button').setAttribute('aria-current', isSelected);
+  },
+});

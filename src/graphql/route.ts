@@ -20,7 +20,9 @@ export const PATH = '/graphql';
 export const graphqlRoute = fastifyPlugin<{ config: Config }>(
   (fastify, { config }, done) => {
     const withPlayground = config.graphql.playground;
-    const page = withPlayground ? readPage('playground/index.html', PATH, true) : notFoundPage(OFF, false);
+    const page = withPlayground
+      ? readPage('playground/index.html', { path: PATH }, config)
+      : notFoundPage(OFF, config);
 
     fastify.addHook('onRoute', (route) => {
       if (route.url !== PATH) return;

@@ -17,6 +17,7 @@ import {
   NOT_MODIFIED,
   PROBLEM_DETAILS,
 } from './components.js';
+import { guideOf } from './guides.js';
 import { findHandlers, type Handler, handlerKey, operationId } from './handlers.js';
 import { type DeclaredError, errorsOf, SAFE, securityOf } from './declared-errors.js';
 import { describeWebhooks } from './webhooks.js';
@@ -143,6 +144,8 @@ async function complete(
   { path, method }: { path: string; method: string },
   handler: Handler,
 ): Promise<void> {
+  const guide = guideOf(path);
+  if (guide) operation['externalDocs'] = guide;
   const declared = new Set((operation['parameters'] ?? []).map(({ name }: Json) => name));
   // Parameters that no handler declares are read by `@Id()`.
   const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).filter((name) => !declared.has(name));

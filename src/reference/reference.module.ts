@@ -22,7 +22,7 @@ export class ReferenceModule implements OnModuleInit {
     const mode = this.config.writeAccess === 'open' ? 'open' : 'accounts';
     serveFiles(fastify, `reference/${mode}`, '/', 'no-cache');
     serveFiles(fastify, 'docs', '/docs/');
-    const page = readPage('docs/index.html', '/docs', this.config.graphql.playground);
+    const page = readPage('docs/index.html', { path: '/docs' }, this.config);
     fastify.get('/docs', (_, reply) => sendHtml(reply, page));
   }
 }

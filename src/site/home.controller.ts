@@ -8,7 +8,8 @@ import { Returns } from '../common/openapi/returns.js';
 import { Config } from '../config/config.js';
 import { Readiness } from '../health/readiness.service.js';
 import { HomeView, LINKS } from './home.view.js';
-import { PAGE_HEADERS, readPage } from './pages.js';
+import { readHomePage, withHealth } from './home-page.js';
+import { PAGE_HEADERS } from './pages.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -21,7 +22,7 @@ const LINK = [
   '</health/ready>; rel="status"',
 ].join(', ');
 
-/** The home page: name, version, health, and links. */
+/** The home page: what runs here, whether it is healthy, and where to go on. */
 @ApiTags('Health')
 @Controller({ version: VERSION_NEUTRAL })
 @Public()
@@ -31,11 +32,11 @@ export class HomeController {
 
   constructor(
     private readonly readiness: Readiness,
-    { graphql }: Config,
+    config: Config,
   ) {
     const { playground: _, ...others } = LINKS;
-    this.links = graphql.playground ? LINKS : others;
-    this.page = readPage('site/index.html', '/', graphql.playground);
+    this.links = config.graphql.playground ? LINKS : others;
+    this.page = readHomePage(config, version);
   }
 
   @Get()
@@ -50,8 +51,7 @@ export class HomeController {
     const missing = await this.readiness.missing();
     if (accept?.includes('text/html')) {
       reply.headers(PAGE_HEADERS).type('text/html; charset=utf-8');
-      const words = missing.map(({ field, message }) => `${field} ${message}`);
-      return toHtml(this.page, this.links, words);
+      return withHealth(this.page, missing);
     }
     return {
       name: 'Posts API',
@@ -60,15 +60,4 @@ export class HomeController {
       links: this.links,
     };
   }
-}
-
-function toHtml(page: string, links: HomeView['links'], missing: readonly string[]): string {
-  const health = missing.length > 0 ? `Not ready for requests: ${missing.join('; ')}` : 'Healthy';
-  const pages = Object.values(links).map(
-    ({ href, title }) => `<dt><a href="${href}">${href}</a></dt><dd>${title}</dd>`,
-  );
-  return page
-    .replace('<!-- version -->', version)
-    .replace('<!-- health -->', health)
-    .replace('<!-- pages -->', pages.join(''));
 }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import helmet from 'helmet';
+import { type CurrentPage, HEAD, headerOf, type PageSettings } from './header.js';
 
 /** A page loads everything from this service, and connects to nothing else. */
 const PAGE_POLICY = {
@@ -37,44 +38,16 @@ function headersOf(setHeaders: ReturnType<typeof helmet>): Record<string, string
 /** The folder with files for browsers, next to `src` and `dist`. */
 const PUBLIC = fileURLToPath(new URL('../../public', import.meta.url));
 
-/** The pages that the header of each page links to. */
-const PAGES = { '/': 'Posts API', '/docs': 'Reference', '/graphql': 'Playground', '/guides': 'Guides' };
-export type PagePath = keyof typeof PAGES;
-
-/** @param playground whether to link to it */
-function headerOf(current: PagePath | undefined, playground: boolean): string {
-  const links = Object.entries(PAGES)
-    .filter(([path]) => path !== '/graphql' || playground)
-    .map(
-      ([path, title]) => `<a href="${path}"${path === current ? ' aria-current="page"' : ''}>${title}</a>`,
-    );
-  return `<nav class="site-header" aria-label="Pages">${links.join('')}</nav>`;
+/** A complete page: a file below `public/`, with what is common to all pages. */
+export function readPage(file: string, current: CurrentPage, settings: PageSettings): string {
+  return readPublic(file)
+    .replace('<!-- head -->', HEAD)
+    .replace('<!-- header -->', headerOf(current, settings));
 }
 
-/** A complete page: a file below `public/`, with the common header. */
-export function readPage(file: string, current: PagePath | undefined, playground: boolean): string {
-  return readPublic(file).replace('<!-- header -->', headerOf(current, playground));
-}
-
-/**
- * A page of text in the frame of the guides.
- *
- * @param text trusted HTML with an `h1`, which is also the title
- */
-export function textPage(text: string, current: PagePath | undefined, playground: boolean): string {
-  const title = /<h1[^>]*>(.*?)<\/h1>/.exec(text)?.[1]?.replaceAll(/<[^>]*>/g, '') ?? 'Guides';
-  return readPage('site/guide.html', current, playground)
-    .replace('<!-- title -->', () => title)
-    .replace('<!-- text -->', () => text);
-}
-
-/** A page for people who are at a wrong address. */
-export const notFoundPage = (reason: string, playground: boolean): string =>
-  textPage(
-    `<h1>Page not found</h1><p>${reason}</p><p><a href="/">Go to the start page</a></p>`,
-    undefined,
-    playground,
-  );
+/** A page for people who are at a wrong address. @param reason trusted HTML */
+export const notFoundPage = (reason: string, settings: PageSettings): string =>
+  readPage('site/not-found.html', {}, settings).replace('<!-- reason -->', () => reason);
 
 export const sendHtml = (reply: FastifyReply, html: string): FastifyReply =>
   reply.headers(PAGE_HEADERS).type('text/html; charset=utf-8').send(html);

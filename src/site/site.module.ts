@@ -4,7 +4,8 @@ import type { FastifyInstance } from 'fastify';
 import { Config } from '../config/config.js';
 import { HealthModule } from '../health/health.module.js';
 import { HomeController } from './home.controller.js';
-import { listPublic, readPublic, sendHtml, serveFiles, textPage } from './pages.js';
+import { hasPage } from './header.js';
+import { listPublic, readPage, readPublic, sendHtml, serveFiles } from './pages.js';
 
 /** The pages for people: `/`, the guides, the page of links in mails, and the icon that browsers request. */
 @Module({ imports: [HealthModule], controllers: [HomeController] })
@@ -18,21 +19,24 @@ export class SiteModule implements OnModuleInit {
     // An application context has no HTTP server.
     const fastify = this.host.httpAdapter?.getInstance<FastifyInstance>();
     if (!fastify) return;
-    const { graphql, accountLinksUrl } = this.config;
     serveFiles(fastify, 'site', '/site/');
-    if (graphql.playground) serveFiles(fastify, 'playground', '/graphql/playground/');
+    if (this.config.graphql.playground) serveFiles(fastify, 'playground', '/graphql/playground/');
     const icon = readPublic('site/favicon.svg');
     fastify.get('/favicon.ico', (_, reply) =>
       reply.header('cache-control', 'public, max-age=86400').type('image/svg+xml').send(icon),
     );
+    serveGuides(fastify, this.config);
+    if (hasPage('/account/', this.config)) serveAccountPage(fastify, this.config);
+  }
+}
 
-    for (const file of listPublic('guides', '**/*.html')) {
-      // `npm run build` creates the HTML from the guides.
-      const html = textPage(readPublic(`guides/${file}`), '/guides', graphql.playground);
-      const path = file === 'index.html' ? '/guides' : `/guides/${file.replace(/\.html$/, '')}`;
-      fastify.get(path, (_, reply) => sendHtml(reply, html));
-    }
-    if (accountLinksUrl === undefined) serveAccountPage(fastify);
+/** `npm run build` creates the HTML from the guides, except the header, which depends on the settings. */
+function serveGuides(fastify: FastifyInstance, config: Config): void {
+  for (const file of listPublic('guides', '**/*.html')) {
+    const isIndex = file === 'index.html';
+    const html = readPage(`guides/${file}`, { path: '/guides', isBelow: !isIndex }, config);
+    const path = isIndex ? '/guides' : `/guides/${file.replace(/\.html$/, '')}`;
+    fastify.get(path, (_, reply) => sendHtml(reply, html));
   }
 }
 
@@ -40,8 +44,14 @@ export class SiteModule implements OnModuleInit {
  * The page that links in mails open, unless a front end is configured. It acts only when its button is
  * pressed, because mail scanners follow links.
  */
-function serveAccountPage(fastify: FastifyInstance): void {
+function serveAccountPage(fastify: FastifyInstance, config: Config): void {
   serveFiles(fastify, 'account', '/account/');
-  const page = readPublic('account/index.html');
+  const page = readPage('account/index.html', {}, config)
+    .replace('<!-- password policy -->', config.passwordPolicy)
+    .replace('<!-- registration -->', config.registrationOpen ? 'open' : 'closed')
+    // A proxy may serve the page below a path of `PUBLIC_URL`, to which the links in mails lead.
+    .replaceAll(/(?<= (?:href|src|data-account)=")\//g, '../');
   fastify.get('/account', { config: { noStore: true } }, (_, reply) => sendHtml(reply, page));
+  // Password managers open it (https://w3c.github.io/webappsec-change-password-url/).
+  fastify.get('/.well-known/change-password', (_, reply) => reply.redirect('/account/#password'));
 }

@@ -9,13 +9,37 @@ export function element(tag, properties = {}, ...children) {
   return made;
 }
 
+/** @param more.className `button plain` by default; `button` is for the main action of a page */
 export const button = (text, onclick, more = {}) =>
-  element('button', { type: 'button', textContent: text, onclick, ...more });
+  element('button', { type: 'button', className: 'button plain', textContent: text, onclick, ...more });
 
-/** A labelled input. */
-export function field(label, properties) {
-  const id = `field-${++lastId}`;
-  return [element('label', { htmlFor: id, textContent: label }), element('input', { id, ...properties })];
+/** A labelled input, with a hint below it. */
+export function field(label, { hint, ...properties }) {
+  const id = properties.id ?? `field-${++lastId}`;
+  const input = element('input', { id, ...properties });
+  if (hint !== undefined) input.setAttribute('aria-describedby', `${id}-hint`);
+  return element(
+    'div',
+    { className: 'field' },
+    element('label', { htmlFor: id, textContent: label }),
+    properties.type === 'password' ? withReveal(input) : input,
+    hint === undefined ? undefined : element('small', { id: `${id}-hint`, textContent: hint }),
+  );
+}
+
+/** An input for a password, with a button that shows what was typed. */
+function withReveal(input) {
+  const show = button('', () => {
+    const isHidden = input.type === 'password';
+    input.type = isHidden ? 'text' : 'password';
+    label();
+  });
+  const label = () => {
+    const word = input.type === 'password' ? 'Show' : 'Hide';
+    show.replaceChildren(word, element('span', { className: 'visually-hidden', textContent: ' password' }));
+  };
+  label();
+  return element('div', { className: 'with-button' }, input, show);
 }
 
 /** A labelled choice. */
@@ -23,13 +47,18 @@ export function choice(label, name, options) {
   const id = `field-${++lastId}`;
   const select = element('select', { id, name });
   for (const [value, text] of options) select.append(element('option', { value, textContent: text }));
-  return [element('label', { htmlFor: id, textContent: label }), select];
+  return element(
+    'div',
+    { className: 'field' },
+    element('label', { htmlFor: id, textContent: label }),
+    select,
+  );
 }
 
 /** @param onsubmit called with the values of the fields by their names */
 export function form(submit, fields, onsubmit) {
-  const send = element('button', { type: 'submit', textContent: submit });
-  const made = element('form', {}, ...fields, send);
+  const send = element('button', { type: 'submit', className: 'button', textContent: submit });
+  const made = element('form', { className: 'form' }, ...fields, send);
   made.addEventListener('submit', async (event) => {
     event.preventDefault();
     send.disabled = true;
@@ -49,7 +78,7 @@ export function section(title, ...children) {
 
 /** A list whose entries have a description and one action. */
 export function list(entries, none) {
-  if (entries.length === 0) return element('p', { textContent: none });
+  if (entries.length === 0) return element('p', { className: 'muted', textContent: none });
   return element(
     'ul',
     {},

@@ -1,0 +1,78 @@
+import { globSync, readFileSync } from 'node:fs';
+import { basename, posix } from 'node:path';
+
+export interface Guide {
+  /** The file in the repository. */
+  readonly source: string;
+  readonly title: string;
+  /** What the guide is about. */
+  readonly about: string;
+}
+
+export interface Group {
+  readonly title: string;
+  readonly guides: readonly Guide[];
+}
+
+/** The address at which the service serves a file: `docs/errors.md` at `/guides/errors`. */
+export const addressOf = (source: string): string =>
+  `/guides/${source
+    .replace(/^docs\//, '')
+    .replace(/\.md$/, '')
+    .toLowerCase()}`;
+
+const titleOf = (source: string): string => /^# (.+)$/m.exec(readFileSync(source, 'utf8'))![1]!;
+
+/** An entry of a list or a row of a table: a link to a guide, and what it is about. */
+const ENTRY = /^(?:- |\| )\[([^\]]+)\]\(([\w/-]+\.md)\)(?:: | +\| )(.+?)[ |]*$/gm;
+
+/**
+ * The guides in the groups and the order of the README. A guide that the README does not mention follows the guide that
+ * lists it.
+ *
+ * @throws Error if a guide is listed nowhere, because nobody would find it
+ */
+export function readGroups(): Group[] {
+  const [, list = ''] = readFileSync('README.md', 'utf8').split('## Where to go on');
+  const left = new Set(globSync('docs/*.md').toSorted());
+  const withListed = (guide: Guide): Guide[] => {
+    left.delete(guide.source);
+    return [guide, ...entriesOf(readFileSync(guide.source, 'utf8'), 'docs', left).flatMap(withListed)];
+  };
+  const named = new Set([...list.matchAll(/docs\/[\w-]+\.md/g)].map(([source]) => source));
+  for (const source of named) left.delete(source);
+  const groups = list
+    .split(/^### /m)
+    .slice(1)
+    .map((part) => {
+      const entries = entriesOf(part, '.', named);
+      return { title: part.slice(0, part.indexOf('\n')), guides: entries.flatMap(withListed) };
+    });
+  if (left.size > 0) throw new Error(`No list of the README or a guide contains ${[...left].join(', ')}`);
+  const readme = {
+    source: 'README.md',
+    title: 'Overview',
+    about: 'Start the service, and a tour in ten commands',
+  };
+  return [{ title: 'Start', guides: [readme] }, ...groups];
+}
+
+function entriesOf(text: string, folder: string, among: ReadonlySet<string>): Guide[] {
+  return [...text.matchAll(ENTRY)]
+    .map(([, title, path, about]) => ({
+      source: posix.join(folder, path!),
+      title: title!,
+      about: capitalized(about!.replaceAll(/`|\[([^\]]+)\]\([^)]+\)/g, '$1')),
+    }))
+    .filter(({ source }) => among.has(source));
+}
+
+const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** The decisions by their numbers. */
+export function readDecisions(): Group {
+  const guides = globSync('docs/decisions/*.md')
+    .toSorted()
+    .map((source) => ({ source, title: titleOf(source), about: basename(source) }));
+  return { title: 'Decisions', guides };
+}
