@@ -1923,7 +1923,7 @@ export interface components {
             /** @enum {string} */
             status: "ok" | "unavailable";
             links?: {
-                reference: {
+                reference?: {
                     href: string;
                     title: string;
                 };
@@ -1931,7 +1931,7 @@ export interface components {
                     href: string;
                     title: string;
                 };
-                guides: {
+                guides?: {
                     href: string;
                     title: string;
                 };

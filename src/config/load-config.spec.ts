@@ -61,6 +61,7 @@ describe('loadConfig', () => {
       drainDelay: 500,
       warnings: [],
       metricsHost: '127.0.0.1',
+      hiddenPages: new Set(),
       developmentNote: expect.any(String),
     });
   });
@@ -183,6 +184,7 @@ describe('loadConfig', () => {
     ['PORT', '-1'],
     ['PORT', '65536'],
     ['METRICS_PORT', 'on'],
+    ['HIDE_PAGES', 'docs,home'],
     ['METRICS_PORT', '3000'],
     ['PORT', '3000.5'],
     ['DATABASE_URL', 'mysql://user:hunter2@db/posts'],

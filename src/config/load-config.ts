@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import type { Config } from './config.js';
+import { type Config, HIDEABLE_PAGES, type HideablePage } from './config.js';
 import { developmentSecret } from './development-secret.js';
 import { readSecretFiles } from './secret-files.js';
 import { misspeltSettings } from './misspelt-settings.js';
@@ -29,6 +29,8 @@ function isNetwork(value: string): boolean {
   if (version === 0 || more.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
+
+const isHideable = (name: string) => (HIDEABLE_PAGES as readonly string[]).includes(name);
 
 const privateKey = () =>
   text().refine(isP256, {
@@ -82,6 +84,7 @@ const settings = z.object({
       error: 'must be an address such as redis://user:password@host:6379/0',
     })
     .optional(),
+  HIDE_PAGES: list(isHideable, `must be a comma-separated list of ${HIDEABLE_PAGES.join(', ')}`).default([]),
   FEATURES: list(
     (name) => /^[a-z][a-z0-9-]*$/.test(name),
     'must be a comma-separated list of names such as new-search,exports',
@@ -142,6 +145,9 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
   if (env?.NODE_ENV === 'production' && env.SMTP_URL && !env.ACCOUNT_LINKS_URL && !env.PUBLIC_URL) {
     faults.push('PUBLIC_URL or ACCOUNT_LINKS_URL must be set for links in mails when NODE_ENV is production');
   }
+  if (env?.SMTP_URL && env.HIDE_PAGES.includes('account') && !env.ACCOUNT_LINKS_URL) {
+    faults.push('ACCOUNT_LINKS_URL must be set when HIDE_PAGES contains account: links in mails need a page');
+  }
   if (env?.JWT_PRIVATE_KEY && env.PUBLIC_URL === undefined) {
     faults.push('PUBLIC_URL must be set together with JWT_PRIVATE_KEY: it is the issuer of the tokens');
   }
@@ -180,6 +186,7 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
     rateLimit: toRateLimit(env),
     redisUrl: env.REDIS_URL,
     features: new Set(env.FEATURES),
+    hiddenPages: new Set(env.HIDE_PAGES as HideablePage[]),
     graphql: toGraphqlSettings(env),
     logLevel: env.LOG_LEVEL,
     tracing: toTracing(env),

@@ -7,6 +7,7 @@ import { varyOn } from '../common/http/cache-headers.js';
 import { Returns } from '../common/openapi/returns.js';
 import { Config } from '../config/config.js';
 import { Readiness } from '../health/readiness.service.js';
+import { hasPage } from './header.js';
 import { HomeView, LINKS } from './home.view.js';
 import { readHomePage, withHealth } from './home-page.js';
 import { PAGE_HEADERS } from './pages.js';
@@ -16,11 +17,10 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 };
 
 /** The address of the service description (RFC 8631). */
-const LINK = [
+const SERVICE_LINKS = [
   '</openapi.json>; rel="service-desc"; type="application/json"',
   '</docs>; rel="service-doc"; type="text/html"',
-  '</health/ready>; rel="status"',
-].join(', ');
+];
 
 /** The home page: what runs here, whether it is healthy, and where to go on. */
 @ApiTags('Health')
@@ -28,14 +28,19 @@ const LINK = [
 @Public()
 export class HomeController {
   private readonly links: HomeView['links'];
+  private readonly linkHeader: string;
   private readonly page: string;
 
   constructor(
     private readonly readiness: Readiness,
     config: Config,
   ) {
-    const { playground: _, ...others } = LINKS;
-    this.links = config.graphql.playground ? LINKS : others;
+    const shown = Object.entries(LINKS).filter(([, { href }]) => hasPage(href, config));
+    this.links = Object.fromEntries(shown);
+    this.linkHeader = [
+      ...(hasPage('/docs', config) ? SERVICE_LINKS : []),
+      '</health/ready>; rel="status"',
+    ].join(', ');
     this.page = readHomePage(config, version);
   }
 
@@ -47,7 +52,7 @@ export class HomeController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<HomeView | string> {
     varyOn(reply, 'Accept');
-    reply.header('link', LINK);
+    reply.header('link', this.linkHeader);
     const missing = await this.readiness.missing();
     if (accept?.includes('text/html')) {
       reply.headers(PAGE_HEADERS).type('text/html; charset=utf-8');

@@ -34,7 +34,8 @@ export class HomeView {
   @ApiProperty({
     type: 'object',
     properties: Object.fromEntries(Object.keys(LINKS).map((name) => [name, LINK])),
-    required: Object.keys(LINKS).filter((name) => name !== 'playground'),
+    // Settings may hide the others.
+    required: ['health'],
     additionalProperties: false,
   })
   readonly links!: Readonly<Partial<Record<keyof typeof LINKS, PageLink>>>;
