@@ -165,6 +165,38 @@ describe('the pages', () => {
     ]);
   });
 
+  it('say who may write, and show commands that everyone may run', async () => {
+    const other = await startApi('SQLite', { WRITE_ACCESS: 'staff' });
+    const { text } = await other.get('/', HTML);
+    await other.stop();
+
+    expect(text).toContain('Staff may write');
+    expect(text).not.toContain('Create a post');
+    expect(text.match(/<code>curl /g)).toHaveLength(3);
+  });
+
+  it('do not lead to an account page if a front end has it', async () => {
+    const other = await startApi('SQLite', { ACCOUNT_LINKS_URL: 'https://app.example.com/links' });
+    const paths = ['/account/', '/.well-known/change-password', '/account/account.js'];
+    const missing = await Promise.all(paths.map((path) => other.get(path)));
+    const pages = await Promise.all(['/', '/docs', '/graphql'].map((path) => other.get(path, HTML)));
+    await other.stop();
+
+    for (const reply of missing) expect(reply).toBeError('NOT_FOUND');
+    for (const { text } of pages) expect(text).not.toContain('/account/');
+  });
+
+  it.each([
+    [{ PASSWORD_POLICY: 'strict', REGISTRATION: 'closed' }, 'strict', 'closed'],
+    [{}, 'length', 'open'],
+  ])('tell the account page the rules: %j', async (settings, policy, registration) => {
+    const other = await startApi('SQLite', settings);
+    const { text } = await other.get('/account/', HTML);
+    await other.stop();
+
+    expect(text).toContain(`<body data-password-policy="${policy}" data-registration="${registration}">`);
+  });
+
   it('include guides without broken links', async () => {
     const seen = new Set<string>();
     const broken: string[] = [];

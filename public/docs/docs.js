@@ -7,7 +7,7 @@ import { LayoutPlugin, SearchPlugin } from './plugins.js';
 const caller = document.getElementById('caller');
 const showCaller = () => {
   caller.textContent = session.account
-    ? `Operations are tried out as ${session.account.email}.`
+    ? `Operations are tried out as ${session.account.email}. The curl commands that they show contain no credentials.`
     : 'Operations with a lock require an account: log in at the top of the page.';
 };
 session.addEventListener('change', showCaller);

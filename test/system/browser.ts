@@ -7,10 +7,12 @@ import { once } from 'node:events';
 import { chromiumPath } from '../support/browser.ts';
 
 const FILES = [
+  'account-management',
   'account-page',
   'browser-login',
   'cors-browser',
   'event-stream-clients',
+  'pages',
   'playground',
   'reference',
   'site',
