@@ -15,7 +15,7 @@ const SETTLED = 50;
 parseCommandLine('Usage: npm run start:dev');
 
 let service: ChildProcess | undefined;
-let isEnding = false;
+const ending = new AbortController();
 let hasChanged = true;
 let wake = (): void => undefined;
 
@@ -27,13 +27,13 @@ watch('src', { recursive: true }, (_, file) => {
 
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
-    isEnding = true;
+    ending.abort();
     service?.kill(signal);
     wake();
   });
 }
 
-while (!isEnding) {
+while (!ending.signal.aborted) {
   if (hasChanged) {
     await sleep(SETTLED);
     hasChanged = false;
@@ -54,13 +54,13 @@ async function build(): Promise<boolean> {
 async function restart(): Promise<void> {
   await stop();
   // In a process group of its own: it would take Ctrl-C of the terminal and the signal from here for two, and exit at once.
-  if (!isEnding) service = run(['--enable-source-maps', 'dist/main.js'], { detached: true });
+  if (!ending.signal.aborted) service = run(['--enable-source-maps', 'dist/main.js'], { detached: true });
 }
 
 async function stop(): Promise<void> {
   if (!service || service.exitCode !== null || service.signalCode !== null) return;
   const exit = once(service, 'exit');
-  if (!isEnding) service.kill('SIGTERM');
+  if (!ending.signal.aborted) service.kill('SIGTERM');
   await exit;
 }
 
