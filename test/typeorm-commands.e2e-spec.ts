@@ -75,8 +75,7 @@ describe.each(STORES)('npm run typeorm on %s', (store) => {
     const changes = upQueries.map(({ query }) => query).filter((query) => query.includes('"notes"'));
     // SQLite copies the table.
     const altered = changes.filter((query) => query.startsWith('ALTER TABLE "notes" ALTER'));
-    expect(changes.join('
-')).not.toContain('undefined');
+    expect(changes.join()).not.toContain('undefined');
     expect(altered).toEqual(
       store === 'SQLite' ? [] : ['ALTER TABLE "notes" ALTER COLUMN "text" DROP NOT NULL'],
     );
