@@ -33,14 +33,14 @@ function featureGuard(name: string): Type<CanActivate> {
 }
 
 /** The handlers are 404 unless `FEATURES` names the feature. */
-export const Feature = (name: string): ClassDecorator & MethodDecorator =>
+const Feature = (name: string): ClassDecorator & MethodDecorator =>
   applyDecorators(UseGuards(featureGuard(name)));
 
 @ApiTags('Exports')
 @Controller({ path: 'exports', version: '1' })
 @Public()
 @Feature('exports')
-export class ExportsController {
+class ExportsController {
   constructor(@InjectRepository(Post) private readonly posts: Repository<Post>) {}
 
   @Get('titles')

@@ -19,34 +19,27 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { ApiOperation, ApiProperty, ApiSchema, ApiTags } from '@nestjs/swagger';
+import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../../../src/common/errors/errors.js';
-import { Returns, ReturnsText, Throws } from '../../../../src/common/openapi/returns.js';
 
 /** The folder that the files are in. */
-export const FOLDER = Symbol('folder of files');
+const FOLDER = Symbol('folder of files');
 
 /** 10 MiB, in bytes. */
 const MAX_SIZE = 10 * 1024 * 1024;
 
-@ApiSchema({ name: 'File' })
-export class FileView {
-  @ApiProperty({ format: 'uuid' })
-  readonly id!: string;
-}
-
-/** Files of accounts. They pass through in chunks, and are never in memory as a whole. */
-@ApiTags('Files')
+/**
+ * Files of accounts. They pass through in chunks, and are never in memory as a whole. The reference, which describes
+ * bodies of JSON, does not contain them.
+ */
+@ApiExcludeController()
 @Controller({ path: 'files', version: '1' })
-export class FilesController {
+class FilesController {
   constructor(@Inject(FOLDER) private readonly folder: string) {}
 
   @Post()
-  @ApiOperation({ summary: 'Uploads one file, as multipart/form-data' })
-  @Returns(FileView)
-  @Throws({ VALIDATION_ERROR: 'The form has no file', PAYLOAD_TOO_LARGE: 'The file is larger than 10 MiB' })
-  async upload(@Req() request: FastifyRequest): Promise<FileView> {
+  async upload(@Req() request: FastifyRequest): Promise<{ id: string }> {
     const part = await request.file({ limits: { fileSize: MAX_SIZE, files: 1 } });
     if (!part) throw new AppError('VALIDATION_ERROR', 'The form has no file');
     const id = randomUUID();
@@ -62,9 +55,6 @@ export class FilesController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'Downloads a file' })
-  @ReturnsText('application/octet-stream', 'The bytes of the file.')
-  @Throws({ NOT_FOUND: 'File not found' })
   async download(@Param('id', ParseUUIDPipe) id: string): Promise<StreamableFile> {
     const file = await open(join(this.folder, id)).catch((cause: NodeJS.ErrnoException) => {
       if (cause.code !== 'ENOENT') throw cause;

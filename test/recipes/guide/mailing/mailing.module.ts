@@ -13,7 +13,7 @@ export class MailingInput {
 }
 
 @ApiSchema({ name: 'MailingJob' })
-export class MailingJobView {
+class MailingJobView {
   @ApiProperty({ example: '1' })
   readonly job!: string;
 }
@@ -31,7 +31,7 @@ export class Mailings {
 @ApiTags('Mailings')
 @Controller({ path: 'mailings', version: '1' })
 @StaffOnly()
-export class MailingsController {
+class MailingsController {
   constructor(@InjectQueue('mailings') private readonly queue: Queue<MailingInput>) {}
 
   @Post()
@@ -51,7 +51,7 @@ export class MailingsController {
 
 /** A job may run more than once: after a crash, it is taken from the queue again. */
 @Processor('mailings')
-export class MailingsProcessor extends WorkerHost {
+class MailingsProcessor extends WorkerHost {
   constructor(private readonly mailings: Mailings) {
     super();
   }

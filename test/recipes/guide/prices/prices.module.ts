@@ -9,7 +9,7 @@ import { PricesService } from './prices.service.js';
 import { RatesClient } from './rates.client.js';
 
 @ApiSchema({ name: 'Price' })
-export class PriceView {
+class PriceView {
   @Int64Property({ example: 1500 })
   readonly cents!: number;
 }
@@ -17,7 +17,7 @@ export class PriceView {
 @ApiTags('Prices')
 @Controller({ path: 'prices', version: '1' })
 @Public()
-export class PricesController {
+class PricesController {
   constructor(private readonly prices: PricesService) {}
 
   @Get(':currency')

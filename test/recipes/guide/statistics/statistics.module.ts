@@ -11,13 +11,13 @@ import { Post } from '../../../../src/posts/post.entity.js';
 
 /** The responses. Without `@Returns…`, the reference has an empty body, and a test that gets another one fails. */
 @ApiSchema({ name: 'PostCount' })
-export class PostCountView {
+class PostCountView {
   @Int64Property({ example: 42 })
   readonly posts!: number;
 }
 
 @ApiSchema({ name: 'DraftCount' })
-export class DraftCountView {
+class DraftCountView {
   @Int64Property({ example: 2 })
   readonly drafts!: number;
 }
@@ -25,7 +25,7 @@ export class DraftCountView {
 @ApiTags('Statistics')
 @Controller({ path: 'statistics', version: '1' })
 @Public()
-export class StatisticsController {
+class StatisticsController {
   constructor(@InjectRepository(Post) private readonly posts: Repository<Post>) {}
 
   /** Without the key, each query string would be an entry; with it, every caller gets the same response. */

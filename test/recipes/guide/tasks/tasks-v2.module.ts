@@ -16,7 +16,7 @@ import { TaskV2View, toTaskV2View } from './task-v2.view.js';
 @ApiTags('Tasks')
 @Controller({ path: 'tasks', version: '2' })
 @Public()
-export class TasksV2Controller {
+class TasksV2Controller {
   constructor(private readonly tasks: TasksService) {}
 
   @Get()
