@@ -2,6 +2,8 @@ import type { Config } from 'jest';
 
 /** Tests with strategies and GraphQL types of their own, which a process never forgets; their names differ. */
 const RECIPES = ['**/test/recipes/**/*.e2e-spec.ts'];
+/** Needs the recipes in `src`, and a build of them: `test/system/recipes.ts` runs it there. */
+const BUILT_RECIPES = ['**/test/recipes/guide/fill-command.e2e-spec.ts'];
 /**
  * Many tests wait for a timer or a database, and leave the processor to others. A run of named files uses two processes:
  * loading the application in four takes longer than a few files.
@@ -61,7 +63,8 @@ const config: Config = {
       ...PROJECT,
       displayName: 'recipes',
       runner: ['jest-runner', { project: 'recipes' }],
-      testMatch: RECIPES,
+      setupFilesAfterEnv: [...PROJECT.setupFilesAfterEnv, '<rootDir>/test/recipes/guide-migrations.ts'],
+      testMatch: [...RECIPES, ...not(BUILT_RECIPES)],
     },
   ],
 };

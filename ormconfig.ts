@@ -1,14 +1,21 @@
 import { loadStoreConfig } from './dist/config/load-store.js';
 import { commandDataSource } from './dist/database/data-source.js';
 
+const config = loadStoreConfig(process.env);
+
 if (process.argv.some((argument) => argument.startsWith('migration:generate'))) {
+  if (config.store.kind === 'sqlite' && process.env['GENERATE_FOR'] !== 'sqlite') {
+    console.error(`On SQLite, TypeORM writes a migration that copies whole tables, and PostgreSQL cannot run it.
+Set DATABASE_URL to a PostgreSQL database with the current schema. GENERATE_FOR=sqlite generates it in spite of that.`);
+    process.exit(1);
+  }
   console.log(`
-The migration is right for this database alone. To make it right for both, generate it with DATABASE_URL set
-(on SQLite it copies whole tables), write its column types as those of columnTypes(runner), like the other
-files of src/database/migrations, and put what only one database needs behind isSqlite(runner). The test that
-compares entities and migrations on both databases shows what is left: npm test -- test/database
+The migration is right for this database alone. To make it right for both, write its column types as those of
+columnTypes(runner), like the other files of src/database/migrations, and put what only one database needs behind
+isSqlite(runner). The test that compares entities and migrations on both databases shows what is left:
+npm test -- test/database
 `);
 }
 
 /** For TypeORM's own commands on what is built: `npm run typeorm -- migration:show`. */
-export default commandDataSource(loadStoreConfig(process.env), ['dist/**/*.entity.js']);
+export default commandDataSource(config, ['dist/**/*.entity.js']);

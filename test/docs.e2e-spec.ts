@@ -38,16 +38,19 @@ describe('docs/recipes.md', () => {
   );
 
   /** The code with the import paths of a project instead of those of this folder, without white space. */
-  const comparable = (file: string, code: string): string =>
-    (file.endsWith('.e2e-spec.ts')
+  function comparable(file: string, code: string): string {
+    const parent = dirname(file).slice(folder.length + 1);
+    const up = '../'.repeat(file.split('/').length - 1);
+    const ownPaths = file.endsWith('.e2e-spec.ts')
       ? code
           .replaceAll("'../../../src/", "'../src/")
           .replaceAll("'../../support/", "'./support/")
           .replaceAll(/'\.\/(?!support\/)/g, "'../src/")
-      : code.replaceAll("'../../../../src/", "'../")
-    )
-      .replaceAll(/\s+/g, '')
-      .replaceAll(/,(?=[)}\]])/g, '');
+      : code
+          .replaceAll(`'${up}src/${parent}/`, "'./")
+          .replaceAll(`'${up}src/`, `'${'../'.repeat(parent.split('/').length)}`);
+    return ownPaths.replaceAll(/\s+/g, '').replaceAll(/,(?=[)}\]])/g, '');
+  }
 
   it('shows every file that the tests run', () => {
     expect([...shown.keys()].toSorted()).toEqual(globSync(`${folder}/**/*.ts`).toSorted());
@@ -55,6 +58,20 @@ describe('docs/recipes.md', () => {
 
   it.each([...shown])('shows %s unchanged', (file, code) => {
     expect(comparable(file, code)).toBe(comparable(file, readFileSync(file, 'utf8')));
+  });
+});
+
+describe('docs/recipes.md, of renaming a column', () => {
+  const test = readFileSync('test/recipes/rename-column.e2e-spec.ts', 'utf8').replaceAll(/^export /gm, '');
+  const steps = [
+    ...readFileSync('docs/recipes.md', 'utf8').matchAll(
+      /^```ts\n\/\/ (?:release|later)[^\n]*\n(.*?)^```$/gms,
+    ),
+  ].map(([, code]) => code!.replaceAll(/^export /gm, ''));
+
+  it('shows the code that the test runs', () => {
+    expect(steps).toHaveLength(2);
+    expect(steps.filter((code) => !test.includes(code))).toEqual([]);
   });
 });
 

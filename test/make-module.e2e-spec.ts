@@ -37,7 +37,11 @@ describe('npm run make:module', () => {
       ['comments', '--parent', 'posts', '--owner', 'account', '--on-delete', 'x'],
       'must be "cascade" or "restrict"',
     ],
-  ])('rejects %s, and generates nothing', async (_, parameters, message) => {
+    ['the removal of a module that others use', ['posts', '--remove'], 'it is used by'],
+    ['the removal of a module that does not exist', ['cats', '--remove'], 'not a module that make:module'],
+    ['the removal of a part of another module', ['auth', '--remove'], 'not a module that make:module'],
+    ['a removal with another option', ['posts', '--remove', '--singular', 'post'], 'no other option'],
+  ])('rejects %s, and changes nothing', async (_, parameters, message) => {
     const before = readdirSync(join(copy.folder, 'src'));
 
     const { code, output } = await makeModule(...parameters);

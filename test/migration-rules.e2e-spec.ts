@@ -1,19 +1,25 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { DataSource, type MigrationInterface, type QueryRunner, TableForeignKey } from 'typeorm';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Config } from '../src/config/config.js';
 import { loadConfig } from '../src/config/load-config.js';
 import { commandDataSource } from '../src/database/data-source.js';
 import { POSTGRES } from '../src/database/dialect.js';
 import { migrate } from '../src/database/migrate.js';
+import { columnTypes } from '../src/database/migrations/column-types.js';
 import { createIndexConcurrently } from '../src/database/migrations/concurrent-index.js';
 import { migrations } from '../src/database/migrations/index.js';
-import { whyBlocking } from './support/blocking-statements.js';
+import { growVersions } from '../src/database/migrations/row-versions.js';
+import { unquotedNames, whyBlocking } from './support/blocking-statements.js';
+import { startApi } from './support/api.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
 
 /** The last migration that may block: when it was written, no table was large. */
 const LAST = 1763700000084;
 
 type Migration = (typeof migrations)[number];
+
+/** A migration may say which tables and columns that it removes or renames the previous release does not use. */
+type WithUnused = MigrationInterface & { readonly unused?: readonly string[] };
 
 const timestampOf = ({ name }: Migration) => Number(/\d+$/.exec(name)![0]);
 
@@ -31,14 +37,20 @@ async function blockingStatements(all: readonly Migration[]): Promise<string[]> 
     return found.length > 0;
   };
   for (const Each of all) {
-    const migration = new Each();
+    const migration: WithUnused = new Each();
+    const unused = new Set(migration.unused);
     const rows: { name: string }[] = await source.query(POSTGRES.tables);
     const existing = new Set(rows.map(({ name }) => name));
     const isInTransaction = migration.transaction !== false;
     const runner = source.createQueryRunner();
     const query = runner.query.bind(runner) as (...sent: unknown[]) => Promise<any>;
     runner.query = async (...sent: unknown[]) => {
-      const reason = await whyBlocking(String(sent[0]), { existing, isInTransaction, isCheckedNotNull });
+      const reason = await whyBlocking(String(sent[0]), {
+        existing,
+        isInTransaction,
+        unused,
+        isCheckedNotNull,
+      });
       if (reason !== undefined && timestampOf(Each) > LAST) faults.push(`${Each.name}: ${reason}`);
       return query(...sent);
     };
@@ -53,9 +65,10 @@ async function blockingStatements(all: readonly Migration[]): Promise<string[]> 
 }
 
 /** A migration that runs after all others. */
-const later = (sql: string, { transaction = true } = {}): Migration =>
+const later = (sql: string, { transaction = true, unused = [] as string[] } = {}): Migration =>
   class Later9900000000000 implements MigrationInterface {
     readonly transaction = transaction;
+    readonly unused = unused;
 
     async up(runner: QueryRunner): Promise<void> {
       await runner.query(sql);
@@ -81,6 +94,12 @@ describe('migrations', () => {
     ['ALTER TABLE posts ADD CONSTRAINT x FOREIGN KEY (author_id) REFERENCES users (id)', 'NOT VALID'],
     ['ALTER TABLE posts ADD editor_id bigint REFERENCES users (id)', 'NOT VALID'],
     ['ALTER TABLE posts ADD CONSTRAINT x UNIQUE (id, author_id)', 'USING INDEX'],
+    ['ALTER TABLE posts RENAME COLUMN source TO origin', "unused = ['posts.source']"],
+    ['ALTER TABLE posts RENAME source TO origin', "unused = ['posts.source']"],
+    ['ALTER TABLE posts ADD x int, DROP COLUMN IF EXISTS "source" CASCADE', "unused = ['posts.source']"],
+    ['ALTER TABLE "posts" DROP source', "unused = ['posts.source']"],
+    ['ALTER TABLE mails RENAME TO letters', "unused = ['mails']"],
+    ['DROP TABLE IF EXISTS "mails"', "unused = ['mails']"],
     [
       'ALTER TABLE posts ADD CONSTRAINT x CHECK (id > 0) NOT VALID; ALTER TABLE posts VALIDATE CONSTRAINT x',
       'transaction = false',
@@ -97,9 +116,17 @@ describe('migrations', () => {
     'CREATE TABLE x (id int PRIMARY KEY REFERENCES users (id)); CREATE INDEX x_id ON x (id)',
     `ALTER TABLE posts ADD x text NOT NULL DEFAULT 'a', ADD y timestamptz DEFAULT now()`,
     'ALTER TABLE posts ADD CONSTRAINT x FOREIGN KEY (author_id) REFERENCES users (id) NOT VALID',
-    'ALTER TABLE posts DROP COLUMN source',
+    'ALTER TABLE posts ALTER COLUMN source DROP DEFAULT, DROP CONSTRAINT IF EXISTS x',
   ])('may use %s', async (sql) => {
     expect(await blockingStatements([...migrations, later(sql)])).toEqual([]);
+  });
+
+  it.each([
+    ['posts.source', 'ALTER TABLE posts DROP COLUMN source'],
+    ['posts.source', 'ALTER TABLE posts RENAME COLUMN source TO origin'],
+    ['mails', 'DROP TABLE mails'],
+  ])('may take %s away, if they say that the previous release does not use it: %s', async (name, sql) => {
+    expect(await blockingStatements([...migrations, later(sql, { unused: [name] })])).toEqual([]);
   });
 
   it('may use SET NOT NULL after a constraint validated outside of a transaction', async () => {
@@ -110,6 +137,59 @@ describe('migrations', () => {
     ];
 
     expect(await blockingStatements([...migrations, ...steps])).toEqual([]);
+  });
+});
+
+describe('migrations on SQLite', () => {
+  it.each([
+    ['the id', 'CREATE TABLE x (id integer PRIMARY KEY AUTOINCREMENT NOT NULL, note text)'],
+    [
+      'a foreign key',
+      'CREATE TABLE x ("id" integer PRIMARY KEY AUTOINCREMENT, a int, CONSTRAINT a_fkey FOREIGN KEY (a) REFERENCES posts (id))',
+    ],
+    ['a nameless foreign key', 'CREATE TABLE x (a integer REFERENCES posts (id))'],
+  ])('are rejected without quotes around the names of %s', (_, sql) => {
+    expect(unquotedNames(sql)).toContain('in quotes');
+  });
+
+  it('change constraints of existing tables by the statements of the guide', async () => {
+    const { environment, ...testStore } = await createStore('SQLite');
+    const source = await commandDataSource(loadConfig(environment)).initialize();
+    const runner = source.createQueryRunner();
+    const { id, integer } = columnTypes(runner);
+    await runner.query(
+      `CREATE TABLE x ("id" ${id}, user_id ${integer}, n ${integer}, version integer NOT NULL DEFAULT 1)`,
+    );
+    await growVersions(runner, 'x');
+    await runner.query('INSERT INTO x (user_id, n) VALUES (1, 1)');
+
+    await runner.query('ALTER TABLE x ALTER COLUMN n SET NOT NULL');
+    await runner.query('ALTER TABLE x ADD CONSTRAINT "x_n" CHECK (n > 0)');
+    const key = { name: 'x_user_id_fkey', columnNames: ['user_id'], referencedTableName: 'users' };
+    await runner.createForeignKey('x', new TableForeignKey({ ...key, referencedColumnNames: ['id'] }));
+    await growVersions(runner, 'x');
+    const failing = ['n = NULL', 'n = 0', 'user_id = 99'].map((change) => `UPDATE x SET ${change}`);
+    for (const sql of failing) await expect(runner.query(sql)).rejects.toThrow('constraint failed');
+    await runner.query('UPDATE x SET n = 2');
+
+    expect(await runner.query('SELECT * FROM x')).toEqual([{ id: 1, user_id: 1, n: 2, version: 2 }]);
+    await runner.release();
+    await source.destroy();
+    await testStore.remove();
+  });
+
+  it('have quotes around the names that TypeORM reads', async () => {
+    const api = await startApi('SQLite');
+    const { entityMetadatas } = api.app.get(DataSource);
+    const described = new Set(entityMetadatas.map(({ tableName }) => tableName));
+    const tables: { name: string; sql: string }[] = await api.app
+      .get(DataSource)
+      .query("SELECT name, sql FROM sqlite_master WHERE type = 'table'");
+    await api.stop();
+
+    const faults = tables.filter(({ name }) => described.has(name)).map(({ sql }) => unquotedNames(sql));
+    expect(faults.length).toBeGreaterThan(10);
+    expect(faults.filter((fault) => fault !== undefined)).toEqual([]);
   });
 });
 

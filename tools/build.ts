@@ -1,11 +1,13 @@
 /**
  * `npm run build`: compiles `src` in a temporary folder and renames it to `dist`, so that a running process
  * never loads a partial build; and creates the files for browsers under `public/`, also compressed. Sources that have
- * not changed since the last build are not compiled again.
+ * not changed since the last build are not compiled again. An import of a package that production does not have is an
+ * error.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  cpSync,
   existsSync,
   globSync,
   mkdirSync,
@@ -21,6 +23,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { parseCommandLine } from '../src/commands/support/command-line.ts';
 import { CHECKSUMS_FILE, checksumsOfSources } from '../src/database/migrations/checksums.ts';
 import { buildGuides, fingerprintOfGuides } from './guides/build-guides.ts';
+import { ImportError, rejectDevelopmentImports } from './production-imports.ts';
 import { forMode, toOpenApi30 } from './served-openapi.ts';
 
 /** Files of other packages that are served from here, because pages load nothing from other hosts. */
@@ -54,6 +57,7 @@ if (existsSync(`dist/${FINGERPRINT}`) && readFileSync(`dist/${FINGERPRINT}`, 'ut
   process.exit();
 
 try {
+  continueFrom('dist');
   const options = ['--outDir', made, '--tsBuildInfoFile', `${made}/.tsbuildinfo`];
   execFileSync(
     process.execPath,
@@ -62,13 +66,16 @@ try {
       stdio: 'inherit',
     },
   );
+  removeLeftOvers();
+  rejectDevelopmentImports(compiledSources().map((file) => [file, outputOf(file, made)]));
   const checksums = checksumsOfSources(pathToFileURL(`${resolve('src/database/migrations')}/`));
   writeFileSync(`${made}/database/migrations/${CHECKSUMS_FILE}`, JSON.stringify(checksums));
   writeFileSync(`${made}/${FINGERPRINT}`, fingerprint);
   swapIn();
 } catch (error) {
-  if (!(error as { status?: number }).status) throw error;
-  // The compiler has printed the errors.
+  // The compiler has printed its errors.
+  if (error instanceof ImportError) console.error(error.message);
+  else if (!(error as { status?: number }).status) throw error;
   process.exitCode = 1;
 } finally {
   for (const folder of [made, old]) rmSync(folder, { recursive: true, force: true });
@@ -121,11 +128,35 @@ function fingerprintOfSources(): string {
     'tsconfig.build.json',
     'tools/build.ts',
   ];
-  const sources = globSync('src/**/*.ts', { exclude: (file) => file.endsWith('.spec.ts') });
-  for (const file of [...options, ...sources.toSorted()]) {
+  for (const file of [...options, ...compiledSources().toSorted()]) {
     hash.update(`${file}\0`).update(readFileSync(file)).update('\0');
   }
   return hash.digest('hex');
+}
+
+function compiledSources(): string[] {
+  return globSync('src/**/*.ts', { exclude: (file) => file.endsWith('.spec.ts') });
+}
+
+function outputOf(source: string, build: string): string {
+  return source.replace(/^src/, build).replace(/\.ts$/, '.js');
+}
+
+/** Copies a build, so that the compiler compiles only what has changed since; an incomplete one it ignores. */
+function continueFrom(build: string): void {
+  if (!existsSync(`${build}/.tsbuildinfo`)) return;
+  if (compiledSources().every((file) => existsSync(outputOf(file, build))))
+    cpSync(build, made, { recursive: true });
+}
+
+/** Removes what the compiler has created from sources that no longer exist. */
+function removeLeftOvers(): void {
+  const outputs = new Set(compiledSources().map((file) => outputOf(file, made)));
+  for (const file of globSync(`${made}/**/*.js`)) {
+    if (outputs.has(file)) continue;
+    rmSync(file);
+    rmSync(`${file}.map`, { force: true });
+  }
 }
 
 /** Tries again when another build renames at the same time. */

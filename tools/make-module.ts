@@ -1,13 +1,16 @@
 /**
- * `npm run make:module -- comments`: creates a module, which is served at once. `--help` lists the options.
+ * `npm run make:module -- comments`: creates a module, which is served at once, or removes it with `--remove`. `--help`
+ * lists the options.
  *
  * It prints everything that it creates or changes; it changes nothing if the name cannot be used.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { parseCommandLine } from '../src/commands/support/command-line.ts';
+import { CONTRACTS, register, report, write } from './make-module/files.ts';
 import { type Names, pascal, singularOf, snake, wordsOf } from './make-module/names.ts';
 import { findParent, ON_DELETE, type OnDelete } from './make-module/parent.ts';
+import { createdBy, removeModule } from './make-module/remove.ts';
 import { InputError } from './make-module/input-error.ts';
 
 const PLAIN = 'tools/make-module/template';
@@ -17,9 +20,6 @@ const NESTED = 'tools/make-module/nested-template';
 const RESERVED =
   /^(admin|auth|cursor|docs|graphql|health|me|migrations|open-?api|types?|news|class|enum|function|import|index|interface|null|order|queries|query|string|true|void)$/;
 
-/** What `npm run contracts` writes. */
-const CONTRACTS = ['schema.gql', 'public/openapi.json', 'examples/client/api.d.ts'];
-
 const USAGE = `Usage: npm run make:module -- <names> [options]
 
 Creates a module with a table, REST and GraphQL handlers, and tests; <names> is its plural, such as "comments".
@@ -28,20 +28,26 @@ Creates a module with a table, REST and GraphQL handlers, and tests; <names> is 
   --parent <names>     Nests it in another module: /v1/posts/{postId}/comments, and Post.comments over GraphQL
   --owner account      Rows belong to the account that creates them; it and staff may change and delete them.
                        --parent and --owner go together
-  --on-delete <rule>   Of a parent: "cascade" deletes its rows (the default), "restrict" keeps it from being deleted`;
+  --on-delete <rule>   Of a parent: "cascade" deletes its rows (the default), "restrict" keeps it from being deleted
+  --remove             Removes the module instead, and adds a migration that drops its table`;
 
-function main(): void {
+async function main(): Promise<void> {
   const { values, positionals } = parseCommandLine(USAGE, {
     options: {
       singular: { type: 'string' },
       parent: { type: 'string' },
       owner: { type: 'string' },
       'on-delete': { type: 'string' },
+      remove: { type: 'boolean' },
     },
     allowPositionals: true,
   });
   const [files = '', ...more] = positionals;
   if (files === '' || more.length > 0) throw new InputError(USAGE);
+  if (values.remove) {
+    if (Object.keys(values).length > 1) throw new InputError('--remove takes no other option');
+    return removeModule(files);
+  }
   const { parent, owner, 'on-delete': onDelete = 'cascade' } = values;
   if ((parent === undefined) !== (owner === undefined))
     throw new InputError('--parent and --owner go together');
@@ -54,18 +60,10 @@ function main(): void {
 
   const words = wordsFor(names, parent, onDelete);
   for (const [template, target] of targets(words)) write(target, fill(read(`${template}.template`), words));
-  register(names, words);
-  execFileSync('npx', [
-    'prettier',
-    '--write',
-    '--log-level',
-    'warn',
-    'src',
-    'test',
-    '.dependency-cruiser.json',
-  ]);
+  register(files, words['Names']!);
+  execFileSync('npx', ['prettier', '--write', '--log-level', 'warn', 'src', 'test']);
   execFileSync('npm', ['run', '--silent', 'contracts'], { stdio: ['ignore', 'inherit', 'inherit'] });
-  for (const file of CONTRACTS) console.log(`${'changed'.padEnd(8)}${file}`);
+  for (const file of CONTRACTS) report('changed', file);
   console.log(nextSteps(names, words));
 }
 
@@ -105,12 +103,8 @@ function check({ files, file }: Names): void {
     throw new InputError(`"${file}" is taken: the schema has a type ${pascal(file)} already`);
   }
   const table = snake(files);
-  const migrations = readdirSync('src/database/migrations', { withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => readFileSync(`${entry.parentPath}/${entry.name}`, 'utf8'));
-  if (migrations.some((text) => new RegExp(`CREATE (VIRTUAL )?TABLE ${table}\\b`).test(text))) {
+  if (createdBy(table) !== undefined)
     throw new InputError(`"${files}" is taken: there is a table ${table} already`);
-  }
 }
 
 /** The variables of the templates. */
@@ -151,51 +145,13 @@ function targets({
   ];
 }
 
-/** Adds the module to the lists of modules and boundaries. */
-function register({ files }: Names, { Names: name }: Record<string, string>): void {
-  edit('src/app.module.ts', (text) =>
-    text
-      .replace(IMPORTS, (imports) =>
-        insertSorted(imports, `import { ${name}Module } from './${files}/${files}.module.js';`),
-      )
-      .replace(/(\n +)(AuthModule,)/, `$1${name}Module,$1$2`),
-  );
-  edit('.dependency-cruiser.json', (text) =>
-    text.replaceAll(/\(([^()]*\bposts\b[^()]*)\)/g, `($1|${files})`),
-  );
-}
-
-/** The imports of a file from its own project, sorted by path. */
-const IMPORTS = /(import .* from '\.\/.*';\n)+/;
-
-function insertSorted(imports: string, line: string): string {
-  const path = (text: string) => text.slice(text.indexOf(' from '));
-  return [...imports.trimEnd().split('\n'), line]
-    .toSorted((a, b) => (path(a) < path(b) ? -1 : 1))
-    .map((text) => `${text}\n`)
-    .join('');
-}
-
-function edit(file: string, change: (text: string) => string): void {
-  const text = readFileSync(file, 'utf8');
-  const changed = change(text);
-  if (changed === text) throw new Error(`${file} does not look as it should; the module is not known there`);
-  write(file, changed, 'changed');
-}
-
-function write(file: string, text: string, what = 'created'): void {
-  mkdirSync(file.slice(0, file.lastIndexOf('/') + 1) || '.', { recursive: true });
-  writeFileSync(file, text);
-  console.log(`${what.padEnd(8)}${file}`);
-}
-
 const fill = (text: string, words: Record<string, string>): string =>
   text.replaceAll(/\{\{(\w+)\}\}/g, (_, word: string) => words[word]!);
 
 const read = (file: string): string => readFileSync(file, 'utf8');
 
 try {
-  main();
+  await main();
 } catch (error) {
   if (!(error instanceof InputError)) throw error;
   console.error(error.message);

@@ -1,4 +1,10 @@
-import { Column, type ColumnOptions, PrimaryGeneratedColumn } from 'typeorm';
+import {
+  Column,
+  type ColumnOptions,
+  type ObjectLiteral,
+  PrimaryGeneratedColumn,
+  type Repository,
+} from 'typeorm';
 
 // Column types of entities for both databases, with PostgreSQL's names;
 // `sqlite/data-source.ts` maps them to SQLite's types. Migrations use `migrations/column-types.ts`.
@@ -38,3 +44,19 @@ export const TimestampColumn = (name: string, options: ColumnOptions = {}): Prop
 /** A boolean: `boolean` on PostgreSQL, 1 or 0 on SQLite; `1` and `0` are valid parameters for both. */
 export const BooleanColumn = (name: string, options: ColumnOptions = {}): PropertyDecorator =>
   Column({ ...options, type: 'boolean', name });
+
+type Changes<T extends ObjectLiteral> = Parameters<Repository<T>['update']>[1];
+
+/**
+ * What an update changes: without absent fields, and without null for a column that is never null. Null clears the other
+ * columns.
+ */
+export function changesOf<T extends ObjectLiteral>(
+  { metadata }: Repository<T>,
+  input: { readonly [Field in keyof T]?: T[Field] | null | undefined },
+): Changes<T> {
+  const isChange = ([field, value]: [string, unknown]): boolean =>
+    value !== undefined &&
+    (value !== null || metadata.findColumnWithPropertyName(field)?.isNullable === true);
+  return Object.fromEntries(Object.entries(input).filter(isChange)) as Changes<T>;
+}

@@ -34,6 +34,13 @@ export abstract class ServiceDataSource extends DataSource {
     super({ ...options, migrations, subscribers: [TransactionSubscriber] });
   }
 
+  /** TypeORM's own commands, such as `migration:revert`, replace the subscribers. */
+  override setOptions(options: Partial<DataSourceOptions>): this {
+    if (!options.subscribers) return super.setOptions(options);
+    const subscribers = [...Object.values(options.subscribers), TransactionSubscriber];
+    return super.setOptions({ ...options, subscribers });
+  }
+
   /** Whether a change in the current context has participants. */
   get hasParticipants(): boolean {
     return this.participants.some((participant) => participant.isWanted());

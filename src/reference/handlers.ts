@@ -1,5 +1,6 @@
 import type { INestApplication, Type } from '@nestjs/common';
 import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
+import { DECORATORS } from '@nestjs/swagger';
 import { type Access, ACCESS } from '../auth/access/index.js';
 import { HAS_TAG } from '../common/responses/entity-tag.js';
 import { HAS_PRECONDITION } from '../common/responses/if-match.js';
@@ -56,6 +57,7 @@ export function findHandlers(app: INestApplication): Map<string, Handler> {
   for (const { controllers } of app.get(ModulesContainer).values()) {
     for (const { metatype } of controllers.values()) {
       const type = metatype as Type;
+      if (Reflect.hasMetadata(DECORATORS.API_EXCLUDE_CONTROLLER, type)) continue;
       for (const name of scanner.getAllMethodNames(type.prototype)) {
         handlers.set(handlerKey(type.name, name), describe(reflector, type, name));
       }

@@ -3,6 +3,8 @@ interface SchemaState {
   /** Tables that existed before the migration: they may be large and in use. */
   readonly existing: ReadonlySet<string>;
   readonly isInTransaction: boolean;
+  /** What the previous release does not use, such as `posts` and `posts.source`, as the migration says. */
+  readonly unused: ReadonlySet<string>;
   /** Whether a validated constraint has checked that a column is not null. */
   readonly isCheckedNotNull: (table: string, column: string) => Promise<boolean>;
 }
@@ -14,6 +16,14 @@ const INDEX = new RegExp(
 );
 const ALTER = new RegExp(String.raw`^ALTER TABLE (?:IF EXISTS )?${TABLE} (?<actions>.*)$`, 'i');
 const REWRITE = /^(?:REINDEX (?!.*CONCURRENTLY)|CLUSTER\b|VACUUM (?:\(.*)?FULL\b)/i;
+
+/** What takes a column or table away from the previous release, which still runs during a rollout. */
+const COLUMN_GONE =
+  /^(?:DROP (?:COLUMN )?(?:IF EXISTS )?|RENAME (?:COLUMN )?)(?!TO\b|CONSTRAINT\b)"?(?<column>\w+)"?/i;
+const TABLE_GONE = new RegExp(
+  String.raw`^(?:DROP TABLE (?:IF EXISTS )?${TABLE}|ALTER TABLE (?:IF EXISTS )?${TABLE.replace('<table>', '<renamed>')} RENAME TO\b)`,
+  'i',
+);
 
 const FUNCTION_CALL = /\b(?!now\b)\w+ ?\(/i;
 
@@ -69,6 +79,8 @@ async function whyOne(statement: string, state: SchemaState): Promise<string | u
   if (index && state.existing.has(index['table']!)) {
     return `an index on ${index['table']} stops all writes to it: use createIndexConcurrently, with transaction = false`;
   }
+  const { table: dropped, renamed = dropped } = TABLE_GONE.exec(statement)?.groups ?? {};
+  if (renamed !== undefined) return state.existing.has(renamed) ? whyInUse(renamed, state) : undefined;
   const { table = '', actions = '' } = ALTER.exec(statement)?.groups ?? {};
   if (!state.existing.has(table)) return undefined;
   for (const action of actionsOf(actions)) {
@@ -78,7 +90,14 @@ async function whyOne(statement: string, state: SchemaState): Promise<string | u
   return undefined;
 }
 
+function whyInUse(name: string, { unused }: SchemaState): string | undefined {
+  if (unused.has(name)) return undefined;
+  return `replicas of the previous release use ${name} during a rollout: wait for a release that does not, then add the field unused = ['${name}'] to the migration`;
+}
+
 async function whyAction(table: string, action: string, state: SchemaState): Promise<string | undefined> {
+  const { column: gone } = COLUMN_GONE.exec(action)?.groups ?? {};
+  if (gone !== undefined) return whyInUse(`${table}.${gone}`, state);
   const [, reason] = BY_ACTION.find(([known]) => known.test(action)) ?? [];
   if (reason !== undefined) return reason;
   if (/^VALIDATE CONSTRAINT\b/i.test(action) && state.isInTransaction)
@@ -103,4 +122,18 @@ function actionsOf(text: string): string[] {
     else actions[actions.length - 1] += character;
   }
   return actions.map((action) => action.trim());
+}
+
+/**
+ * Returns what is wrong with a `CREATE TABLE` of SQLite, from whose text TypeORM reads the id and the foreign keys: it
+ * would take a table with other names for a changed one, and `migration:generate` would copy it.
+ */
+export function unquotedNames(sql: string): string | undefined {
+  const [table = ''] = /^CREATE TABLE "?\w+"?/i.exec(sql) ?? [];
+  const id = /(\w+)\s+integer[^,]*\bAUTOINCREMENT\b/i.exec(sql)?.[1];
+  if (id !== undefined) return `${table}: write "${id}" in quotes, so that TypeORM finds it`;
+  const keys = sql.match(/[^,(]*\bREFERENCES\b/gi) ?? [];
+  const isFound = /CONSTRAINT "[^"]+" FOREIGN KEY ?\("[^)]*\) REFERENCES "[^"]+"/g;
+  if (keys.length === (sql.match(isFound) ?? []).length) return undefined;
+  return `${table}: write foreign keys as CONSTRAINT "x_y_fkey" FOREIGN KEY ("y") REFERENCES "z" ("id"), with the names in quotes, so that TypeORM finds them`;
 }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CopyOfProject } from '../support/copy-of-project.js';
@@ -64,5 +64,33 @@ describe('npm run build', () => {
     expect(output).toContain('src/main.ts');
     expect(readFileSync(main(), 'utf8')).toBe(before);
     writeFileSync(file, source);
+  });
+
+  it.each([
+    [
+      '@nestjs/schedule',
+      `import { ScheduleModule } from '@nestjs/schedule';\nconsole.log(ScheduleModule);\n`,
+    ],
+    ['bullmq', `export const load = () => import('bullmq');\n`],
+  ])('rejects the import of %s, which the image would not contain', async (name, source) => {
+    const file = join(copy.folder, 'src/jobs.ts');
+    writeFileSync(file, source);
+
+    const { code, output } = await build();
+
+    expect(code).toBe(1);
+    expect(output).toContain(
+      `src/jobs.ts imports ${name}, a development dependency: npm install --save-prod ${name}`,
+    );
+    expect(existsSync(join(copy.folder, 'dist/jobs.js'))).toBe(false);
+    rmSync(file);
+  });
+
+  it('accepts an import of types from a development dependency', async () => {
+    const file = join(copy.folder, 'src/jobs.ts');
+    writeFileSync(file, `import type { Job } from 'bullmq';\nexport type Name = Job['name'];\n`);
+
+    expect(await build()).toMatchObject({ code: 0 });
+    rmSync(file);
   });
 });

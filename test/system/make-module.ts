@@ -1,8 +1,8 @@
 /**
  * Creates modules, alone and nested, in a copy of the project: they pass all checks and their tests, and are served.
- * Part of `npm run test:system`, because it runs all checks again.
+ * Then it removes them, after which the project is as before, apart from migrations. Part of `npm run test:system`, because it runs all checks again.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CopyOfProject } from '../support/copy-of-project.ts';
@@ -11,16 +11,17 @@ import { Service } from '../support/service.ts';
 const MODULES = ['blog-entries', 'comments', 'replies'];
 const CHECKS = ['format', 'lint', 'types', 'boundaries', 'dead-code', 'openapi'];
 
+/** Files that list modules, or are generated from them. */
+const LISTS = ['src/app.module.ts', 'schema.gql', 'public/openapi.json', 'examples/client/api.d.ts'];
+
 const copy = new CopyOfProject();
+const listsBefore = readLists();
 const data = mkdtempSync(join(tmpdir(), 'posts-api-data-'));
 try {
   await make('blog-entries');
   await make('comments', '--parent', 'posts', '--owner', 'account');
   await make('replies', '--parent', 'blog-entries', '--owner', 'account', '--on-delete', 'restrict');
-  for (const check of CHECKS) {
-    await run('npm', 'run', '--silent', `check:${check}`);
-    console.log(`check:${check} passes with the modules`);
-  }
+  await check('with the modules');
 
   const tests = ['test/database', 'reference', 'graphql.e2e', ...MODULES];
   const output = await run(process.execPath, 'node_modules/jest/bin/jest.js', ...tests);
@@ -34,12 +35,43 @@ try {
   await service.end('SIGKILL');
   if (!list.startsWith('{"data":[],')) throw new Error(`The list of a new module was ${list}`);
   console.log('They are served');
+
+  const { code, output: refusal } = await copy.run(
+    'npm',
+    'run',
+    'make:module',
+    '--',
+    'blog-entries',
+    '--remove',
+  );
+  if (code === 0 || !refusal.includes('it is used by src/replies/'))
+    throw new Error(`The parent of a module was removed: ${refusal}`);
+  for (const name of MODULES.toReversed()) await make(name, '--remove');
+  if (readLists() !== listsBefore) throw new Error('The removed modules are still listed');
+  await check('without them');
+  await run(process.execPath, 'node_modules/jest/bin/jest.js', 'test/database', 'migration-rules');
+  const migrated = await Service.start({ DATA_DIR: data }, join(copy.folder, 'dist/main.js'));
+  const { status } = await migrated.fetch('/v1/blog-entries');
+  await migrated.end('SIGKILL');
+  if (status !== 404) throw new Error(`The list of a removed module was ${status}`);
+  console.log('They are removed, with their tables');
 } catch (error) {
   console.log((error as Error).message);
   process.exitCode = 1;
 } finally {
   copy.remove();
   rmSync(data, { recursive: true });
+}
+
+async function check(when: string): Promise<void> {
+  for (const name of CHECKS) {
+    await run('npm', 'run', '--silent', `check:${name}`);
+    console.log(`check:${name} passes ${when}`);
+  }
+}
+
+function readLists(): string {
+  return LISTS.map((file) => readFileSync(join(copy.folder, file), 'utf8')).join('\n');
 }
 
 function make(...parameters: string[]): Promise<string> {

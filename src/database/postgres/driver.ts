@@ -1,7 +1,8 @@
 import { escapeLiteral, type Pool, type PoolClient, type QueryResult as PgResult } from 'pg';
-import { type DataSource, QueryResult, type ReplicationMode } from 'typeorm';
+import { type DataSource, QueryResult, type ReplicationMode, type Table, type TableColumn } from 'typeorm';
 import { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { type Parameters, replacePlaceholders } from '../parameters.js';
 import { serviceQueryRunner } from '../query-runner.js';
 import type { Statement } from '../transactions.js';
@@ -35,6 +36,12 @@ export class ServicePostgresRunner
   async commitTransactionWith(statements: readonly Statement[]): Promise<void> {
     this.adjacent = statements;
     await this.commitTransaction();
+  }
+
+  /** A column without a collation in its entity keeps that of the table; TypeORM would write `COLLATE "undefined"`. */
+  override changeColumn(table: Table | string, column: TableColumn | string, changed: TableColumn) {
+    if (typeof column !== 'string') changed.collation ??= column.collation!;
+    return super.changeColumn(table, column, changed);
   }
 
   async execute<Row>(sql: string, parameters: Parameters): Promise<Row[]> {
@@ -89,6 +96,17 @@ export class ServicePostgresDriver extends PostgresDriver {
 
   override createQueryRunner(mode: ReplicationMode): PostgresQueryRunner {
     return new ServicePostgresRunner(this, mode);
+  }
+
+  /** An entity without a collation accepts any. */
+  override findChangedColumns(columns: TableColumn[], described: ColumnMetadata[]): ColumnMetadata[] {
+    const collations = new Map(described.map(({ databaseName, collation }) => [databaseName, collation]));
+    const comparable = columns.map((column) => {
+      const copy = column.clone();
+      if (collations.get(column.name) === undefined) delete copy.collation;
+      return copy;
+    });
+    return super.findChangedColumns(comparable, described);
   }
 
   override async obtainSlaveConnection(): Promise<[PoolClient, PoolClient['release']]> {

@@ -1,22 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import multipart from '@fastify/multipart';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { createApp } from '../../../src/app.factory.js';
-import { loadConfig } from '../../../src/config/load-config.js';
-import { bearer, TestApi } from '../../support/api.js';
-import { createStore } from '../../support/stores.js';
+import { bearer, startApi, type TestApi } from '../../support/api.js';
 import { FilesModule } from './files/files.module.js';
 
 let api: TestApi;
 let account: Record<string, string>;
 beforeAll(async () => {
-  const { environment, ...store } = await createStore('SQLite');
-  const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment });
-  const app = await createApp(config, {
-    modules: [FilesModule],
-    configure: async (created) => void (await created.register(multipart as never)),
-  });
-  api = new TestApi(app, config, () => store.remove());
+  api = await startApi('SQLite', {}, [FilesModule]);
   await api.accounts.register('ada@example.com');
   account = bearer((await api.accounts.login('ada@example.com')).access);
 });

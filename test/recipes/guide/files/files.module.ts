@@ -4,36 +4,41 @@ import { open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import '@fastify/multipart';
+import multipart from '@fastify/multipart';
 import {
   Controller,
   Get,
   Inject,
   Module,
+  type OnModuleInit,
   Param,
   ParseUUIDPipe,
   Post,
   Req,
   StreamableFile,
 } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { HttpAdapterHost } from '@nestjs/core';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../../../src/common/errors/errors.js';
 
 /** The folder that the files are in. */
-export const FOLDER = Symbol('folder of files');
+const FOLDER = Symbol('folder of files');
 
 /** 10 MiB, in bytes. */
 const MAX_SIZE = 10 * 1024 * 1024;
 
-/** Files of accounts. They pass through in chunks, and are never in memory as a whole. */
-@ApiTags('Files')
+/**
+ * Files of accounts. They pass through in chunks, and are never in memory as a whole. The reference, which describes
+ * bodies of JSON, does not contain them.
+ */
+@ApiExcludeController()
 @Controller({ path: 'files', version: '1' })
-export class FilesController {
+class FilesController {
   constructor(@Inject(FOLDER) private readonly folder: string) {}
 
   @Post()
-  @ApiOperation({ summary: 'Uploads one file, as multipart/form-data' })
   async upload(@Req() request: FastifyRequest): Promise<{ id: string }> {
     const part = await request.file({ limits: { fileSize: MAX_SIZE, files: 1 } });
     if (!part) throw new AppError('VALIDATION_ERROR', 'The form has no file');
@@ -50,7 +55,6 @@ export class FilesController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'Downloads a file' })
   async download(@Param('id', ParseUUIDPipe) id: string): Promise<StreamableFile> {
     const file = await open(join(this.folder, id)).catch((cause: NodeJS.ErrnoException) => {
       if (cause.code !== 'ENOENT') throw cause;
@@ -63,4 +67,11 @@ export class FilesController {
 }
 
 @Module({ controllers: [FilesController], providers: [{ provide: FOLDER, useFactory: tmpdir }] })
-export class FilesModule {}
+export class FilesModule implements OnModuleInit {
+  constructor(private readonly host: HttpAdapterHost<FastifyAdapter>) {}
+
+  /** After the steps of the pipeline, which remove the parsers that Fastify has before them. */
+  async onModuleInit(): Promise<void> {
+    await this.host.httpAdapter.register(multipart as never);
+  }
+}

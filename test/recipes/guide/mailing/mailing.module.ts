@@ -1,14 +1,21 @@
 import { BullModule, InjectQueue, Processor, WorkerHost } from '@nestjs/bullmq';
 import { Body, Controller, HttpCode, HttpStatus, Injectable, Logger, Module, Post } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiProperty, ApiSchema, ApiTags } from '@nestjs/swagger';
 import type { Job, Queue } from 'bullmq';
 import { StaffOnly } from '../../../../src/auth/access/index.js';
+import { Returns } from '../../../../src/common/openapi/returns.js';
 import { Text } from '../../../../src/common/validation/text.js';
 import { Config } from '../../../../src/config/config.js';
 
 export class MailingInput {
   @Text({ min: 1, max: 200 })
   subject!: string;
+}
+
+@ApiSchema({ name: 'MailingJob' })
+class MailingJobView {
+  @ApiProperty({ example: '1' })
+  readonly job!: string;
 }
 
 /** What is done with each mailing. */
@@ -24,13 +31,14 @@ export class Mailings {
 @ApiTags('Mailings')
 @Controller({ path: 'mailings', version: '1' })
 @StaffOnly()
-export class MailingsController {
+class MailingsController {
   constructor(@InjectQueue('mailings') private readonly queue: Queue<MailingInput>) {}
 
   @Post()
   @HttpCode(HttpStatus.ACCEPTED)
   @ApiOperation({ summary: 'Puts a mailing into the queue' })
-  async create(@Body() input: MailingInput): Promise<{ job: string }> {
+  @Returns(MailingJobView)
+  async create(@Body() input: MailingInput): Promise<MailingJobView> {
     const job = await this.queue.add('deliver', input, {
       attempts: 5,
       backoff: { type: 'exponential', delay: 1000 },
@@ -43,7 +51,7 @@ export class MailingsController {
 
 /** A job may run more than once: after a crash, it is taken from the queue again. */
 @Processor('mailings')
-export class MailingsProcessor extends WorkerHost {
+class MailingsProcessor extends WorkerHost {
   constructor(private readonly mailings: Mailings) {
     super();
   }

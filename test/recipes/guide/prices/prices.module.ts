@@ -1,20 +1,30 @@
 import { Controller, Get, Module, type OnModuleInit, Param } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiSchema, ApiTags } from '@nestjs/swagger';
 import { Public } from '../../../../src/auth/access/index.js';
+import { Int64Property } from '../../../../src/common/openapi/properties.js';
+import { Returns, Throws } from '../../../../src/common/openapi/returns.js';
 import { HealthModule } from '../../../../src/health/health.module.js';
 import { Readiness } from '../../../../src/health/readiness.service.js';
 import { PricesService } from './prices.service.js';
 import { RatesClient } from './rates.client.js';
 
+@ApiSchema({ name: 'Price' })
+class PriceView {
+  @Int64Property({ example: 1500 })
+  readonly cents!: number;
+}
+
 @ApiTags('Prices')
 @Controller({ path: 'prices', version: '1' })
 @Public()
-export class PricesController {
+class PricesController {
   constructor(private readonly prices: PricesService) {}
 
   @Get(':currency')
   @ApiOperation({ summary: 'The price in a currency, in cents' })
-  async read(@Param('currency') currency: string): Promise<{ cents: number }> {
+  @Returns(PriceView)
+  @Throws({ SERVICE_UNAVAILABLE: 'The exchange rates cannot be reached' })
+  async read(@Param('currency') currency: string): Promise<PriceView> {
     return { cents: await this.prices.convert(1000, currency) };
   }
 }

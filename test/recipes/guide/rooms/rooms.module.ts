@@ -9,7 +9,7 @@ import { CurrentAccount, Public } from '../../../../src/auth/access/index.js';
 import type { Account } from '../../../../src/auth/accounts/index.js';
 
 @WebSocketGateway({ path: '/rooms' })
-export class RoomsGateway implements OnGatewayConnection {
+class RoomsGateway implements OnGatewayConnection {
   /** The global guard checks each message by the request that opened the connection. */
   handleConnection(client: object, request: unknown): void {
     Object.assign(client, { request });

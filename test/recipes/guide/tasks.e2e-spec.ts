@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { startApi, type TestApi } from '../../support/api.js';
+import { STORES } from '../../support/stores.js';
+import { getRepositoryToken } from '@nestjs/typeorm';
+import { Task } from './tasks/task.entity.js';
+import { TasksModule } from './tasks/tasks.module.js';
+
+describe.each(STORES)('tasks on %s', (store) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(store, {}, [TasksModule]);
+  });
+  afterAll(() => api.stop());
+  beforeEach(() => api.app.get(getRepositoryToken(Task), { strict: false }).clear());
+
+  const create = async (title: string, fields: object = {}) =>
+    (await api.post('/v1/tasks', { title, status: 'open', ...fields })).body.data;
+  const list = async (query: string) => {
+    const { data } = (await api.get(`/v1/tasks?${query}`)).body;
+    return data.map(({ title }: { title: string }) => title).join(' ');
+  };
+
+  it('are filtered, and sorted in the same order on every page', async () => {
+    await create('a', { priority: 2 });
+    await create('b');
+    await create('c', { priority: 1, status: 'done' });
+    await create('d', { priority: 2 });
+
+    expect(await list('')).toBe('d c b a');
+    expect(await list('sort_by=priority&sort_dir=asc')).toBe('c a d b');
+    expect(await list('sort_by=priority')).toBe('d a c b');
+    expect(await list('sort_by=title&sort_dir=asc&limit=2&page=2')).toBe('c d');
+    expect(await list('status=open&priority=2')).toBe('d a');
+    expect(await list('status=lost')).toBe('');
+    expect(await list('priority=high')).toBe('');
+    expect(await list('sort_by=secret')).toBe('d c b a');
+  });
+
+  it('have a priority that null clears, and a title that it does not', async () => {
+    const { id, ...created } = await create('a', { priority: 3 });
+    const change = async (fields: object) => (await api.patch(`/v1/tasks/${id}`, fields)).body.data;
+
+    expect(await change({ title: 'b' })).toEqual({ ...created, id, title: 'b' });
+    expect(await change({ priority: null })).toEqual({ ...created, id, title: 'b', priority: null });
+    expect(await change({ title: null, priority: 1 })).toEqual({ ...created, id, title: 'b', priority: 1 });
+    expect(await change({})).toMatchObject({ title: 'b', priority: 1 });
+    expect(await api.patch(`/v1/tasks/${id}`, { priority: 6 })).toBeError('VALIDATION_ERROR', ['priority']);
+  });
+});

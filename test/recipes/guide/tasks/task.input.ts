@@ -1,0 +1,24 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsInt, Max, Min } from 'class-validator';
+import { OneOf, Optional } from '../../../../src/common/validation/fields.js';
+import { PartialInput } from '../../../../src/common/validation/partial-input.js';
+import { Text } from '../../../../src/common/validation/text.js';
+import { TASK_STATUSES } from './task.entity.js';
+
+export class CreateTaskInput {
+  @Text({ min: 1, max: 200 })
+  title!: string;
+
+  @OneOf(TASK_STATUSES)
+  status!: (typeof TASK_STATUSES)[number];
+
+  @Optional()
+  @IsInt()
+  @Min(1)
+  @Max(5)
+  @ApiProperty({ type: 'integer', minimum: 1, maximum: 5 })
+  priority?: number | null;
+}
+
+/** An absent field stays as it is. Null clears `priority`, and leaves the others unchanged. */
+export class UpdateTaskInput extends PartialInput(CreateTaskInput) {}

@@ -1,0 +1,41 @@
+import { Controller, Get, Module, Query } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Public } from '../../../../src/auth/access/index.js';
+import type { QueryParameters } from '../../../../src/common/http/query.js';
+import { PageQuery } from '../../../../src/common/openapi/queries.js';
+import { ReturnsData, ReturnsPage, Throws } from '../../../../src/common/openapi/returns.js';
+import type { Page } from '../../../../src/common/pagination/page.js';
+import { PageRequest } from '../../../../src/common/pagination/page-request.js';
+import { Id } from '../../../../src/common/validation/id.js';
+import { TasksModule } from './tasks.module.js';
+import { TasksService } from './tasks.service.js';
+import { taskList, TaskListQuery } from './task.query.js';
+import { TaskV2View, toTaskV2View } from './task-v2.view.js';
+
+/** The same tasks as version 1, by the same service. */
+@ApiTags('Tasks')
+@Controller({ path: 'tasks', version: '2' })
+@Public()
+class TasksV2Controller {
+  constructor(private readonly tasks: TasksService) {}
+
+  @Get()
+  @ApiOperation({ summary: 'Lists tasks' })
+  @PageQuery()
+  @TaskListQuery()
+  @ReturnsPage(TaskV2View)
+  async list(@Query() query: QueryParameters): Promise<Page<TaskV2View>> {
+    return (await this.tasks.list(taskList(query), PageRequest.from(query))).map(toTaskV2View);
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: 'Reads a task' })
+  @ReturnsData(TaskV2View)
+  @Throws({ NOT_FOUND: 'Task not found' })
+  async read(@Id() id: number): Promise<{ data: TaskV2View }> {
+    return { data: toTaskV2View(await this.tasks.findOne(id)) };
+  }
+}
+
+@Module({ imports: [TasksModule], controllers: [TasksV2Controller] })
+export class TasksV2Module {}

@@ -1,0 +1,45 @@
+import { Body, Controller, Get, Patch, Post, Query } from '@nestjs/common';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { WriteAccess } from '../../../../src/auth/access/index.js';
+import type { QueryParameters } from '../../../../src/common/http/query.js';
+import { PageQuery } from '../../../../src/common/openapi/queries.js';
+import { ReturnsCreated, ReturnsData, ReturnsPage, Throws } from '../../../../src/common/openapi/returns.js';
+import type { Page } from '../../../../src/common/pagination/page.js';
+import { PageRequest } from '../../../../src/common/pagination/page-request.js';
+import { Created } from '../../../../src/common/responses/created.js';
+import { Id } from '../../../../src/common/validation/id.js';
+import { CreateTaskInput, UpdateTaskInput } from './task.input.js';
+import { taskList, TaskListQuery } from './task.query.js';
+import { TaskView, toTaskView } from './task.view.js';
+import { TasksService } from './tasks.service.js';
+
+@ApiTags('Tasks')
+@Controller({ path: 'tasks', version: '1' })
+@WriteAccess()
+export class TasksController {
+  constructor(private readonly tasks: TasksService) {}
+
+  @Get()
+  @ApiOperation({ summary: 'Lists tasks' })
+  @PageQuery()
+  @TaskListQuery()
+  @ReturnsPage(TaskView)
+  async list(@Query() query: QueryParameters): Promise<Page<TaskView>> {
+    return (await this.tasks.list(taskList(query), PageRequest.from(query))).map(toTaskView);
+  }
+
+  @Post()
+  @ApiOperation({ summary: 'Creates a task' })
+  @ReturnsCreated(TaskView)
+  async create(@Body() input: CreateTaskInput): Promise<Created<TaskView>> {
+    return new Created('/v1/tasks', toTaskView(await this.tasks.create(input)));
+  }
+
+  @Patch(':id')
+  @ApiOperation({ summary: 'Updates the given fields of a task' })
+  @ReturnsData(TaskView)
+  @Throws({ NOT_FOUND: 'Task not found' })
+  async update(@Id() id: number, @Body() input: UpdateTaskInput): Promise<{ data: TaskView }> {
+    return { data: toTaskView(await this.tasks.update(id, input)) };
+  }
+}

@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import type { Repository } from 'typeorm';
+import { AppError } from '../../../../src/common/errors/errors.js';
+import type { Page } from '../../../../src/common/pagination/page.js';
+import type { PageRequest } from '../../../../src/common/pagination/page-request.js';
+import { changesOf } from '../../../../src/database/columns.js';
+import { Transactions } from '../../../../src/database/transactions.js';
+import { Task } from './task.entity.js';
+import type { CreateTaskInput, UpdateTaskInput } from './task.input.js';
+import type { TaskList } from './task.query.js';
+
+@Injectable()
+export class TasksService {
+  constructor(
+    @InjectRepository(Task) private readonly tasks: Repository<Task>,
+    private readonly transactions: Transactions,
+  ) {}
+
+  async list({ where, order }: TaskList, page: PageRequest): Promise<Page<Task>> {
+    const total = await this.tasks.countBy(where);
+    const { limit: take, offset: skip } = page;
+    return page.of(skip < total ? await this.tasks.find({ where, order, skip, take }) : [], total);
+  }
+
+  /** @throws AppError `NOT_FOUND` */
+  async findOne(id: number): Promise<Task> {
+    const task = await this.tasks.findOneBy({ id });
+    if (!task) throw new AppError('NOT_FOUND', 'Task not found');
+    return task;
+  }
+
+  create(input: CreateTaskInput): Promise<Task> {
+    return this.tasks.save(this.tasks.create(input));
+  }
+
+  /** @throws AppError `NOT_FOUND` */
+  update(id: number, input: UpdateTaskInput): Promise<Task> {
+    const changes = changesOf(this.tasks, input);
+    return this.transactions.run(async () => {
+      // An update without columns is an error.
+      if (Object.keys(changes).length > 0) await this.tasks.update({ id }, changes);
+      return this.findOne(id);
+    });
+  }
+}

@@ -1,0 +1,64 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+const APP_MODULE = 'src/app.module.ts';
+
+/** The imports of a file from its own project, sorted by path. */
+const IMPORTS = /(import .* from '\.\/.*';\n)+/;
+
+/** What `npm run contracts` writes. */
+export const CONTRACTS = ['schema.gql', 'public/openapi.json', 'examples/client/api.d.ts'];
+
+/** Adds a module to the list of modules. @param name of its class, without `Module` */
+export function register(files: string, name: string): void {
+  edit(APP_MODULE, (text) =>
+    text
+      .replace(IMPORTS, (imports) => insertSorted(imports, importOf(files, name)))
+      .replace(/(\n +)(AuthModule,)/, `$1${name}Module,$1$2`),
+  );
+}
+
+/** Removes a module from the list of modules. */
+export function unregister(files: string, name: string): void {
+  edit(APP_MODULE, (text) =>
+    text.replace(`${importOf(files, name)}\n`, '').replace(new RegExp(`\\n +${name}Module,`), ''),
+  );
+}
+
+/** Whether the list of modules has a module. */
+export const isRegistered = (files: string, name: string): boolean =>
+  readFileSync(APP_MODULE, 'utf8').includes(importOf(files, name));
+
+const importOf = (files: string, name: string): string =>
+  `import { ${name}Module } from './${files}/${files}.module.js';`;
+
+function insertSorted(imports: string, line: string): string {
+  const path = (text: string) => text.slice(text.indexOf(' from '));
+  return [...imports.trimEnd().split('\n'), line]
+    .toSorted((a, b) => (path(a) < path(b) ? -1 : 1))
+    .map((text) => `${text}\n`)
+    .join('');
+}
+
+function edit(file: string, change: (text: string) => string): void {
+  const text = readFileSync(file, 'utf8');
+  const changed = change(text);
+  if (changed === text) throw new Error(`${file} does not look as it should; it was not changed`);
+  write(file, changed, 'changed');
+}
+
+/** Writes a file, and prints its path. */
+export function write(file: string, text: string, what = 'created'): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  report(what, file);
+}
+
+/** Removes a file or folder, and prints its path. */
+export function remove(file: string): void {
+  rmSync(file, { recursive: true });
+  report('removed', file);
+}
+
+/** Prints what was done to a file. */
+export const report = (what: string, file: string): void => console.log(`${what.padEnd(8)}${file}`);
