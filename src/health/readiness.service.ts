@@ -43,11 +43,11 @@ export class Readiness {
   /** The failed checks. */
   async missing(): Promise<FieldError[]> {
     // Concurrent callers share one check of the database.
-    const details = await (this.checking ??= this.look().finally(() => (this.checking = undefined)));
+    const details = await (this.checking ??= this.findMissing().finally(() => (this.checking = undefined)));
     return this.drain.draining ? [DRAINING, ...details] : details;
   }
 
-  private async look(): Promise<FieldError[]> {
+  private async findMissing(): Promise<FieldError[]> {
     const details: FieldError[] = [];
     try {
       details.push(...(await this.database.schemaFaults()));

@@ -32,7 +32,7 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
   /** Webhooks whose last attempt has failed. */
   private readonly failing = new Set<number>();
   private timer: NodeJS.Timeout | undefined;
-  private looking: Promise<void> | undefined;
+  private claiming: Promise<void> | undefined;
   private isAwake = false;
   private stopped = true;
 
@@ -55,7 +55,7 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
   async beforeApplicationShutdown(): Promise<void> {
     this.stopped = true;
     clearTimeout(this.timer);
-    await this.looking;
+    await this.claiming;
     const abort = new AbortController();
     const timeout = sleep(STOP_TIMEOUT, undefined, { signal: abort.signal }).catch(() => undefined);
     await Promise.race([Promise.all(this.underWay.keys()), timeout]);
@@ -65,12 +65,12 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
   /** Reads due deliveries. */
   wake(): void {
     this.isAwake = true;
-    if (this.looking || this.stopped) return;
+    if (this.claiming || this.stopped) return;
     clearTimeout(this.timer);
-    this.looking = this.outside(() => this.look())
+    this.claiming = this.outside(() => this.claimDue())
       .catch((error: unknown) => this.logger.warn({ msg: 'Deliveries cannot be read', err: error }))
       .finally(() => {
-        this.looking = undefined;
+        this.claiming = undefined;
         this.schedule();
       });
   }
@@ -81,7 +81,7 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
     this.timer = this.outside(setTimeout, () => this.wake(), INTERVAL).unref();
   }
 
-  private async look(): Promise<void> {
+  private async claimDue(): Promise<void> {
     while (this.isAwake && !this.stopped) {
       this.isAwake = false;
       const claimed = await this.queue.claim(this.busy());

@@ -55,12 +55,12 @@ export class AccessGuard implements CanActivate {
     // The response does not depend on who writes what everyone may read.
     if (access === 'write') return !isWrite(context) || this.admit(context, writers);
     if (context.getType() === 'http') makePrivate(context.switchToHttp().getResponse());
-    if (access === 'optional' || access === 'public with account') return this.lookAt(context);
+    if (access === 'optional' || access === 'public with account') return this.authenticateIfSent(context);
     if (access === 'owner') return this.admit(context, isWrite(context) ? writers : undefined);
     return this.admit(context, access);
   }
 
-  private async lookAt(context: ExecutionContext): Promise<boolean> {
+  private async authenticateIfSent(context: ExecutionContext): Promise<boolean> {
     await this.principalOf(context);
     return true;
   }

@@ -22,12 +22,12 @@ export class CredentialWatch implements OnApplicationBootstrap, OnApplicationShu
   private readonly logger = new Logger(CredentialWatch.name);
   private readonly watched = new Set<Watched>();
   private timer: NodeJS.Timeout | undefined;
-  private isLooking = false;
+  private isChecking = false;
 
   constructor(private readonly authenticator: Authenticator) {}
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => void this.look(), INTERVAL).unref();
+    this.timer = setInterval(() => void this.checkAll(), INTERVAL).unref();
   }
 
   onApplicationShutdown(): void {
@@ -49,15 +49,15 @@ export class CredentialWatch implements OnApplicationBootstrap, OnApplicationShu
     return () => void this.watched.delete(watched);
   }
 
-  private async look(): Promise<void> {
-    if (this.isLooking) return;
-    this.isLooking = true;
+  private async checkAll(): Promise<void> {
+    if (this.isChecking) return;
+    this.isChecking = true;
     try {
       const known = [...this.watched];
       for (let n = 0; n < known.length; n += AT_A_TIME)
         await Promise.all(known.slice(n, n + AT_A_TIME).map((watched) => this.check(watched)));
     } finally {
-      this.isLooking = false;
+      this.isChecking = false;
     }
   }
 

@@ -27,7 +27,7 @@ export const NO_PASSWORD = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'
  */
 const CONCURRENCY = Math.min(availableParallelism(), 3);
 
-/** How many passwords may wait in one lane: some seconds of work. Further ones are rejected with 503. */
+/** How many passwords of one kind may wait: some seconds of work. Further ones are rejected with 503. */
 const CAPACITY = 128;
 
 /** How many of these may come from one client. */
@@ -35,7 +35,7 @@ const SHARE = CAPACITY / 4;
 
 /**
  * Hashes and compares passwords, few at once, so that the service stays responsive. New passwords wait in another
- * lane than logins, so that registrations cannot block logins.
+ * queue than logins, so that registrations cannot block logins.
  */
 @Injectable()
 export class Passwords {
@@ -59,10 +59,10 @@ export class Passwords {
     metrics.gauge(
       'password_hashing_waiting',
       'Passwords that wait to be hashed: new ones, and those of logins',
-      () => (['new', 'login'] as const).map((lane) => [{ lane }, queue.waitingCount(lane)] as const),
-      ['lane'],
+      () => (['new', 'login'] as const).map((kind) => [{ kind }, queue.waitingCount(kind)] as const),
+      ['kind'],
     );
-    metrics.gauge('password_hashing_capacity', 'Passwords that may wait in one lane', () => CAPACITY);
+    metrics.gauge('password_hashing_capacity', 'Passwords of one kind that may wait', () => CAPACITY);
   }
 
   /**

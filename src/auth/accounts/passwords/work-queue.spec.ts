@@ -8,8 +8,8 @@ describe('WorkQueue', () => {
     const queue = new WorkQueue<'a' | 'b'>(limits);
     const started: string[] = [];
     const finish = new Map<string, () => void>();
-    const work = (name: string, lane: 'a' | 'b' = 'a', holder?: string) =>
-      queue.run(lane, holder, () => {
+    const work = (name: string, kind: 'a' | 'b' = 'a', holder?: string) =>
+      queue.run(kind, holder, () => {
         started.push(name);
         return new Promise<string>((resolve) => finish.set(name, () => resolve(name)));
       });
@@ -20,7 +20,7 @@ describe('WorkQueue', () => {
     return { queue, started, work, finishNext };
   }
 
-  it('runs up to its concurrency at once, queues the rest in order, and rejects work when the lane is full', async () => {
+  it('runs up to its concurrency at once, queues the rest in order, and rejects work when the queue is full', async () => {
     const { started, work, finishNext } = start({ concurrency: 2, capacity: 3, share: 3 });
 
     const runs = ['0', '1', '2', '3', '4'].map((name) => work(name));
@@ -35,7 +35,7 @@ describe('WorkQueue', () => {
     expect(started).toEqual(['0', '1', '2', '3', '4', '6']);
   });
 
-  it('alternates between lanes, and bounds each lane separately', async () => {
+  it('alternates between kinds, and bounds the queue of each', async () => {
     const { started, work, finishNext } = start({ concurrency: 1, capacity: 3, share: 3 });
 
     const runs = ['a0', 'a1', 'a2', 'a3'].map((name) => work(name));
@@ -47,7 +47,7 @@ describe('WorkQueue', () => {
     expect(started).toEqual(['a0', 'a1', 'b0', 'a2', 'b1', 'a3']);
   });
 
-  it('limits one holder to its share of a lane', async () => {
+  it('limits one holder to its share of a queue', async () => {
     const { started, work, finishNext } = start({ concurrency: 1, capacity: 4, share: 2 });
 
     const runs = [work('0', 'a', 'x'), work('1', 'a', 'x'), work('2', 'a', 'x')];

@@ -7,22 +7,22 @@ interface Waiting {
 }
 
 interface Limits {
-  /** How many tasks run at once, over all lanes. */
+  /** How many tasks run at once, of all kinds. */
   readonly concurrency: number;
-  /** How many tasks may wait in one lane. */
+  /** How many tasks of one kind may wait. */
   readonly capacity: number;
   /** How many of these one client may have. */
   readonly share: number;
 }
 
 /**
- * Runs a limited number of tasks at once. Further tasks wait in bounded lanes that take turns: a full lane
- * delays the others by one task at most. Within a lane, the first come is served first.
+ * Runs a limited number of tasks at once. Further tasks wait in a bounded queue for each kind; the queues take turns, so
+ * that a full one delays the others by one task at most. Within a queue, the first come is served first.
  */
-export class WorkQueue<Lane extends string> {
+export class WorkQueue<Kind extends string> {
   private running = 0;
   /** In the order of their turns. */
-  private readonly lanes = new Map<Lane, Waiting[]>();
+  private readonly queues = new Map<Kind, Waiting[]>();
 
   constructor(private readonly limits: Limits) {}
 
@@ -31,18 +31,18 @@ export class WorkQueue<Lane extends string> {
     return this.running;
   }
 
-  /** How many tasks wait in a lane. */
-  waitingCount(lane: Lane): number {
-    return this.lanes.get(lane)?.length ?? 0;
+  /** How many tasks of a kind wait. */
+  waitingCount(kind: Kind): number {
+    return this.queues.get(kind)?.length ?? 0;
   }
 
   /**
    * @param holder the client that requested the task, such as its network
-   * @throws AppError `SERVICE_UNAVAILABLE` at once, when the lane or the client's share of it is full
+   * @throws AppError `SERVICE_UNAVAILABLE` at once, when the queue of the kind or the client's share of it is full
    */
-  async run<T>(lane: Lane, holder: string | undefined, work: () => Promise<T>): Promise<T> {
+  async run<T>(kind: Kind, holder: string | undefined, work: () => Promise<T>): Promise<T> {
     if (this.running < this.limits.concurrency) this.running++;
-    else await this.turn(lane, holder);
+    else await this.turn(kind, holder);
     try {
       return await work();
     } finally {
@@ -53,9 +53,9 @@ export class WorkQueue<Lane extends string> {
     }
   }
 
-  private turn(lane: Lane, holder: string | undefined): Promise<void> {
-    const waiting = this.lanes.get(lane) ?? [];
-    this.lanes.set(lane, waiting);
+  private turn(kind: Kind, holder: string | undefined): Promise<void> {
+    const waiting = this.queues.get(kind) ?? [];
+    this.queues.set(kind, waiting);
     const held = holder === undefined ? 0 : waiting.filter((other) => other.holder === holder).length;
     if (waiting.length >= this.limits.capacity || held >= this.limits.share) {
       throw new AppError('SERVICE_UNAVAILABLE', 'Too many requests with a password are waiting; retry later');
@@ -64,12 +64,12 @@ export class WorkQueue<Lane extends string> {
   }
 
   private next(): Waiting | undefined {
-    for (const [lane, waiting] of this.lanes) {
+    for (const [kind, waiting] of this.queues) {
       const next = waiting.shift();
       if (!next) continue;
-      // Moves the lane to the end of the turns.
-      this.lanes.delete(lane);
-      this.lanes.set(lane, waiting);
+      // Moves the queue to the end of the turns.
+      this.queues.delete(kind);
+      this.queues.set(kind, waiting);
       return next;
     }
     return undefined;
