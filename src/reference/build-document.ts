@@ -91,6 +91,7 @@ export async function buildDocument(app: INestApplication): Promise<OpenAPIObjec
     ProblemDetails: PROBLEM_DETAILS,
   });
   document['webhooks'] = describeWebhooks(types, schemas);
+  addTags(document);
   for (const { properties = {} } of Object.values<Json>(schemas)) {
     for (const [name, schema] of Object.entries<Json>(properties)) {
       addExample(name, schema);
@@ -100,6 +101,15 @@ export async function buildDocument(app: INestApplication): Promise<OpenAPIObjec
   }
   document['components'].headers = HEADERS;
   return document as OpenAPIObject;
+}
+
+/** Modules of a team have tags that the list above does not know. */
+function addTags(document: Json): void {
+  const known = new Set(document['tags'].map(({ name }: Json) => name));
+  const used = Object.values<Json>(document['paths']).flatMap((item) =>
+    METHODS.flatMap((method) => (item[method]?.['tags'] ?? []) as string[]),
+  );
+  for (const name of new Set(used)) if (!known.has(name)) document['tags'].push({ name, description: name });
 }
 
 /** Otherwise pages that show the reference would send `"string"`. */
