@@ -5,6 +5,7 @@ import { stopOnSignals } from './common/server/stop-on-signals.js';
 import { createLogger } from './common/server/create-logger.js';
 import type { Config } from './config/config.js';
 import { describeStore } from './config/load-store.js';
+import { hasPage } from './site/header.js';
 
 /** Serves until a signal arrives. */
 export async function start(config: Config): Promise<void> {
@@ -30,6 +31,9 @@ function announce(config: Config, logger: Logger, url: string): void {
   }
   if (developmentNote) logger.log(developmentNote, 'Service');
   logger.log(`Ready on ${url}, data in ${describeStore(store)}`, 'Service');
-  const playground = graphql.playground ? `, playground at ${url}/graphql` : '';
-  logger.log(`Reference at ${url}/docs${playground}`, 'Service');
+  const pages = [
+    ...(hasPage('/docs', config) ? [`reference at ${url}/docs`] : []),
+    ...(graphql.playground ? [`playground at ${url}/graphql`] : []),
+  ].join(', ');
+  if (pages !== '') logger.log(pages.charAt(0).toUpperCase() + pages.slice(1), 'Service');
 }

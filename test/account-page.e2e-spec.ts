@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page, Route } from 'playwright-core';
 import { bearer, PASSWORD, sessionOf, startApi, type TestApi } from './support/api.js';
 import { hasBrowser, launchBrowser } from './support/browser.js';
 import { freePort } from './support/free-port.js';
@@ -220,6 +220,37 @@ function watch(page: Page) {
       await page.click('#logout');
       await page.waitForSelector('#session button:text("Log in")');
       expect((await context.cookies(url)).map(({ name }) => name)).not.toContain('session');
+      await context.close();
+    });
+
+    it('keeps its links at the address without a slash', async () => {
+      const { page, context } = await open(`${url}/account`);
+      await page.click('a:text("Forgot your password?")');
+      await page.waitForSelector('h1:text("Forgot")');
+      expect(new URL(page.url()).pathname).toBe('/account/');
+      await context.close();
+    });
+
+    it('says that a logout has failed, and keeps the login on the page', async () => {
+      await api.accounts.register(email('stuck'));
+      const { page, context } = await open(`${url}/account/`);
+      await page.fill('[name=email]', email('stuck'));
+      await page.fill('[name=password]', PASSWORD);
+      await page.click('main button:text("Log in")');
+      await page.waitForSelector('p:text("Logged in as")');
+      // As a proxy responds whose service is away.
+      const isLogout = (route: Route) =>
+        route.request().method() === 'DELETE'
+          ? route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' })
+          : route.fallback();
+      await page.route('**/auth/session/', isLogout);
+      await page.click('button:text("Log out")');
+      await page.waitForSelector('text=The service does not respond.');
+      expect(await page.isVisible('p:text("Logged in as")')).toBe(true);
+
+      await page.unroute('**/auth/session/');
+      await page.click('button:text("Log out")');
+      await page.waitForSelector('text=You are logged out.');
       await context.close();
     });
 

@@ -67,7 +67,7 @@ describe('docs/recipes.md, of renaming a column', () => {
     ...readFileSync('docs/recipes.md', 'utf8').matchAll(
       /^```ts\n\/\/ (?:release|later)[^\n]*\n(.*?)^```$/gms,
     ),
-  ].map(([, code]) => code!.replaceAll(/^export /gm, ''));
+  ].map(([, code]) => code!.replaceAll(/^export |^import .*\n+/gm, ''));
 
   it('shows the code that the test runs', () => {
     expect(steps).toHaveLength(2);

@@ -33,8 +33,13 @@ describe.each(STORES)('JWT_PRIVATE_KEY on %s', (store) => {
     expect(await keysOf(api)).toEqual([]);
   });
 
+  it('publishes a key once, although it is the previous one as well', async () => {
+    api = await api.restart({ jwtPrivateKey: FIRST, jwtPrivateKeyPrevious: FIRST });
+    expect(await keysOf(api)).toHaveLength(1);
+  });
+
   it('lets another service verify the tokens with the published keys', async () => {
-    api = await api.restart({ jwtPrivateKey: FIRST });
+    api = await api.restart({ jwtPrivateKey: FIRST, jwtPrivateKeyPrevious: undefined });
     const { access } = await api.accounts.login(EMAIL);
     await api.app.listen(0, '127.0.0.1');
     const jwks = createRemoteJWKSet(new URL('/.well-known/jwks.json', await api.app.getUrl()));

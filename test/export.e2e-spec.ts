@@ -1,6 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Database } from '../src/database/database.js';
+import { insertPosts } from '../src/posts/post-batch.js';
 import { startApiOn } from './support/api.js';
 import { runCommand, spawnCommand } from './support/command.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
@@ -95,6 +97,18 @@ describe.each(STORES)('export and import on %s', (store) => {
     await api.stop();
   });
 
+  it('never give an id again that was used before', async () => {
+    const api = await startApiOn(to.environment);
+    for (let n = 0; n < 3; n++) {
+      const { id } = await api.posts.create();
+      await api.send({ method: 'DELETE', url: `/v1/posts/${id}` });
+    }
+    expect((await importLines([{ ...POST, id: 2, author_id: 1 }], '--with-ids')).code).toBe(0);
+
+    expect((await api.posts.create()).id).toBe(4);
+    await api.stop();
+  });
+
   it('keep a database that is not empty', async () => {
     const api = await startApiOn(to.environment);
     await api.posts.create();
@@ -172,6 +186,47 @@ describe.each(STORES)('export and import on %s', (store) => {
     await api.stop();
   });
 
+  it('hold few rows in memory at a time', async () => {
+    const api = await startApiOn(from.environment);
+    const content = 'x'.repeat(700_000);
+    for (let batch = 0; batch < 16; batch++) {
+      const posts = Array.from({ length: 10 }, () => ({
+        title: 'T',
+        content,
+        authorId: 1,
+        createdAt: new Date(),
+      }));
+      await insertPosts(api.app.get(Database), posts);
+    }
+    await api.stop();
+    const file = fileIn(from, 'large.ndjson');
+
+    // All texts together are larger than the heap may be.
+    const environment = { ...from.environment, NODE_OPTIONS: '--max-old-space-size=80' };
+    const { code, output } = await spawnCommand('export', ['--kinds', 'posts', file], { environment });
+    expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('160 posts') });
+    expect((await stat(file)).size).toBeGreaterThan(160 * 700_000);
+  });
+
+  it.each([
+    [
+      'text that is not UTF-8',
+      Buffer.from('title,content\nA,C\nStra\xdfe,C\nB,C\n', 'latin1'),
+      'is not UTF-8',
+    ],
+    ['a quote in the wrong place', Buffer.from('title,content\nA,C\n"B"x,C\nD,C\n'), 'Invalid Closing Quote'],
+    ['a row without an end', Buffer.from(`title,content\nA,C\nB,${'x'.repeat(2_200_000)}\nD,C\n`), 'exceed'],
+  ])('do not read the rows of CSV after %s', async (_, bytes, reason) => {
+    const file = fileIn(to, 'posts.csv');
+    await writeFile(file, bytes);
+    const { code, output } = await run(to, 'import', file);
+
+    expect(output).toContain(reason);
+    expect(output).toMatch(/row \d: .*; it and the rows after it were not read\n/);
+    expect(output).toMatch(/^[01] posts? stored/m);
+    expect(code).toBe(2);
+  });
+
   it('write to standard output, only the chosen kinds, and never over a file', async () => {
     const api = await startApiOn(from.environment);
     await api.posts.create();
@@ -184,6 +239,7 @@ describe.each(STORES)('export and import on %s', (store) => {
 
     const file = fileIn(from, 'taken');
     await writeFile(file, 'kept');
+    expect(await readdir(from.environment['DATA_DIR']!)).not.toContainEqual(expect.stringContaining('.part'));
     expect(await run(from, 'export', file)).toEqual({
       code: 1,
       output: expect.stringContaining('exists already; choose another name'),

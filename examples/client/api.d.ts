@@ -1256,11 +1256,28 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "webhook.test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Delivers `webhook.test` */
+        post: operations["Webhook_webhook_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface components {
     schemas: {
         /** @enum {string} */
-        EventType: "user.created" | "user.updated" | "user.deleted" | "post.created" | "post.updated" | "post.published" | "post.unpublished" | "post.deleted" | "order.created";
+        EventType: "user.created" | "user.updated" | "user.deleted" | "post.created" | "post.updated" | "post.published" | "post.unpublished" | "post.deleted" | "order.created" | "webhook.test";
         CloudEvent: {
             /** @enum {string} */
             specversion: "1.0";
@@ -1541,8 +1558,7 @@ export interface components {
              * @example 5f1d7c8e9a0b-42
              */
             event_id: string;
-            /** @example post.created */
-            type: string;
+            type: components["schemas"]["EventType"];
             /** @enum {string} */
             status: "pending" | "delivered" | "failed";
             /** @example 1 */
@@ -2217,6 +2233,11 @@ export interface components {
             /** @constant */
             type?: "order.created";
             data?: components["schemas"]["Order"];
+        };
+        WebhookTestEvent: components["schemas"]["CloudEvent"] & {
+            /** @constant */
+            type?: "webhook.test";
+            data?: components["schemas"]["Webhook"];
         };
     };
     responses: never;
@@ -11532,7 +11553,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. Any other status is retried, for up to three days. */
+            /** @description The event was received. Any other status is retried, for about two days. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11568,7 +11589,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. Any other status is retried, for up to three days. */
+            /** @description The event was received. Any other status is retried, for about two days. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11604,7 +11625,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. Any other status is retried, for up to three days. */
+            /** @description The event was received. Any other status is retried, for about two days. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11640,7 +11661,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. Any other status is retried, for up to three days. */
+            /** @description The event was received. Any other status is retried, for about two days. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11676,7 +11697,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. Any other status is retried, for up to three days. */
+            /** @description The event was received. Any other status is retried, for about two days. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11712,7 +11733,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. Any other status is retried, for up to three days. */
+            /** @description The event was received. Any other status is retried, for about two days. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11748,7 +11769,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. Any other status is retried, for up to three days. */
+            /** @description The event was received. Any other status is retried, for about two days. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11784,7 +11805,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. Any other status is retried, for up to three days. */
+            /** @description The event was received. Any other status is retried, for about two days. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11820,7 +11841,43 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. Any other status is retried, for up to three days. */
+            /** @description The event was received. Any other status is retried, for about two days. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    Webhook_webhook_test: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event, the same in every attempt. */
+                "webhook-id": string;
+                /** @description The time of the attempt, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description Signatures of `{webhook-id}.{webhook-timestamp}.{body}`, separated by blanks: `v1,` and the HMAC-SHA-256 in base64, with each valid secret. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookTestEvent"];
+            };
+        };
+        responses: {
+            /** @description Deactivates the webhook. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event was received. Any other status is retried, for about two days. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;

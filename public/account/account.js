@@ -1,15 +1,16 @@
 // The page behind the links in mails, which does nothing before its button is pressed. Without such a link, the page
 // where people log in, register, and manage their account.
 
+import { ACCOUNT_PAGE } from './calls.js';
 import { element, form } from '../site/elements.js';
 import { call } from '../site/session.js';
 import { showForgotten, showRegistration } from './entrance.js';
 import { showAccount } from './manage.js';
 import { newPasswordField } from './new-password.js';
 
-const TO_ACCOUNT = { text: 'Go to your account', href: './' };
-const TO_LOGIN = { text: 'Log in', href: './' };
-const TO_RESET = { text: 'Request a new mail', href: './#forgot' };
+const TO_ACCOUNT = { text: 'Go to your account', href: ACCOUNT_PAGE };
+const TO_LOGIN = { text: 'Log in', href: ACCOUNT_PAGE };
+const TO_RESET = { text: 'Request a new mail', href: `${ACCOUNT_PAGE}#forgot` };
 
 /** `next` and `otherwise` are the ways on after a success and after a link that does not work. */
 const ACTIONS = {

@@ -2,6 +2,9 @@
 
 import { call } from '../site/session.js';
 
+/** The address of this page: without a slash at its end, the browser would resolve `./` to the start page. */
+export const ACCOUNT_PAGE = new URL('./', import.meta.url).href;
+
 /** Like `call()`; if the login is too old, it asks for the password, and repeats the call with it. */
 export async function callRecently(method, path, body = {}) {
   const first = await call(method, path, body);

@@ -1,10 +1,11 @@
 // The ways to an account for people who cannot log in: a forgotten password, and the registration.
 
+import { ACCOUNT_PAGE } from './calls.js';
 import { element, field, form } from '../site/elements.js';
 import { begin, call } from '../site/session.js';
 import { newPasswordField } from './new-password.js';
 
-const BACK = { text: 'Back to the login', href: './' };
+const BACK = { text: 'Back to the login', href: ACCOUNT_PAGE };
 const email = () =>
   field('E-mail', { id: 'email', name: 'email', type: 'email', autocomplete: 'username', required: true });
 
@@ -44,7 +45,7 @@ export function showRegistration(into, { report, entitle, wayOn }) {
     const login = await call('POST', 'session/', values);
     if (login.ok) {
       begin(login.body);
-      return location.assign('./');
+      return location.assign(ACCOUNT_PAGE);
     }
     entitle('Your account is created', '');
     into.replaceChildren(back);

@@ -4,7 +4,7 @@ import { button, choice, date, element, field, form, list, section } from '../si
 import { codeField, showLogin } from '../site/login.js';
 import { credential, wrongHost } from '../site/passkeys.js';
 import { call, logOut, restore, session } from '../site/session.js';
-import { callRecently } from './calls.js';
+import { ACCOUNT_PAGE, callRecently } from './calls.js';
 import { newPasswordField } from './new-password.js';
 import { qrcode } from './vendor/qrcode.js';
 
@@ -23,9 +23,9 @@ export async function showAccount(into, tell, part) {
 }
 
 function logIn(part) {
-  const ways = [element('a', { href: './#forgot', textContent: 'Forgot your password?' })];
+  const ways = [element('a', { href: `${ACCOUNT_PAGE}#forgot`, textContent: 'Forgot your password?' })];
   if (document.body.dataset.registration === 'open')
-    ways.push(element('a', { href: './#register', textContent: 'Create an account' }));
+    ways.push(element('a', { href: `${ACCOUNT_PAGE}#register`, textContent: 'Create an account' }));
   showLogin(root, report, () => open(part), ...ways);
 }
 
@@ -44,9 +44,10 @@ async function open(part) {
   root.replaceChildren(
     element('p', { textContent: `Logged in as ${account.name}, ${account.email}.` }),
     button('Log out', async () => {
-      await logOut();
+      const reply = await logOut();
+      if (!reply.ok) return report(reply.message, true);
       logIn();
-      report('You are logged out.');
+      return report('You are logged out.');
     }),
     ...sections,
   );
@@ -110,7 +111,7 @@ function showPassword(again) {
       'p',
       {},
       'A new password ends your other logins. Without a password yet, ',
-      element('a', { href: './#forgot', textContent: 'request one by mail' }),
+      element('a', { href: `${ACCOUNT_PAGE}#forgot`, textContent: 'request one by mail' }),
       '.',
     ),
     form('Change the password', fields, async ({ old_password, new_password }) => {

@@ -62,8 +62,11 @@ export function form(submit, fields, onsubmit) {
   made.addEventListener('submit', async (event) => {
     event.preventDefault();
     send.disabled = true;
-    await onsubmit(Object.fromEntries(new FormData(made)));
-    send.disabled = false;
+    try {
+      await onsubmit(Object.fromEntries(new FormData(made)));
+    } finally {
+      send.disabled = false;
+    }
   });
   return made;
 }

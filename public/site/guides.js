@@ -16,21 +16,28 @@ let index;
 async function load() {
   const [{ default: MiniSearch }, reply] = await Promise.all([
     import('./vendor/minisearch.js'),
-    fetch(new URL('vendor/search-index.json', import.meta.url)),
+    fetch(new URL('../guides/search/index.json', import.meta.url)),
   ]);
   const { index: data, options } = await reply.json();
   return MiniSearch.loadJS(data, options);
 }
 
+/** Loads again after a failure. */
+function loaded() {
+  index ??= load();
+  index.catch(() => (index = undefined));
+  return index;
+}
+
 async function search() {
   const text = query.value.trim();
-  const found = text === '' ? [] : (await (index ??= load())).search(text).slice(0, MAX_RESULTS);
+  const found = text === '' ? [] : (await loaded()).search(text).slice(0, MAX_RESULTS);
   // A faster answer to a later text must not be replaced.
   if (text !== query.value.trim()) return;
   results.replaceChildren(...found.map(show));
   if (text !== '' && found.length === 0) results.append(element('li', { textContent: 'Nothing was found.' }));
   results.hidden = text === '';
-  status.textContent = text === '' ? '' : `${found.length} results`;
+  status.textContent = text === '' ? '' : `${found.length} result${found.length === 1 ? '' : 's'}`;
 }
 
 const show = ({ id, title, heading, excerpt }) =>
@@ -54,7 +61,7 @@ const openFirst = async () => {
   results.querySelector('a')?.click();
 };
 
-query.addEventListener('focus', () => void (index ??= load()), { once: true });
+query.addEventListener('focus', () => void loaded(), { once: true });
 query.addEventListener('input', () => void search());
 form.addEventListener('submit', (event) => {
   event.preventDefault();

@@ -18,9 +18,15 @@ function show() {
       ? element('a', { href: accountPage, title: account.email }, name)
       : element('span', { title: account.email }, name);
     who.prepend(element('span', { className: 'visually-hidden', textContent: 'Logged in as ' }));
-    place.replaceChildren(who, ...(isAccountPage ? [] : [button('Log out', logOut, { id: 'logout' })]));
+    place.replaceChildren(who, ...(isAccountPage ? [] : [button('Log out', endSession, { id: 'logout' })]));
   } else if (isAccountPage) place.replaceChildren();
   else place.replaceChildren(button('Log in', openLogin, { id: 'login', className: 'button' }));
+}
+
+async function endSession() {
+  const reply = await logOut();
+  if (reply.ok) return;
+  place.append(element('span', { className: 'message error', role: 'alert', textContent: reply.message }));
 }
 
 function openLogin() {

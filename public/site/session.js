@@ -8,6 +8,8 @@ const AUTH = new URL('../auth/', import.meta.url);
 /** Emits `change` when somebody logs in or out, in this tab or another. */
 export const session = Object.assign(new EventTarget(), { account: undefined, csrfToken: '' });
 
+const NO_RESPONSE = 'The service does not respond. Try again in a moment.';
+
 /** @param body of `GET /auth/session/` */
 export function begin(body) {
   localStorage.setItem(HINT, 'on');
@@ -40,10 +42,12 @@ export async function call(method, path, body, options = {}) {
     });
     const json = await reply.json().catch(() => undefined);
     const { error } = json ?? {};
-    const message = typeof error === 'string' ? error : error?.message;
-    return { ok: reply.ok, status: reply.status, code: error?.code, body: json, message: `${message}.` };
+    const text = typeof error === 'string' ? error : error?.message;
+    // An error page of a proxy has no message.
+    const message = text ? `${text}.` : NO_RESPONSE;
+    return { ok: reply.ok, status: reply.status, code: error?.code, body: json, message };
   } catch {
-    return { ok: false, status: 0, message: 'The service does not respond. Try again in a moment.' };
+    return { ok: false, status: 0, message: NO_RESPONSE };
   }
 }
 
@@ -55,9 +59,11 @@ export async function restore() {
   return reply.ok;
 }
 
+/** @returns the reply: after an error, the login goes on */
 export async function logOut() {
-  await call('DELETE', 'session/');
-  end();
+  const reply = await call('DELETE', 'session/');
+  if (reply.ok || reply.status === 401) end();
+  return { ...reply, ok: reply.ok || reply.status === 401 };
 }
 
 /** Settles when {@link session} is what it was at the last page. */

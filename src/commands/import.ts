@@ -7,7 +7,7 @@ const USAGE = `Usage: npm run import -- [options] <folder of Markdown files | ND
   --update    changes posts of the same folder that were imported before and differ from their files
   --skip N    skips the first N files or lines, to continue after an interruption
   --with-ids  reads users, posts and orders of "npm run export", with their ids, into an empty database
-  --dry-run   checks everything, and writes nothing
+  --dry-run   checks the source, not the database, and writes nothing
   --yes       creates a new database without a question
 
 docs/import.md describes the formats.`;

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -112,11 +113,23 @@ describe('loadConfig', () => {
     expect(production.developmentNote).toBeUndefined();
   });
 
+  it('rejects a key of ES256 without the issuer of its tokens', () => {
+    const key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
+      type: 'sec1',
+      format: 'pem',
+    });
+    for (const name of ['JWT_PRIVATE_KEY', 'JWT_PRIVATE_KEY_PREVIOUS'])
+      expect(() => loadConfig({ DATA_DIR, [name]: String(key) })).toThrow(
+        `PUBLIC_URL must be set together with ${name}`,
+      );
+  });
+
   it.each([
     ['JWT_SECRET', 'x'.repeat(64)],
     ['JWT_SECRET_PREVIOUS', '-'.repeat(32)],
     ['ENCRYPTION_KEY', `${'A'.repeat(43)}=`],
     ['ENCRYPTION_KEY_PREVIOUS', `${'A'.repeat(43)}=`],
+    ['ENCRYPTION_KEY', Buffer.from('x'.repeat(32)).toString('base64')],
   ])('rejects one repeated character as %s in production', (name, secret) => {
     const production = {
       DATA_DIR,

@@ -148,8 +148,11 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
   if (env?.SMTP_URL && env.HIDE_PAGES.includes('account') && !env.ACCOUNT_LINKS_URL) {
     faults.push('ACCOUNT_LINKS_URL must be set when HIDE_PAGES contains account: links in mails need a page');
   }
-  if (env?.JWT_PRIVATE_KEY && env.PUBLIC_URL === undefined) {
-    faults.push('PUBLIC_URL must be set together with JWT_PRIVATE_KEY: it is the issuer of the tokens');
+  const es256 = env?.JWT_PRIVATE_KEY
+    ? 'JWT_PRIVATE_KEY'
+    : env?.JWT_PRIVATE_KEY_PREVIOUS && 'JWT_PRIVATE_KEY_PREVIOUS';
+  if (es256 && env?.PUBLIC_URL === undefined) {
+    faults.push(`PUBLIC_URL must be set together with ${es256}: it is the issuer of the tokens`);
   }
   if (env && env.DATABASE_REPLICA_URLS.length > 0 && env.DATABASE_URL === undefined) {
     faults.push('DATABASE_REPLICA_URLS must be set together with DATABASE_URL: SQLite has no replicas');
@@ -198,7 +201,11 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
 /** A placeholder such as `xxxx…` is long enough, and everybody can guess it. */
 const guessableSecrets = (environment: Readonly<Record<string, string | undefined>>): string[] =>
   ['JWT_SECRET', 'JWT_SECRET_PREVIOUS', 'ENCRYPTION_KEY', 'ENCRYPTION_KEY_PREVIOUS']
-    .filter((name) => /^(.)\1*=?$/s.test(environment[name] ?? ''))
+    .filter((name) => {
+      const value = environment[name] ?? '';
+      const bytes = name.startsWith('ENCRYPTION') ? Buffer.from(value, 'base64') : Buffer.from(value);
+      return bytes.length > 0 && bytes.every((byte) => byte === bytes[0]);
+    })
     .map((name) => `${name} must not be one repeated character when NODE_ENV is production`);
 
 function developmentNoteOf(env: z.infer<typeof settings>): string | undefined {

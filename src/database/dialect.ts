@@ -41,7 +41,7 @@ export interface Dialect {
   readonly server?: string;
   /** Sends a signal to all processes that listen to a channel, when the transaction commits. */
   notify(channel: string): string;
-  /** After rows were inserted with ids, the next id of the table follows the highest one. */
+  /** After rows were inserted with ids: the next id of the table follows the highest one, and no id is used again. */
   advanceIds(table: string): string;
   /** Blocks writes and conflicting locks of a table until the transaction ends. */
   lockTable(table: string): string;
@@ -139,7 +139,7 @@ export const POSTGRES: Dialect = {
     substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`,
   notify: (channel) => `pg_notify('${channel}', '')`,
   advanceIds: (table) =>
-    `SELECT setval(pg_get_serial_sequence('${table}', 'id'), max(id)) FROM ${table} HAVING max(id) IS NOT NULL`,
+    `SELECT setval('${table}_id_seq', greatest(max(id), (SELECT last_value FROM ${table}_id_seq))) FROM ${table} HAVING max(id) IS NOT NULL`,
   lockTable: (table) => `LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`,
   tryLock: (name) => `pg_try_advisory_xact_lock(hashtextextended(${name}, 0))`,
   lockRows: 'FOR SHARE',

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
+import { ConfigError } from '../config/config-error.js';
 
 /** `v1`, the name of the key, and initialization vector, tag and text in base64url. */
 const STORED = /^\$aes-256-gcm\$v1\$(?<key>[\da-f]{16})\$(?<data>[\w-]+)$/;
@@ -41,7 +42,10 @@ export class Encryption {
     const { key: name, data: encoded } = STORED.exec(stored)?.groups ?? {};
     if (name === undefined || encoded === undefined) return stored;
     const key = this.known().get(name);
-    if (!key) throw new Error(`A value of ${purpose} is encrypted with a key that is not configured`);
+    if (!key)
+      throw new ConfigError(
+        `A value of ${purpose} is encrypted with a key that is not configured: set ENCRYPTION_KEY_PREVIOUS or JWT_SECRET_PREVIOUS to it`,
+      );
     const data = Buffer.from(encoded, 'base64url');
     const decipher = createDecipheriv('aes-256-gcm', key, data.subarray(0, IV_BYTES))
       .setAAD(Buffer.from(purpose))

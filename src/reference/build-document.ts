@@ -21,6 +21,7 @@ import { guideOf } from './guides.js';
 import { findHandlers, type Handler, handlerKey, operationId } from './handlers.js';
 import { type DeclaredError, errorsOf, SAFE, securityOf } from './declared-errors.js';
 import { describeWebhooks } from './webhooks.js';
+import { TEST_TYPE } from '../webhooks/webhook.view.js';
 
 const BEARER =
   'The `access` token of `POST /auth/login/`, valid for 30 minutes. `POST /auth/register/` creates an account.';
@@ -85,7 +86,7 @@ export async function buildDocument(app: INestApplication): Promise<OpenAPIObjec
     }
   }
   Object.assign(schemas, {
-    [EVENT_TYPE]: { type: 'string', enum: types.all },
+    [EVENT_TYPE]: { type: 'string', enum: [...types.all, TEST_TYPE] },
     [WEBHOOK_EVENT_TYPE]: { type: 'string', enum: [...types.all, '*'] },
     ErrorResponse: ERROR_RESPONSE,
     ProblemDetails: PROBLEM_DETAILS,

@@ -1,6 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { getSchemaPath } from '@nestjs/swagger';
 import type { EventTypes } from '../events/index.js';
+import { TEST_TYPE, WebhookView } from '../webhooks/webhook.view.js';
 
 type Json = Record<string, any>;
 
@@ -24,7 +25,7 @@ const HEADERS = [
 ];
 
 const RESPONSES = {
-  '2XX': { description: 'The event was received. Any other status is retried, for up to three days.' },
+  '2XX': { description: 'The event was received. Any other status is retried, for about two days.' },
   410: { description: 'Deactivates the webhook.' },
 };
 
@@ -35,9 +36,9 @@ const RESPONSES = {
  */
 export function describeWebhooks(types: EventTypes, schemas: Json): Json {
   return Object.fromEntries(
-    types.all.map((type) => {
+    [...types.all, TEST_TYPE].map((type) => {
       const name = `${pascal(type)}Event`;
-      schemas[name] = eventSchema(type, types.viewOf(type));
+      schemas[name] = eventSchema(type, type === TEST_TYPE ? WebhookView : types.viewOf(type));
       const content = { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } };
       const post = {
         operationId: `Webhook_${type.replaceAll(/\W/g, '_')}`,

@@ -32,6 +32,7 @@ export class SiteModule implements OnModuleInit {
 
 /** `npm run build` creates the HTML from the guides, except the header, which depends on the settings. */
 function serveGuides(fastify: FastifyInstance, config: Config): void {
+  serveFiles(fastify, 'search', '/guides/search/');
   for (const file of listPublic('guides', '**/*.html')) {
     const isIndex = file === 'index.html';
     const html = readPage(`guides/${file}`, { path: '/guides', isBelow: !isIndex }, config);

@@ -2,6 +2,7 @@ import type { Queries } from '../database/queries.js';
 import type { Transactions } from '../database/transactions.js';
 import type { EventOutbox } from '../events/index.js';
 import { USER_EVENTS } from './user.events.js';
+import { FIRST_USER_ID } from './user.entity.js';
 import { USER_COLUMNS, USER_ROW, toUserView, type UserRow, type UserView } from './user.view.js';
 
 export interface NewUser {
@@ -26,9 +27,12 @@ export async function restoreUsers(
      SELECT ${columns.join(', ')} FROM ${dialect.recordsOf('users', columns, ':users')} AS sent WHERE TRUE
      ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email,
        created_at = excluded.created_at, updated_at = excluded.updated_at, version = users.version + 1
+       WHERE users.id = ${FIRST_USER_ID}
      RETURNING ${USER_ROW}`,
     { users: JSON.stringify(users) },
   );
+  if (restored.length < users.length)
+    throw new Error('Users were created during the import: use an empty database');
   const created = restored.toSorted((a, b) => a.id - b.id).map(toUserView);
   await events.record(...created.map((user) => USER_EVENTS.of('created', user)));
 }

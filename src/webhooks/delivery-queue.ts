@@ -9,7 +9,7 @@ import { Transactions } from '../database/transactions.js';
 import { EventStore, StoredEvent, toJson } from '../events/index.js';
 import { isFailingForGood, nextAttempt } from './retry-schedule.js';
 import { Webhook } from './webhook.entity.js';
-import { toWebhookView } from './webhook.view.js';
+import { TEST_TYPE, toWebhookView } from './webhook.view.js';
 import { type DeliveryStatus, WebhookDelivery } from './webhook-delivery.entity.js';
 
 /** How long the lease of a delivery lasts, in milliseconds; longer than any attempt. */
@@ -86,11 +86,11 @@ export class DeliveryQueue {
     );
   }
 
-  /** Adds an event of the type `webhook.test`, which is not part of the log. */
+  /** Adds an event of {@link TEST_TYPE}. */
   addTest(webhook: Webhook): Promise<WebhookDelivery> {
     const { now, expiresAt } = this.times();
     const eventId = `test-${randomUUID()}`;
-    const type = 'webhook.test';
+    const type = TEST_TYPE;
     const body = toJson({
       id: eventId,
       source: this.config.publicUrl,

@@ -1,7 +1,15 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { Int64Property, TimestampProperty, WebhookTypesProperty } from '../common/openapi/properties.js';
+import {
+  EventTypeProperty,
+  Int64Property,
+  TimestampProperty,
+  WebhookTypesProperty,
+} from '../common/openapi/properties.js';
 import type { Webhook } from './webhook.entity.js';
 import { DELIVERY_STATUSES, type DeliveryStatus, type WebhookDelivery } from './webhook-delivery.entity.js';
+
+/** The type of the event that tests a webhook. It is not part of the log. */
+export const TEST_TYPE = 'webhook.test';
 
 @ApiSchema({ name: 'Webhook' })
 export class WebhookView {
@@ -41,7 +49,7 @@ export class WebhookDeliveryView {
   @ApiProperty({ description: 'The `webhook-id` of every attempt.', example: '5f1d7c8e9a0b-42' })
   readonly event_id!: string;
 
-  @ApiProperty({ example: 'post.created' })
+  @EventTypeProperty()
   readonly type!: string;
 
   @ApiProperty({ enum: DELIVERY_STATUSES })

@@ -20,8 +20,9 @@ const REWRITE = /^(?:REINDEX (?!.*CONCURRENTLY)|CLUSTER\b|VACUUM (?:\(.*)?FULL\b
 /** What takes a column or table away from the previous release, which still runs during a rollout. */
 const COLUMN_GONE =
   /^(?:DROP (?:COLUMN )?(?:IF EXISTS )?|RENAME (?:COLUMN )?)(?!TO\b|CONSTRAINT\b)"?(?<column>\w+)"?/i;
-const TABLE_GONE = new RegExp(
-  String.raw`^(?:DROP TABLE (?:IF EXISTS )?${TABLE}|ALTER TABLE (?:IF EXISTS )?${TABLE.replace('<table>', '<renamed>')} RENAME TO\b)`,
+const TABLES_GONE = /^DROP TABLE (?:IF EXISTS )?(?<tables>.*?)(?: CASCADE| RESTRICT)?$/i;
+const TABLE_MOVED = new RegExp(
+  String.raw`^ALTER TABLE (?:IF EXISTS )?${TABLE} (?:RENAME TO|SET SCHEMA)\b`,
   'i',
 );
 
@@ -79,8 +80,10 @@ async function whyOne(statement: string, state: SchemaState): Promise<string | u
   if (index && state.existing.has(index['table']!)) {
     return `an index on ${index['table']} stops all writes to it: use createIndexConcurrently, with transaction = false`;
   }
-  const { table: dropped, renamed = dropped } = TABLE_GONE.exec(statement)?.groups ?? {};
-  if (renamed !== undefined) return state.existing.has(renamed) ? whyInUse(renamed, state) : undefined;
+  for (const gone of tablesGone(statement)) {
+    const reason = state.existing.has(gone) ? whyInUse(gone, state) : undefined;
+    if (reason !== undefined) return reason;
+  }
   const { table = '', actions = '' } = ALTER.exec(statement)?.groups ?? {};
   if (!state.existing.has(table)) return undefined;
   for (const action of actionsOf(actions)) {
@@ -88,6 +91,14 @@ async function whyOne(statement: string, state: SchemaState): Promise<string | u
     if (reason !== undefined) return `${table}: ${reason}`;
   }
   return undefined;
+}
+
+/** The tables that a statement drops, renames or moves. */
+function tablesGone(statement: string): string[] {
+  const { table } = TABLE_MOVED.exec(statement)?.groups ?? {};
+  if (table !== undefined) return [table];
+  const names = TABLES_GONE.exec(statement)?.groups?.['tables']?.split(',') ?? [];
+  return names.map((name) => /(\w+)"?$/.exec(name.trim())?.[1] ?? name);
 }
 
 function whyInUse(name: string, { unused }: SchemaState): string | undefined {

@@ -52,10 +52,10 @@ export class Receiver {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Waits for a number of requests to a path, and returns all of them. @param timeout in milliseconds */
-  async at(path: string, count: number, timeout?: number): Promise<Delivered[]> {
+  /** Waits for a number of requests to a path, and returns all of them. */
+  async at(path: string, count: number): Promise<Delivered[]> {
     const own = () => this.delivered.filter((each) => each.path === path);
-    await until(`${count} requests have arrived at ${path}`, () => own().length >= count, timeout);
+    await until(`${count} requests have arrived at ${path}`, () => own().length >= count);
     return own();
   }
 

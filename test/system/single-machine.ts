@@ -34,7 +34,7 @@ function check(
 const units = globSync('deploy/systemd/*').toSorted();
 if (check('systemd-analyze', ['verify', ...units])) {
   const service = units.find((unit) => unit.includes('@'))!;
-  // 0 is the least exposure, 10 the most.
+  // In tenths: the score is 0 for the least exposure, and 10 for the most.
   check('systemd-analyze', ['security', '--offline=true', '--threshold=20', service]);
 }
 const example = { SITE: 'api.example.com', UPSTREAMS: '127.0.0.1:3000 127.0.0.1:3001' };

@@ -31,5 +31,5 @@ export function buildGuides(): Map<string, string> {
       pages.push({ address, title: guide.title, html });
     }
   }
-  return files.set('site/vendor/search-index.json', searchIndex(pages));
+  return files.set('search/index.json', searchIndex(pages));
 }

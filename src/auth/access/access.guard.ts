@@ -16,7 +16,7 @@ import { ignoreCredentials } from './current-account.js';
 import type { ApiKeyScope, Principal } from './principal.js';
 
 export const OUT_OF_SCOPE =
-  'The scope of the API key does not allow this; create a key with the scope write, or log in';
+  'The API key does not allow this: use a key with the scope write, or log in. Below /auth/, keys read /auth/me/ only';
 
 const NO_SESSION = 'Send the session cookie; a token is not accepted here';
 

@@ -1,5 +1,11 @@
 // The public interface of logins.
 export { Login } from './login.entity.js';
 export { Logins } from './logins.js';
-export { ChecksPassword, NOT_RECENT, RecentInput, RecentLogins } from './recent-logins.js';
+export {
+  ChecksPassword,
+  NOT_RECENT,
+  NOT_RECENT_TO_READ,
+  RecentInput,
+  RecentLogins,
+} from './recent-logins.js';
 export { LoginsModule } from './logins.module.js';

@@ -15,6 +15,9 @@ const RECENT = 5 * 60_000;
 export const NOT_RECENT =
   'This call needs a login that is at most 5 minutes old: send your password with it, or log in again';
 
+/** Of a `GET`, which cannot carry a password. */
+export const NOT_RECENT_TO_READ = 'This call needs a login that is at most 5 minutes old: log in again';
+
 /** The input of a call that needs a recent login. */
 export class RecentInput {
   /** Makes an older login recent. */

@@ -4,7 +4,7 @@ import { AppError } from '../../common/errors/errors.js';
 import { AccountData } from '../../common/retention/account-data.js';
 import type { Principal } from '../access/index.js';
 import { type Account, toAccountView } from '../accounts/index.js';
-import { NOT_RECENT, RecentLogins } from '../logins/index.js';
+import { NOT_RECENT_TO_READ, RecentLogins } from '../logins/index.js';
 
 /** Exports of everything that is stored about an account, for its owner (GDPR, article 20). */
 @Injectable()
@@ -20,7 +20,7 @@ export class AccountExports {
    * @throws AppError `FORBIDDEN` without a recent login
    */
   export(caller: Principal): AsyncIterable<string> {
-    if (!this.recent.isRecent(caller)) throw new AppError('FORBIDDEN', NOT_RECENT);
+    if (!this.recent.isRecent(caller)) throw new AppError('FORBIDDEN', NOT_RECENT_TO_READ);
     return this.write(caller.account);
   }
 

@@ -34,7 +34,7 @@ import {
   TOO_MANY_FAILURES,
   UpdateAccountInput,
 } from '../accounts/index.js';
-import { ChecksPassword, NOT_RECENT } from '../logins/index.js';
+import { ChecksPassword, NOT_RECENT_TO_READ } from '../logins/index.js';
 import { AccountExports } from './account-exports.js';
 import { AccountDeletions, LOGIN_TOO_OLD } from './account-deletions.js';
 import { PasswordChanges } from './password-changes.js';
@@ -101,7 +101,7 @@ export class AccountsController {
     description: 'Needs a login that is at most 5 minutes old.',
   })
   @ReturnsSchema('AccountExport', ACCOUNT_EXPORT)
-  @Throws({ FORBIDDEN: NOT_RECENT })
+  @Throws({ FORBIDDEN: NOT_RECENT_TO_READ })
   @Header('content-disposition', 'attachment; filename="account.json"')
   export(@CurrentPrincipal() caller: Principal): StreamableFile {
     return new StreamableFile(Readable.from(this.exports.export(caller)), {

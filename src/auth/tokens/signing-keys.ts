@@ -38,7 +38,9 @@ export class SigningKeys {
     const { jwtPrivateKey, jwtPrivateKeyPrevious } = config;
     this.current = jwtPrivateKey === undefined ? undefined : toSigningKey(jwtPrivateKey);
     const previous = jwtPrivateKeyPrevious === undefined ? [] : [toSigningKey(jwtPrivateKeyPrevious)];
-    this.keys = this.current ? [this.current, ...previous] : previous;
+    // The same key twice would be published twice, which verifiers reject.
+    const others = previous.filter(({ jwk }) => jwk.kid !== this.current?.jwk.kid);
+    this.keys = this.current ? [this.current, ...others] : others;
   }
 
   /** The public keys with which other services verify tokens. */

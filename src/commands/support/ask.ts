@@ -45,7 +45,7 @@ export async function askForPassword(): Promise<string> {
 async function prompt(label: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return await Promise.race([terminal.question(label), once(terminal, 'close').then(cancel)]);
+    return await Promise.race([terminal.question(label).catch(cancel), once(terminal, 'close').then(cancel)]);
   } finally {
     terminal.close();
   }

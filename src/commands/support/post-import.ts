@@ -89,7 +89,7 @@ class Import {
     try {
       if (fault !== undefined) throw new AppError('VALIDATION_ERROR', fault);
       const { kind } = fields as { kind?: unknown };
-      if (kind !== undefined && kind !== 'post') throw new AppError('VALIDATION_ERROR', NOT_A_POST);
+      if (kind === 'user' || kind === 'order') throw new AppError('VALIDATION_ERROR', NOT_A_POST);
       const input = await checkInput(CreatePostInput, fields as object);
       const createdAt = this.context?.get(Clock).now() ?? new Date();
       this.batch.push(Object.assign(input, { authorId: FIRST_USER_ID, createdAt, source }));

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { Readable } from 'node:stream';
 import { parse as parseCsv } from 'csv-parse';
 import { parse as parseYaml } from 'yaml';
 
@@ -94,11 +95,15 @@ async function* splitLines(input: AsyncIterable<Buffer>): AsyncIterable<Buffer> 
 /** 2 MiB: more than a post may have, in characters. */
 const MAX_ROW = 2 * 1024 * 1024;
 
-/** The first row has the names of the columns (RFC 4180). An empty field counts as absent. */
+/**
+ * The first row has the names of the columns (RFC 4180). An empty field counts as absent. A row with another number of
+ * fields is skipped; after a quote in the wrong place, nobody knows where a row ends, so the rest is not read.
+ */
 async function* readCsv(file: string): AsyncIterable<Candidate> {
   // Not the parser's count of lines, which is wrong after a line break in a field.
   let row = 1;
   let position = 0;
+  let end: string | undefined;
   const faulty: Candidate[] = [];
   const parser = parseCsv({
     bom: true,
@@ -106,22 +111,43 @@ async function* readCsv(file: string): AsyncIterable<Candidate> {
     max_record_size: MAX_ROW,
     skip_empty_lines: true,
     skip_records_with_error: true,
-    on_record: (record: Record<string, string>, { bytes }): Candidate => ({
-      where: `row ${++row}`,
-      position: (position = bytes),
-      fields: Object.fromEntries(Object.entries(record).filter(([, value]) => value !== '')),
-    }),
+    on_record: (record: Record<string, string>, { bytes }): Candidate | null =>
+      end !== undefined
+        ? null
+        : {
+            where: `row ${++row}`,
+            position: (position = bytes),
+            fields: Object.fromEntries(Object.entries(record).filter(([, value]) => value !== '')),
+          },
     on_skip: (error) => {
-      const message = error?.message.replace(/ (?:on|at) line \d+/, '');
-      faulty.push({ where: `row ${++row}`, position, fault: `is not CSV: ${message}` });
+      if (end !== undefined) return undefined;
+      const fault = `is not CSV: ${error?.message.replace(/ (?:on|at) line \d+/, '')}`;
+      if (error?.code !== 'CSV_RECORD_INCONSISTENT_COLUMNS') end = fault;
+      else faulty.push({ where: `row ${++row}`, position, fault });
       return undefined;
     },
   });
-  for await (const candidate of createReadStream(file).pipe(parser)) {
-    yield* faulty.splice(0);
-    yield candidate as Candidate;
+  const text = Readable.from(decode(createReadStream(file)));
+  text.on('error', (error) => parser.destroy(error));
+  try {
+    for await (const candidate of text.pipe(parser)) {
+      yield* faulty.splice(0);
+      yield candidate as Candidate;
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error;
+    end = NOT_UTF8;
   }
   yield* faulty;
+  if (end !== undefined)
+    yield { where: `row ${row + 1}`, position, fault: `${end}; it and the rows after it were not read` };
+}
+
+/** @throws TypeError if it is not UTF-8 */
+async function* decode(bytes: AsyncIterable<Buffer>): AsyncIterable<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  for await (const chunk of bytes) yield decoder.decode(chunk, { stream: true });
+  yield decoder.decode();
 }
 
 async function* readMarkdownFiles(folder: string, files: readonly string[]): AsyncIterable<Candidate> {

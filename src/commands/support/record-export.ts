@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
-import { Readable, type Writable } from 'node:stream';
-import { finished, pipeline } from 'node:stream/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { Queries } from '../../database/queries.js';
 import { ORDER_COLUMNS } from '../../orders/order.view.js';
 import { POST_COLUMNS } from '../../posts/post.view.js';
@@ -48,22 +48,34 @@ export function exportRecords(name: string, kinds: readonly Kind[]): Promise<voi
     async (context) => {
       const records = new RecordExport(context.get(Queries));
       const lines = Readable.from(records.lines(kinds), { objectMode: false });
+      if (name === '-') return toStandardOutput(lines);
       // Only a complete export gets the name.
-      const draft = `${name}.part`;
-      const target: Writable = name === '-' ? process.stdout : createWriteStream(draft, { flags: 'wx' });
+      const draft = `${name}.${process.pid}.part`;
+      const stop = new AbortController();
+      process.once('SIGINT', () => stop.abort());
       try {
-        await pipeline(lines, target, { end: name !== '-' });
-        if (name !== '-') await finished(target).then(() => rename(draft, name));
+        await pipeline(lines, createWriteStream(draft, { flags: 'wx' }), { signal: stop.signal });
+        await rename(draft, name);
+        return 0;
       } catch (error) {
-        if (name !== '-') await rm(draft, { force: true });
-        // Such as `npm run export -- - | head`.
-        if ((error as NodeJS.ErrnoException).code === 'EPIPE') return 0;
-        throw error;
+        await rm(draft, { force: true });
+        if (!stop.signal.aborted) throw error;
+        console.error('Interrupted; nothing was written');
+        return 130;
       }
-      return 0;
     },
     { access: 'read' },
   );
+}
+
+async function toStandardOutput(lines: Readable): Promise<number> {
+  try {
+    await pipeline(lines, process.stdout, { end: false });
+  } catch (error) {
+    // The reader has enough, as in `npm run export -- - | head`.
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
+  }
+  return 0;
 }
 
 /**

@@ -48,7 +48,6 @@ class RecordImport {
         if (this.isStopped) break;
       }
       await this.store();
-      await this.finish();
     } finally {
       this.summarize(progress.end());
     }
@@ -105,18 +104,13 @@ class RecordImport {
     if (context) {
       const database = context.get(Database);
       const events = context.get(EventOutbox, { strict: false });
-      await database.transactions.run(() => RECORDS[kind].insert(database, batch, events));
+      await database.transactions.run(async () => {
+        await RECORDS[kind].insert(database, batch, events);
+        await database.transactions.execute(database.queries.dialect.advanceIds(RECORDS[kind].table));
+      });
       await sleep(1); // A running service gets its turn to write.
     }
     this.stored.set(kind, this.stored.get(kind)! + batch.length);
-  }
-
-  /** The next ids follow the imported ones. */
-  private async finish(): Promise<void> {
-    if (!this.context) return;
-    const { queries, transactions } = this.context.get(Database);
-    for (const { table } of Object.values(RECORDS))
-      await transactions.execute(queries.dialect.advanceIds(table));
   }
 
   private summarize(seconds: number): void {

@@ -90,7 +90,10 @@ export const RECORDS: Readonly<Record<RecordKind, Rules>> = {
     input: StoredUser,
     isForeign: `id <> ${FIRST_USER_ID}`,
     // REST writes the ids of users as text.
-    prepare: (fields) => ({ ...fields, id: Number(fields['id']) }),
+    prepare: ({ id, ...fields }) => ({
+      ...fields,
+      id: typeof id === 'string' && /^[1-9]\d*$/.test(id) ? Number(id) : id,
+    }),
     insert: restoreUsers,
   },
   post: {
