@@ -7,8 +7,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Controller, Get, Module } from '@nestjs/common';
+import { ApiOperation, ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { Browser, Page } from 'playwright-core';
 import { type ErrorCode, ERRORS } from '../src/common/errors/errors.js';
+import { Returns } from '../src/common/openapi/returns.js';
 import { findHandlers } from '../src/reference/handlers.js';
 import { buildDocument } from '../src/reference/build-document.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
@@ -17,6 +20,25 @@ import { type Operation, operations, reference } from './support/reference.js';
 import { existingPath, send, validBody } from './support/requests.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
+
+@ApiSchema({ name: 'PostPage' })
+class OtherPage {
+  @ApiProperty()
+  readonly text!: string;
+}
+
+@Controller('other-pages')
+class OtherPagesController {
+  @Get()
+  @ApiOperation({ summary: 'Returns another page' })
+  @Returns(OtherPage)
+  read(): OtherPage {
+    return { text: '' };
+  }
+}
+
+@Module({ controllers: [OtherPagesController] })
+class OtherPagesModule {}
 
 /** The document as text, with no security of operations. */
 const withoutSecurity = (document: object): any =>
@@ -101,6 +123,14 @@ describe('the OpenAPI document', () => {
       expect(text).toContain(anchor === undefined ? '<h1' : `id="${anchor}"`);
     }
     expect(targets.size).toBeGreaterThan(12);
+  });
+
+  it('cannot be built when a view of a module has the name of another schema', async () => {
+    const service = await startApi('SQLite', {}, [OtherPagesModule]);
+    await expect(buildDocument(service.app)).rejects.toThrow(
+      'Two schemas of the reference are named PostPage',
+    );
+    await service.stop();
   });
 
   it('has an explanation of every code on the page of errors', () => {

@@ -1996,7 +1996,7 @@ export interface components {
             /** @description The `X-Request-ID` of the response, and of the lines in the log. */
             request_id: string;
         };
-        Health: {
+        HealthStatus: {
             /** @constant */
             status: "ok";
         };
@@ -2088,8 +2088,8 @@ export interface components {
                 use: string;
             }[];
         };
-        Empty: Record<string, never>;
-        Message: {
+        EmptyObject: Record<string, never>;
+        PlainMessage: {
             message: string;
         };
         FactorsResponse: {
@@ -2281,7 +2281,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Health"];
+                    "application/json": components["schemas"]["HealthStatus"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -2325,7 +2325,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Health"];
+                    "application/json": components["schemas"]["HealthStatus"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -7472,7 +7472,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Empty"];
+                    "application/json": components["schemas"]["EmptyObject"];
                 };
             };
             /** @description `MALFORMED_REQUEST` */
@@ -7593,7 +7593,7 @@ export interface operations {
                      *       "message": "Logged out"
                      *     }
                      */
-                    "application/json": components["schemas"]["Message"];
+                    "application/json": components["schemas"]["PlainMessage"];
                 };
             };
             /** @description `MALFORMED_REQUEST` */
@@ -9801,7 +9801,7 @@ export interface operations {
                      *       "message": "The password was changed"
                      *     }
                      */
-                    "application/json": components["schemas"]["Message"];
+                    "application/json": components["schemas"]["PlainMessage"];
                 };
             };
             /** @description `MALFORMED_REQUEST` */
@@ -10677,7 +10677,7 @@ export interface operations {
                      *       "message": "The e-mail address is verified"
                      *     }
                      */
-                    "application/json": components["schemas"]["Message"];
+                    "application/json": components["schemas"]["PlainMessage"];
                 };
             };
             /** @description `INVALID_CODE`, `MALFORMED_REQUEST` */
@@ -10786,7 +10786,7 @@ export interface operations {
                      *       "message": "A mail is on its way"
                      *     }
                      */
-                    "application/json": components["schemas"]["Message"];
+                    "application/json": components["schemas"]["PlainMessage"];
                 };
             };
             /** @description `MALFORMED_REQUEST` */
@@ -10929,7 +10929,7 @@ export interface operations {
                      *       "message": "A mail is on its way to the new address"
                      *     }
                      */
-                    "application/json": components["schemas"]["Message"];
+                    "application/json": components["schemas"]["PlainMessage"];
                 };
             };
             /** @description `MALFORMED_REQUEST` */
@@ -11176,7 +11176,7 @@ export interface operations {
                      *       "message": "If there is an account with this address, a mail is on its way to it"
                      *     }
                      */
-                    "application/json": components["schemas"]["Message"];
+                    "application/json": components["schemas"]["PlainMessage"];
                 };
             };
             /** @description `MALFORMED_REQUEST` */
@@ -11285,7 +11285,7 @@ export interface operations {
                      *       "message": "The password was changed"
                      *     }
                      */
-                    "application/json": components["schemas"]["Message"];
+                    "application/json": components["schemas"]["PlainMessage"];
                 };
             };
             /** @description `INVALID_CODE`, `MALFORMED_REQUEST` */

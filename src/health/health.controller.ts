@@ -22,7 +22,7 @@ export class HealthController {
   /** Responds as long as the process runs; it checks nothing else. */
   @Get()
   @ApiOperation({ summary: 'Reports whether the process serves requests' })
-  @ReturnsSchema('Health', OK)
+  @ReturnsSchema('HealthStatus', OK)
   live(): { status: 'ok' } {
     return { status: 'ok' };
   }
@@ -30,7 +30,7 @@ export class HealthController {
   /** Whether to send requests to this process. */
   @Get('ready')
   @ApiOperation({ summary: 'Reports whether this process is ready for requests' })
-  @ReturnsSchema('Health', OK)
+  @ReturnsSchema('HealthStatus', OK)
   @Throws({ SERVICE_UNAVAILABLE: NOT_READY })
   async ready(): Promise<{ status: 'ok' }> {
     await this.readiness.check();

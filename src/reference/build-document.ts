@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import type { INestApplication, Type } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { ERRORS } from '../common/errors/errors.js';
@@ -19,7 +20,8 @@ import {
 } from './components.js';
 import { guideOf } from './guides.js';
 import { findHandlers, type Handler, handlerKey, operationId } from './handlers.js';
-import { type DeclaredError, errorsOf, SAFE, securityOf } from './declared-errors.js';
+import { type DeclaredError, errorsOf } from './declared-errors.js';
+import { SAFE, securityMembers } from './security.js';
 import { describeWebhooks } from './webhooks.js';
 import { TEST_TYPE } from '../webhooks/webhook.view.js';
 
@@ -27,12 +29,6 @@ const BEARER =
   'The `access` token of `POST /auth/login/`, valid for 30 minutes. `POST /auth/register/` creates an account.';
 
 type Json = Record<string, any>;
-
-/**
- * Marks operations that look at no credentials while `WRITE_ACCESS` is `open`: whether they are `required` or
- * `optional` otherwise. The build writes a reference for each case.
- */
-const UNLESS_OPEN = 'x-credentials-unless-open';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
@@ -82,15 +78,14 @@ export async function buildDocument(app: INestApplication): Promise<OpenAPIObjec
       const handler = byOperation.get(operation['operationId'])!;
       await complete(operation, { path, method }, handler);
       const { success, otherError } = handler;
-      Object.assign(schemas, success?.named, otherError && { [otherError.name]: otherError.schema });
+      addSchemas(schemas, { ...success?.named, ...(otherError && { [otherError.name]: otherError.schema }) });
     }
   }
   Object.assign(schemas, {
     [EVENT_TYPE]: { type: 'string', enum: [...types.all, TEST_TYPE] },
     [WEBHOOK_EVENT_TYPE]: { type: 'string', enum: [...types.all, '*'] },
-    ErrorResponse: ERROR_RESPONSE,
-    ProblemDetails: PROBLEM_DETAILS,
   });
+  addSchemas(schemas, { ErrorResponse: ERROR_RESPONSE, ProblemDetails: PROBLEM_DETAILS });
   document['webhooks'] = describeWebhooks(types, schemas);
   addTags(document);
   for (const { properties = {} } of Object.values<Json>(schemas)) {
@@ -102,6 +97,15 @@ export async function buildDocument(app: INestApplication): Promise<OpenAPIObjec
   }
   document['components'].headers = HEADERS;
   return document as OpenAPIObject;
+}
+
+/** @throws Error when another schema has the name: generated clients would have the wrong type */
+function addSchemas(schemas: Json, named: Json): void {
+  for (const [name, schema] of Object.entries(named)) {
+    if (name in schemas && !isDeepStrictEqual(schemas[name], schema))
+      throw new Error(`Two schemas of the reference are named ${name}: give yours another name`);
+    schemas[name] = structuredClone(schema);
+  }
 }
 
 /** Modules of a team have tags that the list above does not know. */
@@ -130,23 +134,6 @@ Posts, users, orders, events, webhooks and accounts over REST. GraphQL is at \`/
 ${errorPage.replace(/^# .*\n+/, '')}
 </details>`;
 
-/** Without credentials, with a token, or with a session cookie, which needs its CSRF token for a change. */
-function waysToAuthenticate(handler: Handler, method: string): Json[] {
-  const security = securityOf(handler, { method });
-  if (security === 'none') return [];
-  const session = { session: [], ...(!SAFE.has(method) && { csrf: [] }) };
-  return [
-    ...(security === 'optional' ? [{}] : []),
-    ...(handler.access === 'session' ? [] : [{ bearer: [] }]),
-    session,
-  ];
-}
-
-function credentialsUnlessOpen({ access }: Handler, method: string): 'optional' | 'required' | undefined {
-  if (access === 'optional') return 'optional';
-  return access === 'owner' || (access === 'write' && !SAFE.has(method)) ? 'required' : undefined;
-}
-
 /** Account paths are documented with a trailing slash; all paths work with and without one. */
 const documentedPath = (path: string): string => (path.startsWith('/auth/') ? `${path}/` : path);
 
@@ -168,9 +155,7 @@ async function complete(
   if (handler.hasTag && method === 'get') (operation['parameters'] ??= []).push(IF_NONE_MATCH);
   const body = operation['requestBody'] as Json | undefined;
   const input = inputOf(handler, body);
-  operation['security'] = waysToAuthenticate(handler, method);
-  const unlessOpen = credentialsUnlessOpen(handler, method);
-  if (unlessOpen) operation[UNLESS_OPEN] = unlessOpen;
+  Object.assign(operation, securityMembers(handler, method));
   if (input) body!['required'] ??= true;
 
   // The status that Nest's Swagger module derives from the method and `@HttpCode()`.

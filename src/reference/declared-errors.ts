@@ -1,10 +1,11 @@
 import type { Type } from '@nestjs/common';
-import { type Access, OUT_OF_SCOPE } from '../auth/access/index.js';
+import { OUT_OF_SCOPE } from '../auth/access/index.js';
 import { INVALID_IF_MATCH } from '../common/responses/if-match.js';
 import { AppError, type ErrorCode, ERRORS, type FieldError } from '../common/errors/errors.js';
 import { MESSAGES } from '../common/errors/messages.js';
 import { checkInput } from '../common/validation/input.pipe.js';
 import type { Handler } from './handlers.js';
+import { SAFE, securityOf } from './security.js';
 
 export interface DeclaredError {
   readonly code: ErrorCode;
@@ -26,19 +27,6 @@ export interface Call {
   readonly isLimited: boolean;
 }
 
-export const SAFE: ReadonlySet<string> = new Set(['get', 'head']);
-
-const OPTIONAL = new Set<Access>(['write', 'owner', 'optional', 'public with account']);
-
-/** Whether callers may or must authenticate. */
-export function securityOf(
-  { access }: Handler,
-  { method }: Pick<Call, 'method'>,
-): 'none' | 'optional' | 'required' {
-  if (access === 'public' || (access === 'write' && SAFE.has(method))) return 'none';
-  return access !== undefined && OPTIONAL.has(access) ? 'optional' : 'required';
-}
-
 /** Every error of a handler: those that it declares, and those that follow from its parameters and access. */
 export async function errorsOf(handler: Handler, call: Call): Promise<DeclaredError[]> {
   const { method, hasBody, hasId } = call;
@@ -53,7 +41,7 @@ export async function errorsOf(handler: Handler, call: Call): Promise<DeclaredEr
   if (handler.idempotencyKey === 'required') codes.push('MISSING_IDEMPOTENCY_KEY');
   if (handler.idempotencyKey !== 'none')
     codes.push('INVALID_IDEMPOTENCY_KEY', 'IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED');
-  const security = securityOf(handler, call);
+  const security = securityOf(handler, method);
   const isOptional = handler.access === 'optional' || handler.access === 'public with account';
   if (security !== 'none' && !isOptional) codes.push('UNAUTHENTICATED');
   if (security !== 'none') codes.push('TOKEN_NOT_VALID');

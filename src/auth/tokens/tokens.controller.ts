@@ -65,7 +65,7 @@ export class TokensController {
 
   @Post('verify')
   @ApiOperation({ summary: 'Reports whether a token is valid' })
-  @ReturnsSchema('Empty', { type: 'object', additionalProperties: false })
+  @ReturnsSchema('EmptyObject', { type: 'object', additionalProperties: false })
   @Throws('TOKEN_NOT_VALID')
   @HttpCode(HttpStatus.OK)
   async verify(@Body() { token }: VerifyInput): Promise<Record<string, never>> {

@@ -62,7 +62,7 @@ export const ReturnsStream = (view: Type, type: string, description: string): Me
 
 /** The response is text of another media type. */
 export const ReturnsText = (type: string, description: string): MethodDecorator =>
-  returns([], [['Text', { type: 'string' }]], { types: [type], description });
+  returns([], [['PlainText', { type: 'string' }]], { types: [type], description });
 
 /** The response is `{data}`, a complete list. */
 export const ReturnsList = (view: Type): MethodDecorator => returns([view], [listOf(view)]);
@@ -106,7 +106,9 @@ export const ReturnsSchema = (name: string, schema: SchemaObject): MethodDecorat
 
 /** The response is `{message}`. */
 export const ReturnsMessage = (message: string): MethodDecorator =>
-  returns([], [['Message', object({ message: { type: 'string' } }, ['message'])]], { example: { message } });
+  returns([], [['PlainMessage', object({ message: { type: 'string' } }, ['message'])]], {
+    example: { message },
+  });
 
 /**
  * The errors that a handler throws itself, with their messages; those of its parameters and of its access are added:
