@@ -149,13 +149,14 @@ it('LOGIN_MAX_DAYS changes when logins end', async () => {
   await api.stop();
 });
 
-it('a stream ends with its login, where credentials are looked at', async () => {
-  const api = await startApi('SQLite', { WRITE_ACCESS: 'authenticated' });
+it.each(STORES)('a stream ends with its login, where credentials are looked at, on %s', async (store) => {
+  const api = await startApi(store, { WRITE_ACCESS: 'authenticated' });
   await api.app.listen(0, '127.0.0.1');
   await api.accounts.register('ada@example.com');
   const { access, refresh } = await api.accounts.login('ada@example.com');
   const url = await api.app.getUrl();
   const stream = await EventClient.open(`${url}/v1/events/stream`, { headers: bearer(access) });
+  expect(stream.isOver).toBe(false);
   expect(await api.post('/auth/logout/', { refresh })).toHaveStatus(200);
   await until('the stream has ended', () => stream.isOver);
   await api.stop();
