@@ -9,7 +9,7 @@ const RULES = isStrict
   ? 'At least 8 characters, and hard to guess: three or four words that do not belong together are good.'
   : 'At least 6 characters. Three or four words that do not belong together are hard to guess.';
 
-/** By score. The service refuses scores below 3 if its policy is strict. */
+/** By score. The service rejects scores below 3 if its policy is strict. */
 const WORDS = [
   'Very easy to guess',
   'Easy to guess',
@@ -23,8 +23,14 @@ const PAUSE = 150;
 /** The service scores no more characters, either. */
 const MAX_SCORED = 72;
 
-/** Loaded when a new password is typed. */
+/** Loaded when a new password is typed; again after a failure. */
 let scorer;
+
+function loaded() {
+  scorer ??= loadScorer();
+  scorer.catch(() => (scorer = undefined));
+  return scorer;
+}
 
 async function loadScorer() {
   await Promise.all(['zxcvbn.js', 'zxcvbn-words.js'].map(loadScript));
@@ -58,7 +64,7 @@ export function newPasswordField(label, properties, hints = () => []) {
   strength.setAttribute('aria-live', 'polite');
   made.append(strength);
   let timer;
-  input.addEventListener('focus', () => (scorer ??= loadScorer()), { once: true });
+  input.addEventListener('focus', () => void loaded(), { once: true });
   input.addEventListener('input', () => {
     clearTimeout(timer);
     timer = setTimeout(() => void show(), PAUSE);
@@ -70,7 +76,7 @@ export function newPasswordField(label, properties, hints = () => []) {
     strength.hidden = value === '';
     if (value === '') return;
     const isShort = [...value].length < MIN_LENGTH;
-    const { score } = (await (scorer ??= loadScorer())).check(value.slice(0, MAX_SCORED), hints());
+    const { score } = (await loaded()).check(value.slice(0, MAX_SCORED), hints());
     meter.value = isShort ? 0 : score;
     const text = isShort ? `Too short: at least ${MIN_LENGTH} characters` : WORDS[score];
     if (word.textContent !== text) word.textContent = text;

@@ -4,6 +4,9 @@ import { restored, session } from '../site/session.js';
 import { keepRepaired, level, named } from '../site/repair.js';
 import { LayoutPlugin, SearchPlugin } from './plugins.js';
 
+// An earlier version of this page kept tokens there.
+localStorage.removeItem('authorized');
+
 const caller = document.getElementById('caller');
 const showCaller = () => {
   caller.textContent = session.account

@@ -32,7 +32,7 @@ function loaded() {
 async function search() {
   const text = query.value.trim();
   const found = text === '' ? [] : (await loaded()).search(text).slice(0, MAX_RESULTS);
-  // A faster answer to a later text must not be replaced.
+  // The results of a later text may have arrived first.
   if (text !== query.value.trim()) return;
   results.replaceChildren(...found.map(show));
   if (text !== '' && found.length === 0) results.append(element('li', { textContent: 'Nothing was found.' }));
