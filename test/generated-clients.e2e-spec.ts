@@ -165,7 +165,7 @@ describe('a client generated from the reference', () => {
 
     const port = await freePort();
     proxyUrl = `http://127.0.0.1:${port}`;
-    // Answers a violation of the document with an error, in either direction.
+    // Responds to a violation of the document with an error, in either direction.
     prism = spawn(join(BIN, 'prism'), ['proxy', '--errors', '--port', String(port), 'openapi.json', url], {
       cwd: folder,
     });

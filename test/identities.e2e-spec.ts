@@ -62,13 +62,13 @@ describe.each(STORES)('identities on %s', (store) => {
     expect((await link(headers, 'another-name')).body).toEqual(reply.body);
   });
 
-  it('are linked by a social login with the same verified address, and the owner is told', async () => {
+  it('are linked by a social login with the same verified address, and the owner gets a notice', async () => {
     const { id } = await register('told@example.com');
 
     expect((await me(await logIn(person('told')))).id).toBe(id);
 
     await server.nextWith('told@example.com', 'A way to log in was added');
-    // Another login links nothing, and tells nobody.
+    // Another login links nothing, and sends nothing.
     expect((await me(await logIn('told'))).id).toBe(id);
     await api.mailsSent('notice');
     const told = server.to('told@example.com').filter(({ bytes }) => bytes.includes('was added'));

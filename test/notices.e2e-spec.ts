@@ -65,7 +65,7 @@ describe.each(STORES)('notices on %s', (store) => {
     expect(await notices()).toBe(1);
   });
 
-  it('tell the owner of what an operator has changed', async () => {
+  it('report to the owner what an operator has changed', async () => {
     const headers = await register('lost@example.com');
     const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
     const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();

@@ -83,7 +83,7 @@ describe.each(STORES)('npm run typeorm on %s', (store) => {
 });
 
 describe('npm run typeorm -- migration:generate', () => {
-  it('refuses SQLite, where the migration would copy whole tables', async () => {
+  it('rejects SQLite, where the migration would copy whole tables', async () => {
     const { environment, ...testStore } = await createStore('SQLite');
     const env = { ...environmentOfProcess(), ...environment };
     const command = ['node_modules/typeorm/cli.js', '-d', 'ormconfig.ts', 'migration:generate', 'x'];

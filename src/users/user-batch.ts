@@ -1,3 +1,4 @@
+import { DatabaseError } from '../database/failures.js';
 import type { Queries } from '../database/queries.js';
 import type { Transactions } from '../database/transactions.js';
 import type { EventOutbox } from '../events/index.js';
@@ -32,7 +33,9 @@ export async function restoreUsers(
     { users: JSON.stringify(users) },
   );
   if (restored.length < users.length)
-    throw new Error('Users were created during the import: use an empty database');
+    throw new DatabaseError(
+      'Users were created during the import: stop the service, and use an empty database',
+    );
   const created = restored.toSorted((a, b) => a.id - b.id).map(toUserView);
   await events.record(...created.map((user) => USER_EVENTS.of('created', user)));
 }

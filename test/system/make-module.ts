@@ -36,7 +36,7 @@ try {
   if (!list.startsWith('{"data":[],')) throw new Error(`The list of a new module was ${list}`);
   console.log('They are served');
 
-  const { code, output: refusal } = await copy.run(
+  const { code, output: rejection } = await copy.run(
     'npm',
     'run',
     'make:module',
@@ -44,8 +44,8 @@ try {
     'blog-entries',
     '--remove',
   );
-  if (code === 0 || !refusal.includes('it is used by src/replies/'))
-    throw new Error(`The parent of a module was removed: ${refusal}`);
+  if (code === 0 || !rejection.includes('it is used by src/replies/'))
+    throw new Error(`The parent of a module was removed: ${rejection}`);
   for (const name of MODULES.toReversed()) await make(name, '--remove');
   if (readLists() !== listsBefore) throw new Error('The removed modules are still listed');
   await check('without them');

@@ -29,7 +29,7 @@ interface ImportOptions {
   readonly skip: number;
   /** Whether to change posts that were imported before. */
   readonly update: boolean;
-  /** Whether to check everything, and write nothing. */
+  /** Whether to check the source only, and write nothing. */
   readonly dryRun: boolean;
   /** Whether to create a new database without a question. */
   readonly yes: boolean;

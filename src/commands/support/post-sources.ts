@@ -8,7 +8,7 @@ import { parse as parseYaml } from 'yaml';
 
 /** The source of a post: its place and its content, or why it cannot be read. */
 export interface Candidate {
-  /** A file, or `line N`. */
+  /** A file, `line N`, or `row N` of CSV. */
   readonly where: string;
   readonly fields?: unknown;
   /** The line of JSON itself. */

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { INestApplicationContext } from '@nestjs/common';
 import { AuditLogModule } from '../../audit/audit-log.module.js';
 import { AppError } from '../../common/errors/errors.js';
@@ -108,7 +107,6 @@ class RecordImport {
         await RECORDS[kind].insert(database, batch, events);
         await database.transactions.execute(database.queries.dialect.advanceIds(RECORDS[kind].table));
       });
-      await sleep(1); // A running service gets its turn to write.
     }
     this.stored.set(kind, this.stored.get(kind)! + batch.length);
   }

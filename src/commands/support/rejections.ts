@@ -10,7 +10,7 @@ export class Rejections {
     return this.total > 0;
   }
 
-  /** @param where a file, or `line N` */
+  /** @param where as in `Candidate` */
   add(where: string, reason: string): void {
     this.counts.set(reason, (this.counts.get(reason) ?? 0) + 1);
     this.total++;
