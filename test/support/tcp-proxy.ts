@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
 /** PostgreSQL's message `ReadyForQuery`, outside of a transaction: the last one of a handshake. */
@@ -9,7 +10,7 @@ export class TcpProxy {
   private readonly server = createServer((client) => this.accept(client));
   private silent = false;
   private holdsReady = false;
-  private readonly held = new Map<Socket, Buffer[]>();
+  private readonly held = new Map<Socket, { upstream: Socket; chunks: Buffer[] }>();
 
   private constructor(private readonly target: URL) {}
 
@@ -43,10 +44,13 @@ export class TcpProxy {
     this.holdsReady = true;
   }
 
-  /** Sends what was held, as one chunk for each connection. */
-  releaseConnections(): void {
+  /** Waits until the server has ended the held connections, then sends what was held, as one chunk for each. */
+  async releaseEndedConnections(): Promise<void> {
     this.holdsReady = false;
-    for (const [client, chunks] of this.held) client.end(Buffer.concat(chunks));
+    for (const [client, { upstream, chunks }] of this.held) {
+      if (!upstream.closed) await once(upstream, 'close');
+      client.end(Buffer.concat(chunks));
+    }
     this.held.clear();
   }
 
@@ -77,7 +81,7 @@ export class TcpProxy {
 
   private accept(client: Socket): void {
     const upstream = connect(Number(this.target.port || 5432), this.target.hostname);
-    const { holdsReady } = this;
+    const isNewWhileHeld = this.holdsReady;
     for (const [socket, other] of [
       [client, upstream],
       [upstream, client],
@@ -90,17 +94,18 @@ export class TcpProxy {
       });
       socket.on('data', (chunk) => {
         if (this.silent) return;
-        if (holdsReady && socket === upstream) this.hold(client, chunk);
+        if (isNewWhileHeld && socket === upstream) this.hold(client, upstream, chunk);
         else other.write(chunk);
       });
       if (this.silent) socket.pause();
     }
   }
 
-  private hold(client: Socket, chunk: Buffer): void {
+  private hold(client: Socket, upstream: Socket, chunk: Buffer): void {
     const held = this.held.get(client);
-    if (held) held.push(chunk);
-    else if (chunk.subarray(-READY.length).equals(READY)) this.held.set(client, [chunk]);
-    else client.write(chunk);
+    if (held) held.chunks.push(chunk);
+    else if (this.holdsReady && chunk.subarray(-READY.length).equals(READY)) {
+      this.held.set(client, { upstream, chunks: [chunk] });
+    } else client.write(chunk);
   }
 }
