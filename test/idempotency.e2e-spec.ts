@@ -244,13 +244,13 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     const first = (await statementsOf(post(key))).filter((sql) => !sql.includes('sum(bytes)'));
     const replay = await statementsOf(post(key));
 
+    const LOCK = 'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))';
     const beginning = (sql: string) => sql.split(' ').slice(0, 3).join(' ');
     // On SQLite, the transaction belongs to a group of writes, in which each has a savepoint.
     const [begin, end] =
       store === 'SQLite'
         ? [['SAVEPOINT member', 'SELECT id FROM'], ['RELEASE member']]
-        : // One message begins the transaction, takes the lock and looks for the record; one stores it and commits.
-          [['START TRANSACTION; SELECT'], []];
+        : [['START TRANSACTION', LOCK, 'SELECT id FROM'], ['COMMIT']];
     // PostgreSQL writes the post and its event in one statement.
     const change = store === 'SQLite' ? ['INSERT INTO posts', 'INSERT INTO events'] : ['WITH changed AS'];
     expect(plain.map(beginning)).toEqual(change);

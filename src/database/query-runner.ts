@@ -59,6 +59,12 @@ export const serviceQueryRunner = <Base extends Constructor>(Base: Base, system:
       }
     }
 
+    /** @throws Error always: SQLite's driver has no streams, and PostgreSQL's no cursors in pipeline mode */
+    override stream(): Promise<never> {
+      const error = new Error('stream() is not available here: read in batches, each after the last key');
+      return Promise.reject(error);
+    }
+
     protected run(sql: string, parameters?: unknown[]): Promise<QueryResult> {
       return super.query(sql, parameters, true);
     }

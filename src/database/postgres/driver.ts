@@ -1,12 +1,13 @@
-import { escapeLiteral, type Pool, type PoolClient, type QueryResult as PgResult } from 'pg';
+import type { Pool, PoolClient, QueryResult as PgResult } from 'pg';
 import { type DataSource, QueryResult, type ReplicationMode, type Table, type TableColumn } from 'typeorm';
 import { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import { type Parameters, replacePlaceholders } from '../parameters.js';
+import type { Parameters } from '../parameters.js';
 import { serviceQueryRunner } from '../query-runner.js';
 import type { Statement } from '../transactions.js';
 import type { ServiceQueryRunner } from '../unit-of-work.js';
+import type { PostgresClient } from './client.js';
 import type { Statements } from './statements.js';
 
 /** A runner with prepared statements. */
@@ -15,11 +16,11 @@ export class ServicePostgresRunner
   implements ServiceQueryRunner
 {
   declare driver: ServicePostgresDriver;
-  /** Statements for the message that begins or ends the transaction. */
+  /** Statements for the packet that begins or ends the transaction. */
   private adjacent: readonly Statement[] = [];
   private results: readonly PgResult[] = [];
 
-  /** Begins a transaction and runs statements in it, in one message. @returns their results */
+  /** Begins a transaction and runs statements in it, in one packet. @returns their results */
   async startTransactionWith(statements: readonly Statement[]): Promise<readonly PgResult[]> {
     this.adjacent = statements;
     try {
@@ -32,7 +33,7 @@ export class ServicePostgresRunner
     return this.results.slice(1);
   }
 
-  /** Runs statements and commits, in one message; if a statement fails, nothing is committed. */
+  /** Runs statements and commits, in one packet; if a statement fails, nothing is committed. */
   async commitTransactionWith(statements: readonly Statement[]): Promise<void> {
     this.adjacent = statements;
     await this.commitTransaction();
@@ -58,11 +59,12 @@ export class ServicePostgresRunner
     const isEnd = sql === 'COMMIT';
     if (statements.length === 0 || !(isEnd || sql === 'START TRANSACTION')) return super.run(sql, parameters);
     this.adjacent = [];
-    const texts = statements.map(withLiterals);
-    const client: PoolClient = await this.connect();
-    // Several statements in one text have one result each, which the types of `pg` do not know.
-    const results: unknown = await client.query((isEnd ? [...texts, sql] : [sql, ...texts]).join(';\n'));
-    this.results = results as PgResult[];
+    const client: PostgresClient = await this.connect();
+    const control = () => client.query(sql);
+    const queries = statements.map(
+      (each) => () => this.driver.statements.run(each.sql, each.parameters, client),
+    );
+    this.results = await client.queryTogether(isEnd ? [...queries, control] : [control, ...queries]);
     return new QueryResult();
   }
 
@@ -71,13 +73,6 @@ export class ServicePostgresRunner
     return this.isTransactionActive || /[TE]/.test(client?.getTransactionStatus() ?? '');
   }
 }
-
-/** A message of several statements has no parameters. */
-const withLiterals = ({ sql, parameters }: Statement): string =>
-  replacePlaceholders(sql, (name) => {
-    const value = parameters[name];
-    return value === null || value === undefined ? 'NULL' : escapeLiteral(String(value));
-  });
 
 /** TypeORM's driver, whose reads may use a replica that is chosen for each request. */
 export class ServicePostgresDriver extends PostgresDriver {

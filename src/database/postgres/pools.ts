@@ -50,7 +50,11 @@ export function mainPool(access: Access, { forCommand }: { forCommand: boolean }
     connectTimeoutMS: CONNECTION_TIMEOUT,
     // `pg` emits an error when an idle connection is lost; without a listener, it would end the process.
     poolErrorHandler: () => undefined,
-    extra: { ...sessionOf(store), ...(forCommand ? { Client } : limitedTo(access, STATEMENT_TIMEOUT)) },
+    extra: {
+      ...sessionOf(store),
+      pipeline: true,
+      ...(forCommand ? { Client } : limitedTo(access, STATEMENT_TIMEOUT)),
+    },
   };
 }
 

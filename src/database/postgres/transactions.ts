@@ -17,7 +17,7 @@ export class PostgresTransactions extends Transactions {
     return retryCollisions(() => statements.all<Row>(sql, parameters, driver.master));
   }
 
-  /** In one message. The second statement has a later snapshot than the lock, so it sees what its last owner has committed. */
+  /** In one packet. The second statement has a later snapshot than the lock, so it sees what its last owner has committed. */
   protected async beginWith(
     runner: ServiceQueryRunner,
     { lock, first }: Pick<DeferredSteps<never>, 'lock' | 'first'>,
@@ -27,7 +27,7 @@ export class PostgresTransactions extends Transactions {
     return results[0]!.rows[0].isLocked ? results[1]!.rows : undefined;
   }
 
-  /** In one message. */
+  /** In one packet. */
   protected commit(runner: ServiceQueryRunner, last: readonly Statement[]): Promise<void> {
     return (runner as ServicePostgresRunner).commitTransactionWith(last);
   }

@@ -361,6 +361,10 @@ describe.each(STORES)('entities and queries as in the TypeORM documentation, on 
     expect(await articles.countBy({ likes: 5 })).toBe(1);
   });
 
+  it('rejects streams with the alternative', async () => {
+    await expect(articles.createQueryBuilder('a').stream()).rejects.toThrow(/read in batches/);
+  });
+
   it('supports the isolation levels that both databases have', async () => {
     for (const level of ['SERIALIZABLE', 'READ UNCOMMITTED'] as const) {
       await source.transaction(level, (manager) => manager.save(Article, { title: level }));
