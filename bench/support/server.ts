@@ -17,13 +17,17 @@ export class Server {
     this.folder = folder;
   }
 
-  /** The service, with the flags of `npm run start:prod`. */
+  /** The service, with the variables and flags of `npm run start:prod`. */
   static service(environment: Readonly<Record<string, string>>): Promise<Server> {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
       scripts: Record<string, string>;
     };
-    const [, , ...flags] = scripts['start:prod']!.split(' ');
-    return Server.start(flags.pop()!, environment, flags);
+    // Its form: VARIABLE=value exec node --flag … script
+    const [variables, command] = scripts['start:prod']!.split(' exec node ') as [string, string];
+    const flags = command.split(' ');
+    const script = flags.pop()!;
+    const defaults = Object.fromEntries(variables.split(' ').map((each) => each.split('=')));
+    return Server.start(script, { ...defaults, ...environment }, flags);
   }
 
   static async start(
