@@ -1,8 +1,8 @@
 import type { DocumentNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
-/** 16 MiB, for documents and persisted queries together. */
-const MAX_BYTES = 16 * 1024 * 1024;
+/** 32 MiB, for documents and persisted queries together. */
+const MAX_BYTES = 32 * 1024 * 1024;
 
 /** The heap of the syntax tree for each token of the text (measured: 300 to 400 bytes). */
 const BYTES_PER_TOKEN = 400;
