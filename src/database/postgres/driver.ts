@@ -33,7 +33,7 @@ export class ServicePostgresRunner
     return this.results.slice(1);
   }
 
-  /** Runs statements and commits, in one packet; if a statement fails, nothing is committed. */
+  /** Runs statements and commits, in one packet: the server turns the commit into a rollback if a statement fails. */
   async commitTransactionWith(statements: readonly Statement[]): Promise<void> {
     this.adjacent = statements;
     await this.commitTransaction();
