@@ -70,11 +70,14 @@ async function loadOrWait(context: object, load: () => void): Promise<void> {
   load();
 }
 
-let lastOfMuch: Promise<unknown> = Promise.resolve();
+const nothing = (): void => undefined;
+
+let lastOfMuch: Promise<void> = Promise.resolve();
 
 /** Loads much data in a turn of its own, after all other such work, so that little of it is in memory at a time. */
 export function loadMuch<T>(load: () => Promise<T>): Promise<T> {
   const loaded = lastOfMuch.then(nextTurn).then(load);
-  lastOfMuch = loaded.catch(() => undefined);
+  // Its value must not stay in memory until the next one.
+  lastOfMuch = loaded.then(nothing, nothing);
   return loaded;
 }

@@ -7,7 +7,8 @@ import { inTurn, whenPassedOn } from '../http/turns.js';
  * the request's context; request-scoped injection would create the resolvers for each request.
  */
 export class RequestLoader<Key, Value, CacheKey = Key> {
-  private readonly loaders = new WeakMap<object, DataLoader<Key, Value, CacheKey>>();
+  /** Property of the context. In a `WeakMap`, a loader would keep its context in memory until a full collection. */
+  private readonly property = Symbol('loader');
 
   /**
    * @param loadBatch loads the values of the keys, in their order; a value that is an `Error` is thrown
@@ -22,8 +23,8 @@ export class RequestLoader<Key, Value, CacheKey = Key> {
   ) {}
 
   load(context: object, key: Key): Promise<Value> {
-    let loader = this.loaders.get(context);
-    if (!loader) this.loaders.set(context, (loader = this.create(context)));
+    const loaders = context as Record<symbol, DataLoader<Key, Value, CacheKey>>;
+    const loader = (loaders[this.property] ??= this.create(context));
     return inTurn(context, loader.load(key));
   }
 
