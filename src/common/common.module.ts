@@ -9,6 +9,7 @@ import { Drain } from './server/drain.js';
 import { Upgrades } from './server/upgrades.js';
 import { AccountData } from './retention/account-data.js';
 import { Purger, PurgeSchedule } from './retention/purger.js';
+import { DateTimeScalar } from './http/date-time.scalar.js';
 import { JsonScalar } from './http/json.scalar.js';
 import { RateLimiter } from './http/rate-limiter.js';
 
@@ -23,6 +24,7 @@ function sourceOfRequest(): ReturnType<typeof clientOf> | undefined {
   providers: [
     AccountData,
     Clock,
+    DateTimeScalar,
     Drain,
     JsonScalar,
     Purger,

@@ -3,7 +3,6 @@ import { CurrentAccount, OwnerAccess } from '../auth/access/index.js';
 import type { Account } from '../auth/accounts/index.js';
 import { JsonScalar } from '../common/http/json.scalar.js';
 import { RequestLoader } from '../common/loading/request-loader.js';
-import { type Dated, withDates } from '../common/loading/with-dates.js';
 import {
   connect,
   Connection,
@@ -51,10 +50,10 @@ export class OrdersResolver {
     @Args('id', { type: () => ID }) id: string,
     @CurrentAccount() reader: Account | null,
     @Context() context: object,
-  ): Promise<Dated<OrderView> | null> {
+  ): Promise<OrderView | null> {
     const known = toId(id) ?? NO_ROW;
     const order = known === NO_ROW ? null : await this.byId.load(context, { id: known, reader });
-    return order && toNode(order);
+    return order && toOrderView(order);
   }
 
   @Query(() => OrderConnection, {
@@ -64,11 +63,11 @@ export class OrdersResolver {
   orders(
     @Args() args: ConnectionArgs,
     @CurrentAccount() reader: Account | null,
-  ): Promise<ConnectionOf<Dated<OrderView>>> {
+  ): Promise<ConnectionOf<OrderView>> {
     return connect(args, NEWEST_FIRST, {
       rows: (page) => this.service.listAfter(page, reader),
       count: () => this.service.count(reader),
-      toNode,
+      toNode: toOrderView,
     });
   }
 
@@ -85,15 +84,13 @@ export class OrdersResolver {
     })
     value: unknown,
     @CurrentAccount() account: Account | null,
-  ): Promise<Dated<OrderView>> {
+  ): Promise<OrderView> {
     const { payload, text } = checkPayload(value);
     const operation = { caller: account?.id ?? null, path: ORDERS_PATH, key, body: payload };
     const id = await this.operations.createOnce(operation, async () => {
       const row = await this.service.create(text, account);
       return { row, created: new Created(ORDERS_PATH, toOrderView(row)) };
     });
-    return toNode(await this.service.findOne(id, account));
+    return toOrderView(await this.service.findOne(id, account));
   }
 }
-
-const toNode = (order: Order): Dated<OrderView> => withDates(toOrderView(order));

@@ -1,6 +1,5 @@
 import { Field, ID, ObjectType, registerEnumType } from '@nestjs/graphql';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import type { Dated } from '../common/loading/with-dates.js';
 import { Int64Property, TimestampProperty } from '../common/openapi/properties.js';
 import { POST_STATUSES, type PostStatus } from './post.entity.js';
 
@@ -89,7 +88,7 @@ export type PostSummary = Omit<PostRow, 'content'> & { readonly content_bytes: n
 export const POST_SUMMARY = `${columnsWith('octet_length(content) AS content_bytes')}, version`;
 
 /** A post for the fields of GraphQL, which load its content where it is missing. */
-export type PostNode = Dated<PostSummary> | Dated<PostRow>;
+export type PostNode = PostSummary | PostRow;
 
 /** The columns of the view, with something else for the content. */
 function columnsWith(content: string): string {

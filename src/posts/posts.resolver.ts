@@ -1,7 +1,6 @@
 import { Args, Context, ID, Mutation, Query, Resolver } from '@nestjs/graphql';
 import { WriteAccess } from '../auth/access/index.js';
 import { RequestLoader } from '../common/loading/request-loader.js';
-import { withDates } from '../common/loading/with-dates.js';
 import { connect, connectionCost, type ConnectionOf } from '../common/pagination/connection.js';
 import { expectedVersion } from '../common/responses/if-match.js';
 import { NO_ROW, toId } from '../common/validation/id.js';
@@ -22,7 +21,7 @@ const IF_MATCH = {
 export class PostsResolver {
   private readonly byId = new RequestLoader(async (ids: readonly number[]) => {
     const posts = await this.lists.findByIds(ids);
-    const byId = new Map(posts.map((post) => [post.id, withDates(post)]));
+    const byId = new Map(posts.map((post) => [post.id, post]));
     return ids.map((id) => byId.get(id) ?? null);
   });
 
@@ -52,22 +51,22 @@ export class PostsResolver {
     return connect(args, keysetOf(list), {
       rows: (page, count) => this.lists.listAfter(list, page, count),
       count: () => this.lists.total(list.filter),
-      toNode: withDates,
+      toNode: (post) => post,
     });
   }
 
   @Mutation(() => PostView, { description: 'Creates a post.' })
-  async createPost(@Args('input') input: CreatePostInput): Promise<PostNode> {
-    return withDates(await this.service.create(input));
+  createPost(@Args('input') input: CreatePostInput): Promise<PostNode> {
+    return this.service.create(input);
   }
 
   @Mutation(() => PostView, { description: 'Updates the given fields; null leaves a field unchanged.' })
-  async updatePost(
+  updatePost(
     @Args('id', { type: () => ID }) id: string,
     @Args('input') input: UpdatePostInput,
     @Args('ifMatch', IF_MATCH) ifMatch: string | null | undefined,
   ): Promise<PostNode> {
-    return withDates(await this.service.update(toId(id) ?? NO_ROW, input, expectedVersion(ifMatch)));
+    return this.service.update(toId(id) ?? NO_ROW, input, expectedVersion(ifMatch));
   }
 
   @Mutation(() => ID, { description: 'Deletes a post, and returns its id.' })

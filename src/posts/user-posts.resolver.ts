@@ -1,6 +1,5 @@
 import { Args, Context, Int, Parent, ResolveField, Resolver } from '@nestjs/graphql';
 import { ChildrenLoader } from '../common/loading/children-loader.js';
-import { type Dated, withDates } from '../common/loading/with-dates.js';
 import { listCost, type Range, toRange } from '../common/pagination/page-args.js';
 import { UserView } from '../users/user.view.js';
 import { type PostSummary, PostView } from './post.view.js';
@@ -11,8 +10,8 @@ const PAGES = { limit: 100, maxLimit: 100 };
 /** The field that posts add to a user: the user's newest posts. */
 @Resolver(() => UserView)
 export class UserPostsResolver {
-  private readonly newest = new ChildrenLoader<Dated<PostSummary>, Range>(
-    async (authorIds, range) => (await this.lists.newestByAuthors(authorIds, range)).map(withDates),
+  private readonly newest = new ChildrenLoader<PostSummary, Range>(
+    (authorIds, range) => this.lists.newestByAuthors(authorIds, range),
     ({ author_id }) => author_id,
   );
 
@@ -27,7 +26,7 @@ export class UserPostsResolver {
     @Args('page', { type: () => Int, nullable: true, defaultValue: 1 }) page: number | null,
     @Args('limit', { type: () => Int, nullable: true, defaultValue: PAGES.limit }) limit: number | null,
     @Context() context: object,
-  ): Promise<Dated<PostSummary>[]> {
+  ): Promise<PostSummary[]> {
     return this.newest.load(context, Number(id), toRange({ page, limit }, PAGES));
   }
 }

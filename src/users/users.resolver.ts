@@ -1,10 +1,9 @@
 import { Args, ID, Int, Mutation, Query, Resolver } from '@nestjs/graphql';
 import { WriteAccess } from '../auth/access/index.js';
 import { listCost, toRange } from '../common/pagination/page-args.js';
-import { type Dated, withDates } from '../common/loading/with-dates.js';
 import { NO_ROW, toId } from '../common/validation/id.js';
 import { CreateUserInput, UpdateUserInput } from './user.input.js';
-import { toUserView, type UserRow, UserView } from './user.view.js';
+import { toUserView, UserView } from './user.view.js';
 import { UsersService } from './users.service.js';
 
 const PAGES = { limit: 10, maxLimit: 100 };
@@ -15,9 +14,9 @@ export class UsersResolver {
   constructor(private readonly service: UsersService) {}
 
   @Query(() => UserView, { nullable: true, description: 'One user; null when there is none with this id.' })
-  async user(@Args('id', { type: () => ID }) id: string): Promise<Dated<UserView> | null> {
+  async user(@Args('id', { type: () => ID }) id: string): Promise<UserView | null> {
     const user = await this.service.find(toId(id) ?? NO_ROW);
-    return user ? toGraphql(user) : null;
+    return user ? toUserView(user) : null;
   }
 
   @Query(() => [UserView], {
@@ -27,22 +26,22 @@ export class UsersResolver {
   async users(
     @Args('page', { type: () => Int, nullable: true, defaultValue: 1 }) page: number | null,
     @Args('limit', { type: () => Int, nullable: true, defaultValue: PAGES.limit }) limit: number | null,
-  ): Promise<Dated<UserView>[]> {
+  ): Promise<UserView[]> {
     const users = await this.service.findAll(toRange({ page, limit }, PAGES));
-    return users.map(toGraphql);
+    return users.map(toUserView);
   }
 
   @Mutation(() => UserView, { description: 'Creates a user.' })
-  async createUser(@Args('input') input: CreateUserInput): Promise<Dated<UserView>> {
-    return toGraphql(await this.service.create(input));
+  async createUser(@Args('input') input: CreateUserInput): Promise<UserView> {
+    return toUserView(await this.service.create(input));
   }
 
   @Mutation(() => UserView, { description: 'Updates the given fields; null leaves a field unchanged.' })
   async updateUser(
     @Args('id', { type: () => ID }) id: string,
     @Args('input') input: UpdateUserInput,
-  ): Promise<Dated<UserView>> {
-    return toGraphql(await this.service.update(toId(id) ?? NO_ROW, input));
+  ): Promise<UserView> {
+    return toUserView(await this.service.update(toId(id) ?? NO_ROW, input));
   }
 
   @Mutation(() => ID, { description: 'Deletes a user without posts, and returns its id.' })
@@ -52,5 +51,3 @@ export class UsersResolver {
     return known;
   }
 }
-
-const toGraphql = (user: UserRow): Dated<UserView> => withDates(toUserView(user));

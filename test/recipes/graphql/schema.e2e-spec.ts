@@ -149,6 +149,11 @@ class HumansResolver {
     return at.toISOString();
   }
 
+  @Query(() => Date)
+  dayAfter(@Args('time') time: Date): Date {
+    return new Date(time.getTime() + 86_400_000);
+  }
+
   @ResolveField(() => String)
   friend(
     @Parent() { id }: Human,
@@ -198,6 +203,22 @@ describe.each(STORES)('documented types on %s', (store) => {
       await api.graphql(echo, { at: 'x' }),
       await api.graphql('{ echo(at: "x") }'),
       await api.graphql('{ humans(filter: { color: BLUE }) { id } }'),
+    ]) {
+      expect(body.data).toBeUndefined();
+      expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+    }
+  });
+
+  it('have times, as results and arguments', async () => {
+    const dayAfter = 'query ($time: DateTime!) { dayAfter(time: $time) }';
+    const next = { dayAfter: '2024-02-29T12:00:00.000Z' };
+
+    expect((await api.graphql('{ dayAfter(time: "2024-02-28T12:00:00Z") }')).body.data).toEqual(next);
+    expect((await api.graphql(dayAfter, { time: '2024-02-28T13:00:00+01:00' })).body.data).toEqual(next);
+    for (const { body } of [
+      await api.graphql(dayAfter, { time: 'tomorrow' }),
+      await api.graphql(dayAfter, { time: 0 }),
+      await api.graphql('{ dayAfter(time: "2024-02-30T12:00:00Z") }'),
     ]) {
       expect(body.data).toBeUndefined();
       expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
