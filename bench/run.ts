@@ -211,7 +211,6 @@ async function numberEvents({ url }: Server): Promise<void> {
   await response.arrayBuffer();
 }
 
-/** Slow paths need more time: code is compiled by the number of its runs. */
 /** Requests of a round. The processor time is that of the server alone, whatever else the machine does. */
 interface Rate {
   readonly perSecond: number;

@@ -1,4 +1,5 @@
 import { Global, Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
 import { Config } from '../config/config.js';
 import { clientOf } from './http/client.js';
 import { currentRequest } from './http/request-context.js';
@@ -21,6 +22,7 @@ function sourceOfRequest(): ReturnType<typeof clientOf> | undefined {
 /** Providers for every module. */
 @Global()
 @Module({
+  imports: [DiscoveryModule],
   providers: [
     AccountData,
     Clock,

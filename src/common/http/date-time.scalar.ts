@@ -1,31 +1,58 @@
-import { type CustomScalar, Scalar } from '@nestjs/graphql';
-import { isISO8601, isRFC3339 } from 'class-validator';
-import { GraphQLError, Kind, type ValueNode } from 'graphql';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import { type CustomScalar, Scalar, SCALAR_TYPE_METADATA } from '@nestjs/graphql';
+import { isRFC3339 } from 'class-validator';
+import { Kind, type ValueNode } from 'graphql';
 
-/** As views have it, and `Date.toISOString`. */
+/** As views have it, and `Date.toISOString` for the years 0 to 9999. */
 const IN_UTC = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
 /**
  * The scalar of `@Field(() => Date)`. Unlike Nest's own, it also takes the text of views, which is as REST sends it, and
  * rejects an argument that is not a time.
  */
+@Injectable()
 @Scalar('DateTime', () => Date)
-export class DateTimeScalar implements CustomScalar<string, Date> {
+export class DateTimeScalar implements CustomScalar<string, Date>, OnModuleInit {
   readonly description = 'A time in UTC, RFC 3339 with milliseconds, such as 2019-12-03T09:54:33.000Z.';
 
+  constructor(private readonly discovery: DiscoveryService) {}
+
+  /** @throws Error if another class is the scalar of `Date`: the fields of views would get it, whose text it does not take */
+  onModuleInit(): void {
+    for (const { metatype } of this.discovery.getProviders()) {
+      if (typeof metatype !== 'function' || metatype === DateTimeScalar) continue;
+      const type = Reflect.getMetadata(SCALAR_TYPE_METADATA, metatype) as (() => unknown) | undefined;
+      if (type?.() !== Date) continue;
+      const { name } = metatype;
+      throw new Error(
+        `${name} must not be the scalar of Date, which is DateTimeScalar: leave out the type in its @Scalar(), and use @Field(() => ${name})`,
+      );
+    }
+  }
+
   serialize(value: unknown): string {
-    if (typeof value === 'string' && IN_UTC.test(value)) return value;
-    if (value instanceof Date) return value.toISOString();
+    const text = value instanceof Date ? value.toISOString() : value;
+    if (typeof text === 'string' && IN_UTC.test(text)) return text;
     throw new TypeError('A DateTime must be a Date, or text such as 2019-12-03T09:54:33.000Z');
   }
 
   parseValue(value: unknown): Date {
-    // The second one knows the lengths of months.
-    if (isRFC3339(value) && isISO8601(value, { strict: true })) return new Date(value as string);
-    throw new GraphQLError('A DateTime must be text as in RFC 3339, such as "2019-12-03T09:54:33Z"');
+    const time = isRFC3339(value) && hasDay(value as string) ? new Date(value as string) : undefined;
+    if (time && isInRange(time)) return time;
+    throw new TypeError('A DateTime must be text as in RFC 3339, such as "2019-12-03T09:54:33Z"');
   }
 
   parseLiteral(node: ValueNode): Date {
     return this.parseValue(node.kind === Kind.STRING ? node.value : undefined);
   }
 }
+
+/** `Date` takes February 30 for March 1. */
+function hasDay(text: string): boolean {
+  const day = text.slice(0, 'YYYY-MM-DD'.length);
+  return new Date(day).toISOString().startsWith(day);
+}
+
+/** A leap second is no `Date`, and an offset can lead out of the years that have four digits. */
+const isInRange = (time: Date): boolean => !Number.isNaN(time.getTime()) && IN_UTC.test(time.toISOString());

@@ -77,7 +77,7 @@ let lastOfMuch: Promise<void> = Promise.resolve();
 /** Loads much data in a turn of its own, after all other such work, so that little of it is in memory at a time. */
 export function loadMuch<T>(load: () => Promise<T>): Promise<T> {
   const loaded = lastOfMuch.then(nextTurn).then(load);
-  // Its value must not stay in memory until the next one.
+  // The chain must not keep the loaded data in memory until the next load.
   lastOfMuch = loaded.then(nothing, nothing);
   return loaded;
 }

@@ -55,36 +55,34 @@ export function costOf(
 }
 
 function compile(operation: OperationDefinitionNode, document: DocumentNode, schema: GraphQLSchema): Cost {
-  const cost = new CostCompiler(operation, document, schema).compile();
+  const cost = new CostCompiler(operation, document, schema).compile(operation);
   if (operation.variableDefinitions?.length) return cost;
   const constant = cost({});
   return () => constant;
 }
 
+/** Has no reference to the operation: the result is its value in a `WeakMap`, and would keep it in memory until a full collection. */
 class CostCompiler {
   private readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   private readonly compiled = new Map<string, Part>();
   private readonly defaults: Variables;
 
   constructor(
-    private readonly operation: OperationDefinitionNode,
+    { variableDefinitions = [] }: OperationDefinitionNode,
     { definitions }: DocumentNode,
     private readonly schema: GraphQLSchema,
   ) {
     const fragments = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
     this.fragments = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
     this.defaults = Object.fromEntries(
-      (operation.variableDefinitions ?? [])
+      variableDefinitions
         .filter(({ defaultValue }) => defaultValue)
         .map(({ variable, defaultValue }) => [variable.name.value, valueFromASTUntyped(defaultValue!)]),
     );
   }
 
-  compile(): Cost {
-    const cost = this.ofSelections(
-      this.operation.selectionSet,
-      this.schema.getRootType(this.operation.operation) ?? undefined,
-    );
+  compile({ selectionSet, operation }: OperationDefinitionNode): Cost {
+    const cost = this.ofSelections(selectionSet, this.schema.getRootType(operation) ?? undefined);
     return (variables) => cost({ variables: { ...this.defaults, ...variables }, fragments: new Map() });
   }
 

@@ -222,6 +222,8 @@ describe.each(STORES)('documented types on %s', (store) => {
     ]) {
       expect(body.data).toBeUndefined();
       expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+      expect(body.errors[0].message).toContain('A DateTime must be text as in RFC 3339');
+      expect(body.errors[0].locations).toHaveLength(1);
     }
   });
 
@@ -231,4 +233,16 @@ describe.each(STORES)('documented types on %s', (store) => {
     expect(body.data.humans).toEqual([{ friend: 'friend of 1' }, { friend: 'friend of 2' }]);
     expect(api.app.get(Friends, { strict: false }).batches).toBe(1);
   });
+});
+
+@Scalar('Epoch', () => Date)
+class EpochScalar extends TimestampScalar {}
+
+@Module({ providers: [EpochScalar] })
+class EpochModule {}
+
+it('a second scalar for Date stops the start', async () => {
+  await expect(startApi('SQLite', {}, [EpochModule])).rejects.toThrow(
+    'EpochScalar must not be the scalar of Date, which is DateTimeScalar: leave out the type in its @Scalar(), and use @Field(() => EpochScalar)',
+  );
 });
