@@ -5,7 +5,7 @@ import type { Row, Run, Store } from './baseline-database.ts';
 
 const DAY = 24 * 60 * 60_000;
 
-/** The statements of orders, the same steps as in the service. */
+/** The statements of orders. They claim the key before the order is inserted; the service inserts the record at the end. */
 export const orderStatements = (postgres: boolean) => {
   // On PostgreSQL, events get their epoch later.
   const [column, epoch] = postgres ? ['', ''] : ['epoch, ', '(SELECT epoch FROM event_log WHERE id = 1), '];

@@ -56,14 +56,14 @@ export function insertPosts(
 }
 
 /** A post with its id and times, as the API returns it. */
-export interface StoredPost extends PostView {
+interface RestoredPost extends PostView {
   readonly source?: string | null | undefined;
 }
 
 /** Inserts checked posts with their ids in one statement, for commands, and records events. */
 export async function restorePosts(
   { queries: { dialect }, transactions }: Database,
-  posts: readonly StoredPost[],
+  posts: readonly RestoredPost[],
   events: EventOutbox,
 ): Promise<void> {
   const columns = ['id', ...INSERTED_COLUMNS, 'source'];

@@ -5,6 +5,7 @@ import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { parse as parseCsv } from 'csv-parse';
 import { parse as parseYaml } from 'yaml';
+import { POST_FIELDS } from '../../posts/post.statements.js';
 
 /** The source of a post: its place and its content, or why it cannot be read. */
 export interface Candidate {
@@ -170,13 +171,20 @@ const NOT_UTF8 = 'is not UTF-8';
 const FRONT_MATTER = /^\uFEFF?---\r?\n(?<yaml>[^]*?)^---[ \t]*(?:\r?\n|$)/m;
 const FIRST_HEADING = /^#{1,6}[ \t]+(?<title>.+?)[ \t]*#*[ \t]*$/m;
 
-/** Takes title and status from the front matter, or the title from the first heading; the rest is the content. */
+const IN_FRONT_MATTER = new Set<string>(POST_FIELDS.filter((name) => name !== 'content'));
+
+/** Takes the fields from the front matter, or the title from the first heading; the rest is the content. */
 function postOfMarkdown(text: string): Pick<Candidate, 'fields' | 'unknown'> {
   const matter = FRONT_MATTER.exec(text);
   const content = (matter?.index === 0 ? text.slice(matter[0].length) : text).trim();
   const parsed: unknown = matter?.index === 0 ? (parseYaml(matter.groups!['yaml']!) ?? {}) : {};
   if (typeof parsed !== 'object' || Array.isArray(parsed)) throw new Error('has front matter without names');
-  const { title, status, ...unknown } = parsed as Record<string, unknown>;
+  const { title, ...others } = parsed as Record<string, unknown>;
   const heading = FIRST_HEADING.exec(content)?.groups!['title'];
-  return { fields: { title: title ?? heading, status, content }, unknown: Object.keys(unknown) };
+  const isKnown = ([name]: [string, unknown]) => IN_FRONT_MATTER.has(name);
+  const members = Object.entries(others);
+  return {
+    fields: { ...Object.fromEntries(members.filter(isKnown)), title: title ?? heading, content },
+    unknown: members.filter((member) => !isKnown(member)).map(([name]) => name),
+  };
 }

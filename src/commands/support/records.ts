@@ -5,10 +5,13 @@ import { Text } from '../../common/validation/text.js';
 import type { Database } from '../../database/database.js';
 import type { EventOutbox } from '../../events/index.js';
 import { checkPayload } from '../../orders/order.payload.js';
+import type { OrderView } from '../../orders/order.view.js';
 import { restoreOrders } from '../../orders/order-batch.js';
 import { POST_STATUSES, type PostStatus } from '../../posts/post.entity.js';
 import { restorePosts } from '../../posts/post-batch.js';
+import type { PostView } from '../../posts/post.view.js';
 import { FIRST_USER_ID } from '../../users/user.entity.js';
+import type { UserView } from '../../users/user.view.js';
 import { restoreUsers } from '../../users/user-batch.js';
 
 const Id = (): PropertyDecorator => applyDecorators(IsInt(), Min(1), Max(Number.MAX_SAFE_INTEGER));
@@ -30,7 +33,7 @@ export class StoredRecord {
   readonly created_at!: string;
 }
 
-class StoredUser extends StoredRecord {
+class StoredUser extends StoredRecord implements Record<keyof UserView, unknown> {
   @Text({ min: 1, max: 150 })
   readonly name!: string;
 
@@ -41,7 +44,7 @@ class StoredUser extends StoredRecord {
   readonly updated_at!: string;
 }
 
-export class StoredPost extends StoredRecord {
+export class StoredPost extends StoredRecord implements Record<keyof PostView, unknown> {
   @Text({ min: 1, max: 200 })
   readonly title!: string;
 
@@ -62,7 +65,7 @@ export class StoredPost extends StoredRecord {
   readonly source?: string | null;
 }
 
-class StoredOrder extends StoredRecord {
+class StoredOrder extends StoredRecord implements Record<keyof OrderView, unknown> {
   @OneOf(['created'])
   readonly status!: 'created';
 
