@@ -15,9 +15,10 @@ const MAX_USERS = 10_000;
 const { values } = parseCommandLine(
   `Usage: npm run seed -- [--posts N] [--users M] [--yes]
 
-Generates N posts (1000) in several scripts, always the same ones for the same N. Their authors are M new users (0) in
-turn, or without these the author of all posts of the REST API. The log of events does not contain them. --yes creates a new database without a
-question.`,
+Generates N posts (1000) in several scripts, always the same ones for the same N.
+Their authors are M new users, one after the other; without --users, it is the
+author of all posts of the REST API. The log of events does not contain them.
+--yes creates a new database without a question.`,
   {
     options: { posts: { type: 'string', default: '1000' }, users: { type: 'string', default: '0' }, ...YES },
   },

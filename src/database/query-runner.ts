@@ -39,7 +39,7 @@ export const serviceQueryRunner = <Base extends Constructor>(Base: Base, system:
     }
 
     async send(sql: string, parameters?: unknown[], useStructuredResult?: boolean): Promise<any> {
-      // A subscriber may have failed since the subscriber of the transactions was called.
+      // Another subscriber may have run a statement that failed, after TransactionSubscriber was called.
       if (sql === 'COMMIT') this.transaction.check();
       const run = () => traced(system, sql, () => this.run(sql, parameters));
       const result = await this.track(sql, run, changesOf);

@@ -70,7 +70,7 @@ export class KeyedOperations {
 /**
  * The response that REST sends for a creation, and repeats for the key.
  *
- * @param isPrivate whether it depends on who asks
+ * @param isPrivate whether it depends on the caller
  */
 const responseOf = (
   { created, row }: Creation<{ readonly id: number | string }>,

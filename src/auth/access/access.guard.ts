@@ -22,7 +22,7 @@ const NO_SESSION = 'Send the session cookie; a token is not accepted here';
 
 /**
  * The one guard, for REST and GraphQL: admits the callers that the {@link Access} of the handler allows. It
- * authenticates only where that matters. Where a response depends on who asks, caches must not store it.
+ * authenticates only where that matters. Where a response depends on the caller, caches must not store it.
  */
 @Injectable()
 export class AccessGuard implements CanActivate {

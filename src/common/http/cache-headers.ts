@@ -8,7 +8,7 @@ export function varyOn(reply: FastifyReply, header: string): void {
   if (!named.includes(header)) reply.header('vary', [...named, header].filter(Boolean).join(', '));
 }
 
-/** Marks a response that depends on who asks, so that no cache gives it to another caller. */
+/** Marks a response that depends on the caller, so that no cache gives it to another caller. */
 export function makePrivate(reply: FastifyReply): void {
   reply.header('cache-control', 'no-store');
   varyOn(reply, 'Authorization');

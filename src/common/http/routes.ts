@@ -11,7 +11,7 @@ declare module 'fastify' {
   }
 }
 
-/** All routes, by what they say about themselves. */
+/** All routes, with their configuration. */
 class Routes {
   private readonly router = findMyWay({ ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH });
   private readonly methods = new Map<string, Set<string>>();

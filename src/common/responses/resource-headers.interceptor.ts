@@ -9,7 +9,8 @@ import { streamPage } from './stream-page.js';
 
 /**
  * Sets headers that describe the response: `Location` of a new resource, `Link` (RFC 8288) between
- * pages. It is the innermost interceptor, so others may change the body without losing the headers.
+ * pages. The decorators of `openapi/returns.ts` add it. An interceptor between it and the handler must return a `Page`
+ * or a `Created` as it is.
  */
 @Injectable()
 export class ResourceHeadersInterceptor implements NestInterceptor {

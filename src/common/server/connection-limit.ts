@@ -34,11 +34,11 @@ export class ConnectionLimit {
     // Otherwise one network could use all of the process.
     if (this.bySite.of(site) >= perSite) {
       throw tooMany(
-        `The clients of your network have ${perSite} ${this.kind}, the most it may have; retry later`,
+        `The clients of your network have ${perSite} ${this.kind}, which is the limit; retry later`,
       );
     }
     if (this.count >= process) {
-      throw tooMany(`This process has ${process} ${this.kind}, which is all it takes; retry later`);
+      throw tooMany(`This process has ${process} ${this.kind}, which is its limit; retry later`);
     }
     this.add(client, site, 1);
     let isInside = true;
