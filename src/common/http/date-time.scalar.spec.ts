@@ -1,12 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import type { DiscoveryService } from '@nestjs/core';
+import { type DiscoveryService, Reflector } from '@nestjs/core';
 import { Kind } from 'graphql';
 import { DateTimeScalar } from './date-time.scalar.js';
 
 const TEXT = '2026-11-25T09:30:00.000Z';
 
 describe('DateTimeScalar', () => {
-  const scalar = new DateTimeScalar({ getProviders: () => [] } as unknown as DiscoveryService);
+  const scalar = new DateTimeScalar(
+    { getProviders: () => [] } as unknown as DiscoveryService,
+    new Reflector(),
+  );
 
   it('serializes dates, and the text of views unchanged', () => {
     expect(scalar.serialize(new Date(TEXT))).toBe(TEXT);

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { DiscoveryService } from '@nestjs/core';
+import { DiscoveryService, Reflector } from '@nestjs/core';
 import { type CustomScalar, Scalar, SCALAR_TYPE_METADATA } from '@nestjs/graphql';
 import { isRFC3339 } from 'class-validator';
 import { Kind, type ValueNode } from 'graphql';
@@ -9,20 +9,23 @@ const IN_UTC = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
 /**
  * The scalar of `@Field(() => Date)`. Unlike Nest's own, it also takes the text of views, which is as REST sends it, and
- * rejects an argument that is not a time.
+ * rejects an argument that is not a time (decision 74).
  */
 @Injectable()
 @Scalar('DateTime', () => Date)
 export class DateTimeScalar implements CustomScalar<string, Date>, OnModuleInit {
   readonly description = 'A time in UTC, RFC 3339 with milliseconds, such as 2019-12-03T09:54:33.000Z.';
 
-  constructor(private readonly discovery: DiscoveryService) {}
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly reflector: Reflector,
+  ) {}
 
   /** @throws Error if another class is the scalar of `Date`: the fields of views would get it, whose text it does not take */
   onModuleInit(): void {
     for (const { metatype } of this.discovery.getProviders()) {
       if (typeof metatype !== 'function' || metatype === DateTimeScalar) continue;
-      const type = Reflect.getMetadata(SCALAR_TYPE_METADATA, metatype) as (() => unknown) | undefined;
+      const type = this.reflector.get<(() => unknown) | undefined>(SCALAR_TYPE_METADATA, metatype);
       if (type?.() !== Date) continue;
       const { name } = metatype;
       throw new Error(
