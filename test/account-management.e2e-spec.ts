@@ -139,11 +139,19 @@ const MINUTE = 60_000;
   it('ends other logins, by keyboard', async () => {
     const { page, email, errors } = await open();
     const { access } = await api.accounts.login(email);
+    const slow = Promise.withResolvers<void>();
+    await page.route('**/auth/identities/', async (route) => {
+      await slow.promise;
+      await route.continue();
+    });
     await logIn(page, email);
     const logins = part(page, 'Logins');
     await logins.getByRole('button', { name: /^End the login of/ }).focus();
+    slow.resolve();
+    await part(page, 'Identities').getByText('There are none.').waitFor();
     await page.keyboard.press('Enter');
     await status(page).getByText('The login has ended.').waitFor();
+    expect(await page.locator(':focus').textContent()).toBe('Logins');
     expect(await api.get('/auth/me/', bearer(access))).toBeError('TOKEN_NOT_VALID');
     expect(errors).toEqual([]);
     await page.context().close();

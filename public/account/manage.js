@@ -51,8 +51,9 @@ async function open(part) {
     }),
     ...sections,
   );
-  await Promise.all(parts.map(([, show], n) => refresh(sections[n], show)));
+  // Before the sections are filled: people may have gone on by keyboard when the last one is.
   sections[part === 'password' ? 1 : 0].querySelector('h2').focus();
+  await Promise.all(parts.map(([, show], n) => refresh(sections[n], show)));
 }
 
 /** Fills a section again, after its heading. */
@@ -61,7 +62,12 @@ async function refresh(part, show) {
     if (text !== undefined) report(text);
     return refresh(part, show);
   };
-  part.replaceChildren(part.firstElementChild, ...(await show(again)));
+  const heading = part.firstElementChild;
+  const content = await show(again);
+  const hadFocus = part.contains(document.activeElement);
+  part.replaceChildren(heading, ...content);
+  // The focused button is gone: without this, the keyboard would start at the top of the page.
+  if (hadFocus) heading.focus();
 }
 
 /** Makes a call for a button, and shows the section again or the error. */
