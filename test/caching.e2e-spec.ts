@@ -1,6 +1,9 @@
-import { Controller, Get, Module, NotFoundException } from '@nestjs/common';
+import { Controller, Get, Module, NotFoundException, Post } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { FastifyReply } from 'fastify';
 import { OptionalAccess, Public } from '../src/auth/access/index.js';
+import { created } from '../src/common/responses/created.js';
+import { tagged, TaggedReply } from '../src/common/responses/entity-tag.js';
 import { bearer, startApi, type TestApi } from './support/api.js';
 import { QuickPasswordsModule } from './support/quick-passwords.module.js';
 import { operations } from './support/reference.js';
@@ -30,6 +33,14 @@ class NotesController {
   @Get('public')
   shared(): object {
     return {};
+  }
+
+  @Public()
+  @Post('failing')
+  failing(@TaggedReply() reply: FastifyReply): never {
+    created(reply, '/notes', { id: 1 });
+    tagged(reply, { version: 1, createdAt: new Date() });
+    throw new NotFoundException();
   }
 }
 
@@ -63,10 +74,10 @@ describe.each(STORES)('responses that depend on who asks, on %s', (store) => {
 
   it('are secrets of webhooks, and the audit log', async () => {
     const body = { url: 'https://example.com/', types: ['post.created'] };
-    const created = await api.post('/v1/webhooks', body, staff);
-    const path = created.headers['location']!;
+    const reply = await api.post('/v1/webhooks', body, staff);
+    const path = reply.headers['location']!;
     const replies = [
-      created,
+      reply,
       await api.get('/v1/webhooks', staff),
       await api.get(path, staff),
       await api.patch(path, {}, staff),
@@ -80,13 +91,13 @@ describe.each(STORES)('responses that depend on who asks, on %s', (store) => {
   });
 
   it('are stored by the cache of the caller only, which revalidates them, if they have a tag', async () => {
-    const created = await api.post('/v1/orders', {}, { ...ada, 'idempotency-key': 'a' });
-    const path = `/v1/orders/${created.body.data.id}`;
+    const reply = await api.post('/v1/orders', {}, { ...ada, 'idempotency-key': 'a' });
+    const path = `/v1/orders/${reply.body.data.id}`;
     const found = await api.get(path, ada);
     const unchanged = await api.get(path, { ...ada, 'if-none-match': found.headers['etag']! });
 
     expect(unchanged).toHaveStatus(304);
-    for (const { headers } of [created, found, unchanged]) {
+    for (const { headers } of [reply, found, unchanged]) {
       expect(headers).toMatchObject({ ...PRIVATE, 'cache-control': 'private, no-cache' });
     }
     expect((await api.get(path, staff)).headers['cache-control']).toBe('private, no-cache');
@@ -110,11 +121,18 @@ describe.each(STORES)('responses that depend on who asks, on %s', (store) => {
     }
   });
 
-  it('are not those that everyone may read', async () => {
-    const created = await api.post('/v1/posts', { title: 'A', content: 'B' }, ada);
-    const found = await api.get(created.headers['location']!, ada);
+  it('are errors without the tag and the location that a handler has set before', async () => {
+    const reply = await api.post('/notes/failing', {});
 
-    for (const { headers } of [created, found]) {
+    expect(reply).toBeError('NOT_FOUND');
+    for (const name of ['etag', 'location']) expect(reply.headers).not.toHaveProperty(name);
+  });
+
+  it('are not those that everyone may read', async () => {
+    const reply = await api.post('/v1/posts', { title: 'A', content: 'B' }, ada);
+    const found = await api.get(reply.headers['location']!, ada);
+
+    for (const { headers } of [reply, found]) {
       expect(headers['cache-control']).toBe('no-cache');
       expect(headers['vary'] ?? '').not.toContain('Cookie');
     }

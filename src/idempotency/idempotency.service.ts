@@ -111,6 +111,7 @@ export class IdempotencyService {
     this.inFlight.add(id);
     try {
       await this.assertNotFull();
+      let size = 0;
       const response = await this.transactions.deferred(handle, {
         // Excludes other requests with the record until the end of the transaction.
         lock: id,
@@ -121,8 +122,13 @@ export class IdempotencyService {
         check: (records) => {
           if (records?.length !== 0) throw TAKEN;
         },
-        last: (made) => this.insertion(id, fingerprints[0], made),
+        last: (made) => {
+          const record = recordOf(made);
+          size = record.size;
+          return this.insertion(id, fingerprints[0], record);
+        },
       });
+      this.usage += size;
       return { response, isReplayed: false };
     } catch (error) {
       if (error !== TAKEN) throw error;
@@ -158,13 +164,9 @@ export class IdempotencyService {
     return row!.bytes;
   }
 
-  private insertion(id: string, fingerprint: string, { status, headers, body }: StoredResponse): Statement[] {
-    const { text, encoding } = body === null ? NO_BODY : compress(body);
-    const head = JSON.stringify(headers);
-    const size = OVERHEAD + Buffer.byteLength(head) + Buffer.byteLength(text ?? '');
+  private insertion(id: string, fingerprint: string, record: ReturnType<typeof recordOf>): Statement[] {
     const expiresAt = new Date(this.clock.now().getTime() + LIFETIME).toISOString();
-    this.usage += size;
-    const parameters = { id, fingerprint, status, head, text, encoding, size, expiresAt };
+    const parameters = { id, fingerprint, ...record, expiresAt };
     // The caller, or the account that a registration has created.
     const accountId = currentTrail()?.responsible;
     if (accountId == null) return [{ sql: INSERT, parameters }];
@@ -188,5 +190,13 @@ const INSERT_ACCOUNT = `
   ON CONFLICT (record_id) DO UPDATE SET account_id = excluded.account_id`;
 
 const NO_BODY = { text: null, encoding: null };
+
+/** The columns of a response. */
+function recordOf({ status, headers, body }: StoredResponse) {
+  const { text, encoding } = body === null ? NO_BODY : compress(body);
+  const head = JSON.stringify(headers);
+  const size = OVERHEAD + Buffer.byteLength(head) + Buffer.byteLength(text ?? '');
+  return { status, head, text, encoding, size };
+}
 
 const keyInUse = () => new AppError('IDEMPOTENCY_KEY_IN_USE', MESSAGES.IDEMPOTENCY_KEY_IN_USE);

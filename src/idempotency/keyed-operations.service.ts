@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { currentTrail } from '../common/ports/audit-trail.js';
 import type { Versioned } from '../common/ports/expected-version.js';
 import { stringify } from '../common/http/json-text.js';
-import type { Created } from '../common/responses/created.js';
 import { entityTag } from '../common/responses/entity-tag.js';
 import { missingKey, parseKey } from './idempotency-key.js';
 import { IdempotencyScope } from './idempotency-scope.js';
@@ -22,7 +21,7 @@ export interface KeyedCreation {
 
 /** A resource that was created, and its row for the entity tag. */
 interface Creation<View extends { readonly id: number | string }> {
-  readonly created: Created<View>;
+  readonly view: View;
   readonly row: Versioned;
 }
 
@@ -57,7 +56,7 @@ export class KeyedOperations {
     const { response, isReplayed } = stored
       ? { response: stored, isReplayed: true }
       : await this.idempotency.once(id, fingerprints, async () =>
-          responseOf(await create(), caller !== null),
+          responseOf(path, await create(), caller !== null),
         );
     if (isReplayed) {
       this.idempotency.replays.add();
@@ -73,15 +72,16 @@ export class KeyedOperations {
  * @param isPrivate whether it depends on the caller
  */
 const responseOf = (
-  { created, row }: Creation<{ readonly id: number | string }>,
+  path: string,
+  { view, row }: Creation<{ readonly id: number | string }>,
   isPrivate: boolean,
 ): StoredResponse => ({
   status: 201,
   headers: {
     etag: entityTag(row),
     'cache-control': isPrivate ? 'private, no-cache' : 'no-cache',
-    location: created.location,
+    location: `${path}/${view.id}`,
     'content-type': 'application/json; charset=utf-8',
   },
-  body: stringify(created),
+  body: stringify({ data: view }),
 });

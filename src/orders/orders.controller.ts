@@ -1,13 +1,14 @@
 import { Controller, Get, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
 import { CurrentAccount, OwnerAccess } from '../auth/access/index.js';
 import type { Account } from '../auth/accounts/index.js';
-import { EntityTag, Tag } from '../common/responses/entity-tag.js';
-import { Created } from '../common/responses/created.js';
+import { tagged, TaggedReply } from '../common/responses/entity-tag.js';
+import { created } from '../common/responses/created.js';
 import { AnyContentType } from '../common/http/json-body.js';
 import { CarriesJsonText } from '../common/http/json-text.js';
 import type { QueryParameters } from '../common/http/query.js';
-import { ReturnsCreated, ReturnsData, ReturnsPage, Throws } from '../common/openapi/returns.js';
+import { ReturnsData, ReturnsPage, Throws } from '../common/openapi/returns.js';
 import { PageQuery } from '../common/openapi/queries.js';
 import type { Page } from '../common/pagination/page.js';
 import { PageRequest } from '../common/pagination/page-request.js';
@@ -38,7 +39,7 @@ export class OrdersController {
   @Post()
   @ApiOperation({ summary: 'Creates an order, once for each key' })
   @ApiBody({ schema: ANY_OBJECT, required: false })
-  @ReturnsCreated(OrderView)
+  @ReturnsData(OrderView)
   @Throws({ VALIDATION_ERROR: 'The body must be a JSON object' })
   @AnyContentType({ bodyLimit: PAYLOAD_LIMIT, maxItems: Infinity, keepBodyText: true })
   @CarriesJsonText()
@@ -46,9 +47,13 @@ export class OrdersController {
   async create(
     @Payload() payload: string,
     @CurrentAccount() account: Account | null,
-    @Tag() tag: EntityTag,
-  ): Promise<Created<OrderView>> {
-    return new Created(ORDERS_PATH, toOrderView(tag.of(await this.orders.create(payload, account))));
+    @TaggedReply() reply: FastifyReply,
+  ): Promise<{ data: OrderView }> {
+    return created(
+      reply,
+      ORDERS_PATH,
+      toOrderView(tagged(reply, await this.orders.create(payload, account))),
+    );
   }
 
   @Get(':id')
@@ -59,8 +64,8 @@ export class OrdersController {
   async read(
     @Id() id: number,
     @CurrentAccount() account: Account | null,
-    @Tag() tag: EntityTag,
+    @TaggedReply() reply: FastifyReply,
   ): Promise<{ data: OrderView }> {
-    return { data: toOrderView(tag.of(await this.orders.findOne(id, account))) };
+    return { data: toOrderView(tagged(reply, await this.orders.findOne(id, account))) };
   }
 }

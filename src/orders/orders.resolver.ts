@@ -10,7 +10,6 @@ import {
   connectionCost,
   type ConnectionOf,
 } from '../common/pagination/connection.js';
-import { Created } from '../common/responses/created.js';
 import { NO_ROW, toId } from '../common/validation/id.js';
 import { KeyedOperations } from '../idempotency/keyed-operations.service.js';
 import type { Order } from './order.entity.js';
@@ -89,7 +88,7 @@ export class OrdersResolver {
     const operation = { caller: account?.id ?? null, path: ORDERS_PATH, key, body: payload };
     const id = await this.operations.createOnce(operation, async () => {
       const row = await this.service.create(text, account);
-      return { row, created: new Created(ORDERS_PATH, toOrderView(row)) };
+      return { row, view: toOrderView(row) };
     });
     return toOrderView(await this.service.findOne(id, account));
   }

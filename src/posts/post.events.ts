@@ -1,10 +1,10 @@
 import { defineEvents } from '../events/index.js';
 import type { PostStatus } from './post.entity.js';
-import { POST_COLUMNS, PostView } from './post.view.js';
+import { POST_COLUMNS, POSTS_PATH, PostView } from './post.view.js';
 
 export const POST_EVENTS = defineEvents({
   resource: 'post',
-  collection: '/v1/posts',
+  collection: POSTS_PATH,
   changes: ['created', 'updated', 'published', 'unpublished', 'deleted'],
   view: PostView,
   columns: POST_COLUMNS,

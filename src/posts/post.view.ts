@@ -3,6 +3,8 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Int64Property, TimestampProperty } from '../common/openapi/properties.js';
 import { POST_STATUSES, type PostStatus } from './post.entity.js';
 
+export const POSTS_PATH = '/v1/posts';
+
 export const PostStatusEnum = Object.fromEntries(POST_STATUSES.map((status) => [status, status]));
 registerEnumType(PostStatusEnum, {
   name: 'PostStatus',

@@ -1,17 +1,16 @@
 import { Body, Controller, Delete, Get, HttpCode, HttpStatus, Patch, Post, Query, Req } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { WriteAccess } from '../auth/access/index.js';
-import { EntityTag, Tag } from '../common/responses/entity-tag.js';
+import { tagged, TaggedReply } from '../common/responses/entity-tag.js';
 import { Precondition } from '../common/responses/if-match.js';
 import type { ExpectedVersion } from '../common/ports/expected-version.js';
 import { WithoutDetails } from '../common/responses/without-details.js';
-import { Created } from '../common/responses/created.js';
+import { created } from '../common/responses/created.js';
 import { AnyContentType } from '../common/http/json-body.js';
 import type { QueryParameters } from '../common/http/query.js';
 import {
   ReturnsCursorPage,
-  ReturnsCreated,
   ReturnsData,
   ReturnsPageOrCursorPage,
   Throws,
@@ -22,7 +21,7 @@ import { Id } from '../common/validation/id.js';
 import { Idempotent } from '../idempotency/idempotent.js';
 import { CreatePostInput, UpdatePostInput } from './post.input.js';
 import { FilterQuery, listPosts, listPostsByCursor, SortQuery } from './post.query.js';
-import { type ListedPost, PostView, toPostView } from './post.view.js';
+import { type ListedPost, POSTS_PATH, PostView, toPostView } from './post.view.js';
 import { PostLists } from './post-lists.js';
 import { PostsService } from './posts.service.js';
 
@@ -65,9 +64,12 @@ export class PostsController {
   @AnyContentType()
   @Idempotent()
   @ApiOperation({ summary: 'Creates a post' })
-  @ReturnsCreated(PostView)
-  async create(@Body() input: CreatePostInput, @Tag() tag: EntityTag): Promise<Created<PostView>> {
-    return new Created('/v1/posts', toPostView(tag.of(await this.posts.create(input))));
+  @ReturnsData(PostView)
+  async create(
+    @Body() input: CreatePostInput,
+    @TaggedReply() reply: FastifyReply,
+  ): Promise<{ data: PostView }> {
+    return created(reply, POSTS_PATH, toPostView(tagged(reply, await this.posts.create(input))));
   }
 
   @Get(':id')
@@ -77,11 +79,11 @@ export class PostsController {
   async read(
     @Id() id: number,
     @Req() { method }: FastifyRequest,
-    @Tag() tag: EntityTag,
+    @TaggedReply() reply: FastifyReply,
   ): Promise<{ data: PostView }> {
     // Only a GET counts as a view.
     const post = await (method === 'GET' ? this.posts.read(id) : this.posts.findOne(id));
-    return { data: toPostView(tag.of(post)) };
+    return { data: toPostView(tagged(reply, post)) };
   }
 
   @Patch(':id')
@@ -92,10 +94,10 @@ export class PostsController {
   async update(
     @Id() id: number,
     @Body() input: UpdatePostInput,
-    @Tag() tag: EntityTag,
+    @TaggedReply() reply: FastifyReply,
     @Precondition() expected: ExpectedVersion | undefined,
   ): Promise<{ data: PostView }> {
-    return { data: toPostView(tag.of(await this.posts.update(id, input, expected))) };
+    return { data: toPostView(tagged(reply, await this.posts.update(id, input, expected))) };
   }
 
   @Delete(':id')

@@ -1,8 +1,8 @@
 import { Controller, Get, Query, Req } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { WriteAccess } from '../auth/access/index.js';
-import { EntityTag, Tag } from '../common/responses/entity-tag.js';
+import { tagged, TaggedReply } from '../common/responses/entity-tag.js';
 import type { QueryParameters } from '../common/http/query.js';
 import { ReturnsData, ReturnsPage, Throws } from '../common/openapi/returns.js';
 import { PageQuery } from '../common/openapi/queries.js';
@@ -45,10 +45,10 @@ export class UserPostsController {
     @Id() id: number,
     @Id('pid') postId: number,
     @Req() { method }: FastifyRequest,
-    @Tag() tag: EntityTag,
+    @TaggedReply() reply: FastifyReply,
   ): Promise<{ data: PostView }> {
     // Only a GET counts as a view.
     const post = await (method === 'GET' ? this.posts.read(postId, id) : this.posts.findOne(postId, id));
-    return { data: toPostView(tag.of(post)) };
+    return { data: toPostView(tagged(reply, post)) };
   }
 }

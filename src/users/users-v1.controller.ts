@@ -10,17 +10,16 @@ import {
   Post,
   Put,
   Query,
-  Res,
   UseInterceptors,
 } from '@nestjs/common';
 import { ApiExtraModels, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { WriteAccess } from '../auth/access/index.js';
-import { EntityTag, Tag } from '../common/responses/entity-tag.js';
+import { tagged, TaggedReply } from '../common/responses/entity-tag.js';
 import type { ExpectedVersion } from '../common/ports/expected-version.js';
 import { Precondition } from '../common/responses/if-match.js';
 import type { QueryParameters } from '../common/http/query.js';
-import { ResourceHeadersInterceptor } from '../common/responses/resource-headers.interceptor.js';
+import { PageInterceptor } from '../common/responses/page.interceptor.js';
 import { varyOn } from '../common/http/cache-headers.js';
 import { Returns, ReturnsSchema, Throws } from '../common/openapi/returns.js';
 import { PageQuery } from '../common/openapi/queries.js';
@@ -60,7 +59,7 @@ export class UsersV1Controller {
   @ApiOperation({ summary: 'Lists users' })
   @PageQuery(100)
   @ReturnsSchema('UserListV1', USER_LIST_V1)
-  @UseInterceptors(ResourceHeadersInterceptor)
+  @UseInterceptors(PageInterceptor)
   async list(@Query() query: QueryParameters): Promise<UserListV1> {
     const { data, meta } = await this.users.list(PageRequest.from(query, PAGE_DEFAULTS));
     return new UserListV1(data.map(toListItem), meta);
@@ -70,12 +69,8 @@ export class UsersV1Controller {
   @Idempotent()
   @ApiOperation({ summary: 'Creates a user' })
   @Returns(UserViewV1)
-  async create(
-    @Body() input: CreateUserInput,
-    @Res({ passthrough: true }) reply: FastifyReply,
-    @Tag() tag: EntityTag,
-  ): Promise<UserViewV1> {
-    const user = tag.of(await this.users.create(input));
+  async create(@Body() input: CreateUserInput, @TaggedReply() reply: FastifyReply): Promise<UserViewV1> {
+    const user = tagged(reply, await this.users.create(input));
     reply.header('location', `/v1/users/${user.id}`);
     return toViewV1(user);
   }
@@ -88,14 +83,13 @@ export class UsersV1Controller {
   async read(
     @Id() id: number,
     @Headers('accept') accept: string | undefined,
-    @Res({ passthrough: true }) reply: FastifyReply,
-    @Tag() tag: EntityTag,
+    @TaggedReply() reply: FastifyReply,
   ): Promise<UserViewV1 | string> {
     varyOn(reply, 'Accept');
     const user = await this.users.findOne(id);
-    if (accept !== 'application/xml') return toViewV1(tag.of(user));
+    if (accept !== 'application/xml') return toViewV1(tagged(reply, user));
     reply.header('content-type', 'application/xml');
-    return toXml(toViewV1(tag.of(user, XML_TAG)));
+    return toXml(toViewV1(tagged(reply, user, XML_TAG)));
   }
 
   @Put(':id')
@@ -105,10 +99,10 @@ export class UsersV1Controller {
   async replace(
     @Id() id: number,
     @Body() input: CreateUserInput,
-    @Tag() tag: EntityTag,
+    @TaggedReply() reply: FastifyReply,
     @Precondition(TAG_FORMATS) expected: ExpectedVersion | undefined,
   ): Promise<UserViewV1> {
-    return toViewV1(tag.of(await this.users.replace(id, input, expected)));
+    return toViewV1(tagged(reply, await this.users.replace(id, input, expected)));
   }
 
   @Patch(':id')
@@ -118,10 +112,10 @@ export class UsersV1Controller {
   async update(
     @Id() id: number,
     @Body() input: UpdateUserInput,
-    @Tag() tag: EntityTag,
+    @TaggedReply() reply: FastifyReply,
     @Precondition(TAG_FORMATS) expected: ExpectedVersion | undefined,
   ): Promise<UserViewV1> {
-    return toViewV1(tag.of(await this.users.update(id, input, expected)));
+    return toViewV1(tagged(reply, await this.users.update(id, input, expected)));
   }
 
   @Delete(':id')

@@ -1,12 +1,13 @@
 import { Body, Controller, Delete, Get, HttpCode, HttpStatus, Patch, Post, Put, Query } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
 import { WriteAccess } from '../auth/access/index.js';
-import { EntityTag, Tag } from '../common/responses/entity-tag.js';
+import { tagged, TaggedReply } from '../common/responses/entity-tag.js';
 import type { ExpectedVersion } from '../common/ports/expected-version.js';
 import { Precondition } from '../common/responses/if-match.js';
-import { Created } from '../common/responses/created.js';
+import { created } from '../common/responses/created.js';
 import type { QueryParameters } from '../common/http/query.js';
-import { ReturnsCreated, ReturnsData, ReturnsPage, Throws } from '../common/openapi/returns.js';
+import { ReturnsData, ReturnsPage, Throws } from '../common/openapi/returns.js';
 import { PageQuery } from '../common/openapi/queries.js';
 import type { Page } from '../common/pagination/page.js';
 import { PageRequest } from '../common/pagination/page-request.js';
@@ -35,17 +36,20 @@ export class UsersV2Controller {
   @Post()
   @Idempotent()
   @ApiOperation({ summary: 'Creates a user' })
-  @ReturnsCreated(UserView)
-  async create(@Body() input: CreateUserInput, @Tag() tag: EntityTag): Promise<Created<UserView>> {
-    return new Created('/v2/users', toUserView(tag.of(await this.users.create(input))));
+  @ReturnsData(UserView)
+  async create(
+    @Body() input: CreateUserInput,
+    @TaggedReply() reply: FastifyReply,
+  ): Promise<{ data: UserView }> {
+    return created(reply, '/v2/users', toUserView(tagged(reply, await this.users.create(input))));
   }
 
   @Get(':id')
   @ApiOperation({ summary: 'Reads a user' })
   @ReturnsData(UserView)
   @Throws({ NOT_FOUND: 'User not found' })
-  async read(@Id() id: number, @Tag() tag: EntityTag): Promise<{ data: UserView }> {
-    return { data: toUserView(tag.of(await this.users.findOne(id))) };
+  async read(@Id() id: number, @TaggedReply() reply: FastifyReply): Promise<{ data: UserView }> {
+    return { data: toUserView(tagged(reply, await this.users.findOne(id))) };
   }
 
   @Put(':id')
@@ -55,10 +59,10 @@ export class UsersV2Controller {
   async replace(
     @Id() id: number,
     @Body() input: CreateUserInput,
-    @Tag() tag: EntityTag,
+    @TaggedReply() reply: FastifyReply,
     @Precondition(TAG_FORMATS) expected: ExpectedVersion | undefined,
   ): Promise<{ data: UserView }> {
-    return { data: toUserView(tag.of(await this.users.replace(id, input, expected))) };
+    return { data: toUserView(tagged(reply, await this.users.replace(id, input, expected))) };
   }
 
   @Patch(':id')
@@ -68,10 +72,10 @@ export class UsersV2Controller {
   async update(
     @Id() id: number,
     @Body() input: UpdateUserInput,
-    @Tag() tag: EntityTag,
+    @TaggedReply() reply: FastifyReply,
     @Precondition(TAG_FORMATS) expected: ExpectedVersion | undefined,
   ): Promise<{ data: UserView }> {
-    return { data: toUserView(tag.of(await this.users.update(id, input, expected))) };
+    return { data: toUserView(tagged(reply, await this.users.update(id, input, expected))) };
   }
 
   @Delete(':id')

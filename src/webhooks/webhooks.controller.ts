@@ -1,19 +1,14 @@
-import { Body, Controller, Delete, Get, HttpCode, HttpStatus, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, HttpStatus, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
 import { StaffOnly } from '../auth/access/index.js';
 import { SmallBodies } from '../common/http/json-body.js';
 import type { QueryParameters } from '../common/http/query.js';
-import {
-  ReturnsCreated,
-  ReturnsCursorPage,
-  ReturnsData,
-  ReturnsPage,
-  Throws,
-} from '../common/openapi/returns.js';
+import { ReturnsCursorPage, ReturnsData, ReturnsPage, Throws } from '../common/openapi/returns.js';
 import { CursorQuery, LimitQuery, PageQuery } from '../common/openapi/queries.js';
 import { cursorRequest, PageRequest } from '../common/pagination/page-request.js';
 import type { CursorPage, Page } from '../common/pagination/page.js';
-import { Created } from '../common/responses/created.js';
+import { created } from '../common/responses/created.js';
 import { Id } from '../common/validation/id.js';
 import { CreateWebhookInput, UpdateWebhookInput } from './webhook.input.js';
 import {
@@ -44,10 +39,13 @@ export class WebhooksController {
 
   @Post()
   @ApiOperation({ summary: 'Creates a webhook, and shows its secret' })
-  @ReturnsCreated(WebhookWithSecretView)
+  @ReturnsData(WebhookWithSecretView)
   @Throws({ CONFLICT: TOO_MANY })
-  async create(@Body() input: CreateWebhookInput): Promise<Created<WebhookWithSecretView>> {
-    return new Created('/v1/webhooks', toWebhookWithSecretView(await this.webhooks.create(input)));
+  async create(
+    @Body() input: CreateWebhookInput,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<{ data: WebhookWithSecretView }> {
+    return created(reply, '/v1/webhooks', toWebhookWithSecretView(await this.webhooks.create(input)));
   }
 
   @Get(':id')

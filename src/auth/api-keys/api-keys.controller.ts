@@ -7,14 +7,16 @@ import {
   HttpStatus,
   Param,
   Post,
+  Res,
   VERSION_NEUTRAL,
 } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
 import { Client, type ClientInfo } from '../../common/http/client.js';
 import { SmallBodies } from '../../common/http/json-body.js';
 import { NoStore } from '../../common/http/route-config.js';
-import { ReturnsCreated, ReturnsList, Throws } from '../../common/openapi/returns.js';
-import { Created } from '../../common/responses/created.js';
+import { ReturnsData, ReturnsList, Throws } from '../../common/openapi/returns.js';
+import { created } from '../../common/responses/created.js';
 import { CurrentAccount, CurrentPrincipal, type Principal } from '../access/index.js';
 import { type Account, TOO_MANY_FAILURES } from '../accounts/index.js';
 import { ChecksPassword, NOT_RECENT } from '../logins/index.js';
@@ -39,16 +41,17 @@ export class ApiKeysController {
 
   @Post()
   @ApiOperation({ summary: 'Creates an API key, and shows it once' })
-  @ReturnsCreated(NewApiKeyView)
+  @ReturnsData(NewApiKeyView)
   @ChecksPassword()
   @Throws({ FORBIDDEN: NOT_RECENT, CONFLICT: TOO_MANY_KEYS, RATE_LIMITED: TOO_MANY_FAILURES })
   async create(
     @CurrentPrincipal() caller: Principal,
     @Body() input: CreateApiKeyInput,
     @Client() client: ClientInfo,
-  ): Promise<Created<NewApiKeyView>> {
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<{ data: NewApiKeyView }> {
     const { stored, key } = await this.keys.create(caller, input, client);
-    return new Created('/auth/api-keys', toNewApiKeyView(stored, key));
+    return created(reply, '/auth/api-keys', toNewApiKeyView(stored, key));
   }
 
   @Delete(':id')

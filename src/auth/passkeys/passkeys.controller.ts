@@ -7,9 +7,11 @@ import {
   HttpStatus,
   Param,
   Post,
+  Res,
   VERSION_NEUTRAL,
 } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
 import type {
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
@@ -17,8 +19,8 @@ import type {
 import { Client, type ClientInfo } from '../../common/http/client.js';
 import { SmallBodies } from '../../common/http/json-body.js';
 import { NoStore } from '../../common/http/route-config.js';
-import { ReturnsCreated, ReturnsList, ReturnsSchema, Throws } from '../../common/openapi/returns.js';
-import { Created } from '../../common/responses/created.js';
+import { ReturnsData, ReturnsList, ReturnsSchema, Throws } from '../../common/openapi/returns.js';
+import { created } from '../../common/responses/created.js';
 import { OptionalBody } from '../../common/validation/input.pipe.js';
 import { CurrentAccount, CurrentPrincipal, type Principal, Public } from '../access/index.js';
 import { type Account, LAST_WAY, TOO_MANY_FAILURES } from '../accounts/index.js';
@@ -67,13 +69,14 @@ export class PasskeysController {
 
   @Post()
   @ApiOperation({ summary: 'Registers a passkey' })
-  @ReturnsCreated(PasskeyView)
+  @ReturnsData(PasskeyView)
   @Throws({ INVALID_CODE: WRONG_RESPONSE, CONFLICT: TOO_MANY_PASSKEYS, SERVICE_UNAVAILABLE: NO_DOMAIN })
   async register(
     @CurrentPrincipal() caller: Principal,
     @Body() input: RegisterPasskeyInput,
-  ): Promise<Created<PasskeyView>> {
-    return new Created('/auth/passkeys', toPasskeyView(await this.passkeys.register(caller, input)));
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<{ data: PasskeyView }> {
+    return created(reply, '/auth/passkeys', toPasskeyView(await this.passkeys.register(caller, input)));
   }
 
   @Delete(':id')

@@ -8,6 +8,7 @@ import { Database } from '../../database/database.js';
 import { EventOutbox, EventRecordsModule } from '../../events/index.js';
 import { insertPosts, type NewPost, updatePosts } from '../../posts/post-batch.js';
 import { CreatePostInput } from '../../posts/post.input.js';
+import { POSTS_PATH } from '../../posts/post.view.js';
 import { FIRST_USER_ID } from '../../users/user.entity.js';
 import { auditCommand } from './audit-command.js';
 import { type Candidate, openPostSource } from './post-sources.js';
@@ -153,7 +154,7 @@ export function importPosts(name: string, { skip, update, dryRun, yes }: ImportO
   if (dryRun) return runCommand(() => new Import(undefined, skip, update).run(name));
   return runDatabaseCommand(
     (context) =>
-      auditCommand(context, 'import', () => new Import(context, skip, update).run(name), '/v1/posts'),
+      auditCommand(context, 'import', () => new Import(context, skip, update).run(name), POSTS_PATH),
     { modules: [EventRecordsModule, AuditLogModule], access: 'write', yes },
   );
 }

@@ -29,8 +29,9 @@ function forbidStoring(reply: FastifyReply): void {
 const isPrivate = (reply: FastifyReply): boolean =>
   /no-store|private/.test(String(reply.getHeader('cache-control') ?? ''));
 
-/** Removes the tag from an error response; it may have been set before the error. */
-export function removeTag(reply: FastifyReply): void {
+/** Removes `Location` and the tag from an error response; they may have been set before the error. */
+export function removeResourceHeaders(reply: FastifyReply): void {
+  reply.removeHeader('location');
   if (!reply.hasHeader('etag')) return;
   reply.removeHeader('etag');
   forbidStoring(reply);

@@ -2,7 +2,7 @@ import { applyDecorators, SetMetadata, type Type, UseInterceptors } from '@nestj
 import { ApiBody, ApiExtraModels, getSchemaPath } from '@nestjs/swagger';
 import type { ErrorCode } from '../errors/errors.js';
 import { MESSAGES } from '../errors/messages.js';
-import { ResourceHeadersInterceptor } from '../responses/resource-headers.interceptor.js';
+import { PageInterceptor } from '../responses/page.interceptor.js';
 import { PageMetaView } from './properties.js';
 
 type SchemaObject = Record<string, unknown>;
@@ -47,10 +47,6 @@ export interface OtherError {
 
 /** The response is `{data}`. */
 export const ReturnsData = (view: Type): MethodDecorator => returns([view], [dataOf(view)]);
-
-/** The response is `{data}` of a new resource: return a `Created`, whose `Location` is sent as well. */
-export const ReturnsCreated = (view: Type): MethodDecorator =>
-  applyDecorators(ReturnsData(view), UseInterceptors(ResourceHeadersInterceptor));
 
 /** The response is the view itself. @param types media types, if not only JSON */
 export const Returns = (view: Type, types?: readonly string[]): MethodDecorator =>
@@ -159,7 +155,7 @@ function returns(
 }
 
 const returnsPage = (models: readonly Type[], parts: readonly Part[]): MethodDecorator =>
-  applyDecorators(returns(models, parts, { hasLinks: true }), UseInterceptors(ResourceHeadersInterceptor));
+  applyDecorators(returns(models, parts, { hasLinks: true }), UseInterceptors(PageInterceptor));
 
 const ref = (view: Type): SchemaObject => ({ $ref: getSchemaPath(view) });
 

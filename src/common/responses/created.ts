@@ -1,16 +1,16 @@
-/** The `{data}` of a new resource; the response has its address as `Location`. */
-export class Created<T extends { readonly id: number | string }> {
-  readonly #collection: string;
+import type { FastifyReply } from 'fastify';
 
-  /** @param collection path of the resource's collection, such as `/v1/posts` */
-  constructor(
-    collection: string,
-    readonly data: T,
-  ) {
-    this.#collection = collection;
-  }
-
-  get location(): string {
-    return `${this.#collection}/${this.data.id}`;
-  }
+/**
+ * The response of a handler that has created a resource: sets its `Location`.
+ *
+ * @param collection path of the resource's collection, such as `/v1/posts`
+ * @returns the body, `{data}`
+ */
+export function created<View extends { readonly id: number | string }>(
+  reply: FastifyReply,
+  collection: string,
+  data: View,
+): { data: View } {
+  reply.header('location', `${collection}/${data.id}`);
+  return { data };
 }

@@ -1,10 +1,5 @@
-import {
-  createParamDecorator,
-  type ExecutionContext,
-  type ParamDecoratorEnhancer,
-  SetMetadata,
-} from '@nestjs/common';
-import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
+import { Res, SetMetadata } from '@nestjs/common';
+import type { FastifyReply, onSendHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { allowStoring } from '../http/cache-headers.js';
 import type { Versioned } from '../ports/expected-version.js';
@@ -43,9 +38,9 @@ function isNoneMatch(header: string, tag: string): boolean {
   return tags !== '*' && !tags?.some((each) => each.replace(/^W\//, '') === tag);
 }
 
-/** For `createParamDecorator`: sets metadata of the handler whose parameter is decorated, for the reference. */
+/** For decorators of parameters: sets metadata of the handler whose parameter is decorated, for the reference. */
 export const marksHandler =
-  (key: symbol): ParamDecoratorEnhancer =>
+  (key: symbol): ParameterDecorator =>
   (target, name) => {
     SetMetadata(key, true)(target, name!, Object.getOwnPropertyDescriptor(target, name!)!);
   };
@@ -57,35 +52,28 @@ declare module 'fastify' {
   }
 }
 
-/** Sets the `ETag` of a row on the response. */
-export class EntityTag {
-  constructor(
-    private readonly request: FastifyRequest,
-    private readonly reply: FastifyReply,
-  ) {}
-
-  /**
-   * If the `If-None-Match` of a `GET` or `HEAD` has the tag, the response becomes a 304.
-   *
-   * @param row the row that the response shows, as it was read or written
-   * @param format as in `entityTag`
-   * @returns the row
-   */
-  of<T extends Versioned>(row: T, format?: string): T {
-    const { request, reply } = this;
-    const tag = entityTag(row, format);
-    reply.header('etag', tag);
-    allowStoring(reply);
-    const { 'if-none-match': header } = request.headers;
-    if (header !== undefined && READS.has(request.method) && !isNoneMatch(header, tag)) {
-      request.isNotModified = true;
-      // The body is not sent, so it is not computed. A later error still takes precedence.
-      if (request.method === 'GET') {
-        reply.serializer((payload) => (reply.statusCode === 200 ? '' : JSON.stringify(payload)));
-      }
+/**
+ * Sets the `ETag` of a row on the response. If the `If-None-Match` of a `GET` or `HEAD` has the tag, the response
+ * becomes a 304.
+ *
+ * @param row the row that the response shows, as it was read or written
+ * @param format as in `entityTag`
+ * @returns the row
+ */
+export function tagged<T extends Versioned>(reply: FastifyReply, row: T, format?: string): T {
+  const { request } = reply;
+  const tag = entityTag(row, format);
+  reply.header('etag', tag);
+  allowStoring(reply);
+  const { 'if-none-match': header } = request.headers;
+  if (header !== undefined && READS.has(request.method) && !isNoneMatch(header, tag)) {
+    request.isNotModified = true;
+    // The body is not sent, so it is not computed. A later error still takes precedence.
+    if (request.method === 'GET') {
+      reply.serializer((payload) => (reply.statusCode === 200 ? '' : JSON.stringify(payload)));
     }
-    return row;
   }
+  return row;
 }
 
 const READS = new Set(['GET', 'HEAD']);
@@ -93,14 +81,11 @@ const READS = new Set(['GET', 'HEAD']);
 /** Metadata key: the response of the handler has an `ETag`. */
 export const HAS_TAG = Symbol('has tag');
 
-/** The {@link EntityTag} of the response, for a handler to fill in. */
-export const Tag = createParamDecorator(
-  (_: unknown, context: ExecutionContext) => {
-    const http = context.switchToHttp();
-    return new EntityTag(http.getRequest(), http.getResponse());
-  },
-  [marksHandler(HAS_TAG)],
-);
+/** `@Res({ passthrough: true })` for a handler that calls {@link tagged}, whose header it adds to the reference. */
+export const TaggedReply = (): ParameterDecorator => (target, name, index) => {
+  Res({ passthrough: true })(target, name, index);
+  marksHandler(HAS_TAG)(target, name, index);
+};
 
 /** Sends 304 without a body if the client has the representation (RFC 9110, section 15.4.5). */
 export const entityTags = fastifyPlugin(

@@ -1,7 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Config } from '../../config/config.js';
-import { removeTag, varyOn } from '../http/cache-headers.js';
+import { removeResourceHeaders, varyOn } from '../http/cache-headers.js';
 import { type AppError, toEnvelope } from '../errors/errors.js';
 import { PROBLEM_TYPE, toProblem, wantsProblem } from '../errors/problem.js';
 import { currentRequest } from '../http/request-context.js';
@@ -49,7 +49,7 @@ export class ErrorFilter implements ExceptionFilter {
       this.log(error, reply.request.id);
     // Closing at once would disconnect a client that is still sending, before it reads the error.
     if (error.code === 'PAYLOAD_TOO_LARGE') reply.removeHeader('connection');
-    removeTag(reply);
+    removeResourceHeaders(reply);
     for (const [name, value] of Object.entries(error.defaultHeaders)) {
       if (!reply.hasHeader(name)) reply.header(name, value);
     }

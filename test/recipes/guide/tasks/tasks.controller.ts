@@ -1,12 +1,13 @@
-import { Body, Controller, Get, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
 import { WriteAccess } from '../../../../src/auth/access/index.js';
 import type { QueryParameters } from '../../../../src/common/http/query.js';
 import { PageQuery } from '../../../../src/common/openapi/queries.js';
-import { ReturnsCreated, ReturnsData, ReturnsPage, Throws } from '../../../../src/common/openapi/returns.js';
+import { ReturnsData, ReturnsPage, Throws } from '../../../../src/common/openapi/returns.js';
 import type { Page } from '../../../../src/common/pagination/page.js';
 import { PageRequest } from '../../../../src/common/pagination/page-request.js';
-import { Created } from '../../../../src/common/responses/created.js';
+import { created } from '../../../../src/common/responses/created.js';
 import { Id } from '../../../../src/common/validation/id.js';
 import { CreateTaskInput, UpdateTaskInput } from './task.input.js';
 import { taskList, TaskListQuery } from './task.query.js';
@@ -30,9 +31,12 @@ export class TasksController {
 
   @Post()
   @ApiOperation({ summary: 'Creates a task' })
-  @ReturnsCreated(TaskView)
-  async create(@Body() input: CreateTaskInput): Promise<Created<TaskView>> {
-    return new Created('/v1/tasks', toTaskView(await this.tasks.create(input)));
+  @ReturnsData(TaskView)
+  async create(
+    @Body() input: CreateTaskInput,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<{ data: TaskView }> {
+    return created(reply, '/v1/tasks', toTaskView(await this.tasks.create(input)));
   }
 
   @Patch(':id')
