@@ -17,6 +17,8 @@ import { ViewCounter } from './view-counter.js';
 /** Any version, or that of the precondition. */
 const AS_EXPECTED = 'version = coalesce(CAST(:version AS bigint), version)';
 
+const FIND = `SELECT ${POST_ROW} FROM posts WHERE id = :id`;
+
 const INSERT = `
   INSERT INTO posts (${INSERTED_COLUMNS.join(', ')}) VALUES (${INSERTED_COLUMNS.map((name) => `:${name}`).join(', ')})
   RETURNING ${POST_ROW}`;
@@ -43,9 +45,7 @@ export class PostsService {
   /** @param authorId the required author @throws AppError `NOT_FOUND` */
   async findOne(id: number, authorId?: number): Promise<PostRow> {
     if (id === NO_ROW) throw postNotFound();
-    const post = await this.queries.onReplica(() =>
-      this.queries.one<PostRow>(`SELECT ${POST_ROW} FROM posts WHERE id = :id`, { id }),
-    );
+    const post = await this.queries.onReplica(() => this.queries.one<PostRow>(FIND, { id }));
     if (!post || (authorId !== undefined && post.author_id !== authorId)) throw postNotFound();
     return post;
   }

@@ -23,7 +23,7 @@ export function onResponseEnd(
     if (ofSocket.delete(end)) callback();
   };
   ofSocket.add(end);
-  raw.once('close', end);
+  raw.on('close', end);
 }
 
 /** One listener for all responses of a connection. */
