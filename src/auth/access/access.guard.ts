@@ -114,5 +114,9 @@ const isWrite = (context: ExecutionContext): boolean =>
     ? infoOf(context).operation.operation === OperationTypeNode.MUTATION
     : !isSafe(requestOf(context));
 
-const infoOf = (context: ExecutionContext): GraphQLResolveInfo =>
-  GqlExecutionContext.create(context).getInfo();
+/** The fourth argument of a field. A context of GraphQL, which resolvers of references and types need, is slow to create. */
+function infoOf(context: ExecutionContext): GraphQLResolveInfo {
+  const info = context.getArgByIndex<Partial<GraphQLResolveInfo> | undefined>(3);
+  if (info?.fieldName !== undefined) return info as GraphQLResolveInfo;
+  return GqlExecutionContext.create(context).getInfo();
+}

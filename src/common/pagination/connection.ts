@@ -168,13 +168,18 @@ class ConnectionPage<Row, Node> implements ConnectionOf<Node> {
   }
 
   get pageInfo(): PageInfo {
+    const { rows, keyset } = this;
     const { hasNextPage, hasPreviousPage } = this.details;
-    const [first, last] = [this.rows[0], this.rows.at(-1)];
+    const cursorOf = (row: Row | undefined) => (row === undefined ? null : encodePosition(keyset, row));
     return {
       hasNextPage,
       hasPreviousPage,
-      startCursor: first === undefined ? null : encodePosition(this.keyset, first),
-      endCursor: last === undefined ? null : encodePosition(this.keyset, last),
+      get startCursor() {
+        return cursorOf(rows[0]);
+      },
+      get endCursor() {
+        return cursorOf(rows.at(-1));
+      },
     };
   }
 

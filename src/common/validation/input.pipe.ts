@@ -10,6 +10,7 @@ import {
   type ValidationPipeOptions,
 } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
+import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage } from 'class-validator';
 import { AppError, type FieldError } from '../errors/errors.js';
 import { requestOf } from '../http/request-of.js';
@@ -46,8 +47,10 @@ export class InputPipe extends ValidationPipe {
     const { type, metatype, data } = metadata;
     if (type === 'query') return super.transform(withSingleValues(value, metadata), metadata);
     if (type !== 'body' || !metatype || !this.toValidate(metadata)) return super.transform(value, metadata);
-    if (data !== undefined || fieldsOf(metatype).size === 0)
-      return this.keepingAll.transform(value, metadata);
+    const hasRules = fieldsOf(metatype).size > 0;
+    // Validating arguments of GraphQL without rules would take as long as reading them.
+    if (!hasRules && data === undefined && isObject(value)) return plainToInstance(metatype, value);
+    if (!hasRules || data !== undefined) return this.keepingAll.transform(value, metadata);
     if (isObject(value)) {
       const body = convertible(value, fieldsOf(metatype));
       const provider = furtherRulesOf(metatype);
