@@ -98,6 +98,14 @@ class CreateCatDto {
   toys?: ToyDto[];
 }
 
+/** Without rules. */
+class WeighingDto {
+  @Type(() => Date)
+  at!: Date;
+
+  grams = 0;
+}
+
 class UpdateCatDto extends PartialType(CreateCatDto) {}
 
 class ListCatsQuery {
@@ -134,6 +142,12 @@ class CatsController {
   @Post()
   create(@Body() cat: CreateCatDto): object {
     return { cat, isInstance: cat instanceof CreateCatDto, toy: cat.toys?.[0] instanceof ToyDto };
+  }
+
+  @Post('weighings')
+  weigh(@Body() weighing: WeighingDto): object {
+    const { at } = weighing;
+    return { weighing, isInstance: weighing instanceof WeighingDto, isDate: at instanceof Date };
   }
 
   @Patch()
@@ -260,6 +274,17 @@ describe.each(STORES)('input as in the Nest documentation, on %s', (store) => {
 
     expect(reply).toBeError('VALIDATION_ERROR', [field]);
     expect(reply.body.error.message).toContain(message);
+  });
+
+  it('creates instances of a class without rules, converts values, and drops nothing', async () => {
+    const at = '2026-01-02T03:04:05.000Z';
+    const { body } = await api.post('/v1/cats/weighings', { at, place: { name: 'Shop' } });
+
+    expect(body).toEqual({
+      weighing: { at, grams: 0, place: { name: 'Shop' } },
+      isInstance: true,
+      isDate: true,
+    });
   });
 
   it('picks the declared fields from a body with thousands of others', async () => {
