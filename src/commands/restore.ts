@@ -14,6 +14,7 @@ service starts. See docs/operations.md.`;
 const { values, positionals } = parseCommandLine(USAGE, { options: YES, allowPositionals: true });
 
 // Loaded after the flags are parsed, so that `--help` is fast.
+const { restoreEntry } = await import('../audit/restore-entry.js');
 const { finishRestore } = await import('../database/after-restore.js');
 const { isEmbedded } = await import('../database/data-source.js');
 const { restoreDatabase } = await import('../database/sqlite/restore.js');
@@ -25,14 +26,15 @@ await runCommand(async (config) => {
   const { store } = config;
   if (positionals.length !== (isEmbedded(store) ? 1 : 0)) throw new UsageError(USAGE);
   await nameTarget(store, values.yes);
+  const statements = [restoreEntry(operator(), new Date().toISOString())];
   if (!isEmbedded(store)) {
-    await finishRestore(config, operator());
+    await finishRestore(config, statements);
     console.log('The restored database is ready for the service');
     return 0;
   }
   const [file = ''] = positionals;
   let progress: Progress | undefined;
-  const kept = await restoreDatabase(store, file, operator(), (done, total) => {
+  const kept = await restoreDatabase(store, file, statements, (done, total) => {
     progress ??= new Progress('pages', total);
     progress.show(done);
   });

@@ -53,6 +53,7 @@ class Import {
   /** How many files have a member in their front matter that posts do not have. */
   private readonly unknown = new Map<string, number>();
   private readonly rejections = new Rejections();
+  private readonly clock: Clock;
 
   /** @param context is absent if nothing is written */
   constructor(
@@ -61,6 +62,7 @@ class Import {
     private readonly update: boolean,
   ) {
     this.done = skip;
+    this.clock = context?.get(Clock) ?? new Clock();
   }
 
   async run(name: string): Promise<number> {
@@ -92,7 +94,7 @@ class Import {
       const { kind } = fields as { kind?: unknown };
       if (kind === 'user' || kind === 'order') throw new AppError('VALIDATION_ERROR', NOT_A_POST);
       const input = await checkInput(CreatePostInput, fields as object);
-      const createdAt = this.context?.get(Clock).now() ?? new Date();
+      const createdAt = this.clock.now();
       this.batch.push(Object.assign(input, { authorId: FIRST_USER_ID, createdAt, source }));
       for (const member of unknown) this.unknown.set(member, (this.unknown.get(member) ?? 0) + 1);
       this.characters += input.title.length + input.content.length;

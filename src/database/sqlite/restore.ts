@@ -2,7 +2,7 @@ import { closeSync, existsSync, linkSync, openSync, readSync, renameSync, rmSync
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { SqliteStore } from '../../config/config.js';
-import { afterRestore } from '../after-restore.js';
+import type { RestoreStatement } from '../after-restore.js';
 import { DatabaseError } from '../failures.js';
 import { compareChecksum } from './checksum.js';
 import { databaseFile } from './data-source.js';
@@ -19,14 +19,14 @@ const SUFFIXES = ['-wal', '-shm', '-journal'];
  * Replaces the embedded database by a verified backup. If it is killed at any moment, either the old
  * database or the new one is there.
  *
- * @param operator who restores it, for the audit log
+ * @param statements run on the new database before it replaces the old one
  * @returns the file with the former database, if there was one
  * @throws DatabaseError when the folder is in use, or the backup is invalid
  */
 export async function restoreDatabase(
   store: SqliteStore,
   backup: string,
-  operator: string,
+  statements: readonly RestoreStatement[],
   onProgress: OnProgress,
 ): Promise<string | undefined> {
   if (!existsSync(backup)) throw new DatabaseError(`There is no file ${backup}`);
@@ -38,7 +38,7 @@ export async function restoreDatabase(
     createPrivate(draft);
     await compareChecksum(backup);
     await copyDatabase(backup, draft, onProgress, { readonly: true });
-    verifyDatabase(draft, { prepare: (database) => runAfterRestore(database, operator) });
+    verifyDatabase(draft, { prepare: (database) => runAll(database, statements) });
     return replace(store, draft);
   } finally {
     rmSync(draft, { force: true });
@@ -46,9 +46,9 @@ export async function restoreDatabase(
   }
 }
 
-function runAfterRestore(database: Database.Database, operator: string): void {
+function runAll(database: Database.Database, statements: readonly RestoreStatement[]): void {
   database.transaction(() => {
-    for (const { table, sql } of afterRestore(operator)) {
+    for (const { table, sql } of statements) {
       const exists = database.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').get(table);
       if (exists) database.exec(sql);
     }
