@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** What happens when a connection closes, for each response that has not been sent. */
-const callbacks = new WeakMap<Socket, Set<() => void>>();
+const callbacks = new WeakMap<Socket, (() => void)[]>();
 
 /**
  * Calls back once the response has been sent, or its connection is closed; at once if that has happened. The `close`
@@ -20,20 +20,23 @@ export function onResponseEnd(
   }
   const ofSocket = callbacksOf(socket);
   const end = () => {
-    if (ofSocket.delete(end)) callback();
+    const place = ofSocket.indexOf(end);
+    if (place === -1) return;
+    ofSocket.splice(place, 1);
+    callback();
   };
-  ofSocket.add(end);
+  ofSocket.push(end);
   raw.on('close', end);
 }
 
 /** One listener for all responses of a connection. */
-function callbacksOf(socket: Socket): Set<() => void> {
+function callbacksOf(socket: Socket): (() => void)[] {
   let known = callbacks.get(socket);
   if (!known) {
-    const created = new Set<() => void>();
+    const created: (() => void)[] = [];
     callbacks.set(socket, (known = created));
     socket.once('close', () => {
-      for (const end of created) end();
+      for (const end of [...created]) end();
     });
   }
   return known;

@@ -70,7 +70,7 @@ export function createFastifyAdapter({ trustedProxies }: Config): FastifyAdapter
  * Taken literally, both are unknown paths or invalid ids.
  */
 function routableUrl(url: string): string {
-  const target = /^(?:\/|https?:\/\/)/i.test(url) ? url : `/${url}`;
+  const target = url.startsWith('/') || /^https?:\/\//i.test(url) ? url : `/${url}`;
   if (!target.includes('%')) return target;
   const end = target.search(/[?#]/);
   const path = end === -1 ? target : target.slice(0, end);
