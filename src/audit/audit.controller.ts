@@ -1,10 +1,11 @@
-import { Controller, Get, Query } from '@nestjs/common';
+import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
 import { StaffOnly } from '../auth/access/index.js';
 import { firstValue, type QueryParameters } from '../common/http/query.js';
 import { ReturnsCursorPage, Throws } from '../common/openapi/returns.js';
+import { paged, type Paged } from '../common/responses/paged.js';
 import { CursorQuery, LimitQuery, QueryParameter } from '../common/openapi/queries.js';
-import type { CursorPage } from '../common/pagination/page.js';
 import { cursorRequest } from '../common/pagination/page-request.js';
 import { NO_ROW, toId } from '../common/validation/id.js';
 import { isStorable } from '../common/validation/text.js';
@@ -31,8 +32,12 @@ export class AuditController {
   })
   @ReturnsCursorPage(AuditEntryView)
   @Throws('INVALID_CURSOR')
-  async list(@Query() query: QueryParameters): Promise<CursorPage<AuditEntryView>> {
-    return (await this.log.list(auditQuery(query))).map(toAuditEntryView);
+  async list(
+    @Query() query: QueryParameters,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Paged<AuditEntryView>> {
+    const page = await this.log.list(auditQuery(query));
+    return paged(reply, page.map(toAuditEntryView));
   }
 }
 

@@ -1,14 +1,14 @@
-import { Controller, Get, Header, Headers, Query, Req, type StreamableFile } from '@nestjs/common';
+import { Controller, Get, Header, Headers, Query, Res, Req, type StreamableFile } from '@nestjs/common';
 import { ApiHeader, ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentAccount, OptionalAccess } from '../auth/access/index.js';
 import type { Account } from '../auth/accounts/index.js';
 import { CarriesJsonText } from '../common/http/json-text.js';
 import type { QueryParameters } from '../common/http/query.js';
 import { EventStream, NoStore } from '../common/http/route-config.js';
 import { ReturnsCursorPage, ReturnsStream, Throws } from '../common/openapi/returns.js';
+import { paged, type Paged } from '../common/responses/paged.js';
 import { CursorQuery, LimitQuery, QueryParameter } from '../common/openapi/queries.js';
-import type { CursorPage } from '../common/pagination/page.js';
 import { EventFeed } from './event-feed.js';
 import { EventQuery } from './event-query.js';
 import { EventStreams } from './event-streams.js';
@@ -54,11 +54,12 @@ export class EventsController {
   @ReturnsCursorPage(EventView)
   @Throws('INVALID_CURSOR', 'EVENTS_EXPIRED')
   @CarriesJsonText()
-  list(
+  async list(
     @Query() query: QueryParameters,
     @CurrentAccount() account: Account | null,
-  ): Promise<CursorPage<EventView>> {
-    return this.feed.read(this.events.page(query, account));
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Paged<EventView>> {
+    return paged(reply, await this.feed.read(this.events.page(query, account)));
   }
 
   @Get('stream')

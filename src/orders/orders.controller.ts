@@ -1,16 +1,16 @@
-import { Controller, Get, Post, Query } from '@nestjs/common';
+import { Controller, Get, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentAccount, OwnerAccess } from '../auth/access/index.js';
 import type { Account } from '../auth/accounts/index.js';
 import { tagged, TaggedReply } from '../common/responses/entity-tag.js';
+import { paged, type Paged } from '../common/responses/paged.js';
 import { created } from '../common/responses/created.js';
 import { AnyContentType } from '../common/http/json-body.js';
 import { CarriesJsonText } from '../common/http/json-text.js';
 import type { QueryParameters } from '../common/http/query.js';
 import { ReturnsData, ReturnsPage, Throws } from '../common/openapi/returns.js';
 import { PageQuery } from '../common/openapi/queries.js';
-import type { Page } from '../common/pagination/page.js';
 import { PageRequest } from '../common/pagination/page-request.js';
 import { Id } from '../common/validation/id.js';
 import { Idempotent } from '../idempotency/idempotent.js';
@@ -32,8 +32,10 @@ export class OrdersController {
   async list(
     @Query() query: QueryParameters,
     @CurrentAccount() account: Account | null,
-  ): Promise<Page<OrderView>> {
-    return (await this.orders.list(PageRequest.from(query), account)).map(toOrderView);
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Paged<OrderView>> {
+    const page = await this.orders.list(PageRequest.from(query), account);
+    return paged(reply, page.map(toOrderView));
   }
 
   @Post()

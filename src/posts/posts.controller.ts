@@ -1,8 +1,21 @@
-import { Body, Controller, Delete, Get, HttpCode, HttpStatus, Patch, Post, Query, Req } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  HttpStatus,
+  Patch,
+  Post,
+  Query,
+  Res,
+  Req,
+} from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { WriteAccess } from '../auth/access/index.js';
 import { tagged, TaggedReply } from '../common/responses/entity-tag.js';
+import { paged, type Paged } from '../common/responses/paged.js';
 import { Precondition } from '../common/responses/if-match.js';
 import type { ExpectedVersion } from '../common/ports/expected-version.js';
 import { WithoutDetails } from '../common/responses/without-details.js';
@@ -16,7 +29,6 @@ import {
   Throws,
 } from '../common/openapi/returns.js';
 import { CursorQuery, LimitQuery, PageQuery } from '../common/openapi/queries.js';
-import type { CursorPage, Page } from '../common/pagination/page.js';
 import { Id } from '../common/validation/id.js';
 import { Idempotent } from '../idempotency/idempotent.js';
 import { CreatePostInput, UpdatePostInput } from './post.input.js';
@@ -43,10 +55,15 @@ export class PostsController {
   @CursorQuery()
   @ReturnsPageOrCursorPage(PostView)
   @Throws('INVALID_CURSOR')
-  list(@Query() query: QueryParameters): Promise<Page<ListedPost> | CursorPage<ListedPost>> {
-    return 'cursor' in query
-      ? this.lists.listByCursor(listPostsByCursor(query))
-      : this.lists.list(listPosts(query));
+  async list(
+    @Query() query: QueryParameters,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Paged<ListedPost>> {
+    const page =
+      'cursor' in query
+        ? await this.lists.listByCursor(listPostsByCursor(query))
+        : await this.lists.list(listPosts(query));
+    return paged(reply, page);
   }
 
   @Get('cursor')
@@ -56,8 +73,11 @@ export class PostsController {
   @FilterQuery()
   @ReturnsCursorPage(PostView)
   @Throws('INVALID_CURSOR')
-  async listByCursor(@Query() query: QueryParameters): Promise<CursorPage<ListedPost>> {
-    return this.lists.listByCursor(listPostsByCursor(query));
+  async listByCursor(
+    @Query() query: QueryParameters,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Paged<ListedPost>> {
+    return paged(reply, await this.lists.listByCursor(listPostsByCursor(query)));
   }
 
   @Post()

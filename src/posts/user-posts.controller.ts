@@ -1,12 +1,12 @@
-import { Controller, Get, Query, Req } from '@nestjs/common';
+import { Controller, Get, Query, Res, Req } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { WriteAccess } from '../auth/access/index.js';
 import { tagged, TaggedReply } from '../common/responses/entity-tag.js';
+import { paged, type Paged } from '../common/responses/paged.js';
 import type { QueryParameters } from '../common/http/query.js';
 import { ReturnsData, ReturnsPage, Throws } from '../common/openapi/returns.js';
 import { PageQuery } from '../common/openapi/queries.js';
-import type { Page } from '../common/pagination/page.js';
 import { Id } from '../common/validation/id.js';
 import { UsersService } from '../users/users.service.js';
 import { FilterQuery, listPosts, SortQuery } from './post.query.js';
@@ -32,9 +32,13 @@ export class UserPostsController {
   @SortQuery()
   @ReturnsPage(PostView)
   @Throws({ NOT_FOUND: 'User not found' })
-  async list(@Id() id: number, @Query() query: QueryParameters): Promise<Page<ListedPost>> {
+  async list(
+    @Id() id: number,
+    @Query() query: QueryParameters,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Paged<ListedPost>> {
     const author = await this.users.findOne(id);
-    return this.lists.list(listPosts(query, author.id));
+    return paged(reply, await this.lists.list(listPosts(query, author.id)));
   }
 
   @Get(':pid')

@@ -10,7 +10,7 @@ import {
   Post,
   Put,
   Query,
-  UseInterceptors,
+  Res,
 } from '@nestjs/common';
 import { ApiExtraModels, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
@@ -19,11 +19,10 @@ import { tagged, TaggedReply } from '../common/responses/entity-tag.js';
 import type { ExpectedVersion } from '../common/ports/expected-version.js';
 import { Precondition } from '../common/responses/if-match.js';
 import type { QueryParameters } from '../common/http/query.js';
-import { PageInterceptor } from '../common/responses/page.interceptor.js';
+import { paged } from '../common/responses/paged.js';
 import { varyOn } from '../common/http/cache-headers.js';
 import { Returns, ReturnsSchema, Throws } from '../common/openapi/returns.js';
 import { PageQuery } from '../common/openapi/queries.js';
-import { Page } from '../common/pagination/page.js';
 import { PageRequest } from '../common/pagination/page-request.js';
 import { Id } from '../common/validation/id.js';
 import { Idempotent } from '../idempotency/idempotent.js';
@@ -35,12 +34,6 @@ import { HAS_POSTS, IS_AUTHOR, UsersService } from './users.service.js';
 const PAGE_DEFAULTS = { limit: 100, maxLimit: 100 };
 
 /** A page of users without `meta`; the header `Link` leads to the other pages. */
-class UserListV1 extends Page<UserListItem> {
-  override toJSON(): { users: readonly UserListItem[] } {
-    return { users: this.data };
-  }
-}
-
 const USER_LIST_V1 = {
   type: 'object',
   properties: { users: { type: 'array', items: { $ref: getSchemaPath(UserListItem) } } },
@@ -59,10 +52,13 @@ export class UsersV1Controller {
   @ApiOperation({ summary: 'Lists users' })
   @PageQuery(100)
   @ReturnsSchema('UserListV1', USER_LIST_V1)
-  @UseInterceptors(PageInterceptor)
-  async list(@Query() query: QueryParameters): Promise<UserListV1> {
-    const { data, meta } = await this.users.list(PageRequest.from(query, PAGE_DEFAULTS));
-    return new UserListV1(data.map(toListItem), meta);
+  async list(
+    @Query() query: QueryParameters,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<{ users: readonly UserListItem[] }> {
+    const page = await this.users.list(PageRequest.from(query, PAGE_DEFAULTS));
+    paged(reply, page);
+    return { users: page.data.map(toListItem) };
   }
 
   @Post()

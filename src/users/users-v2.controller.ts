@@ -1,15 +1,27 @@
-import { Body, Controller, Delete, Get, HttpCode, HttpStatus, Patch, Post, Put, Query } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  HttpStatus,
+  Patch,
+  Post,
+  Put,
+  Query,
+  Res,
+} from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { WriteAccess } from '../auth/access/index.js';
 import { tagged, TaggedReply } from '../common/responses/entity-tag.js';
+import { paged, type Paged } from '../common/responses/paged.js';
 import type { ExpectedVersion } from '../common/ports/expected-version.js';
 import { Precondition } from '../common/responses/if-match.js';
 import { created } from '../common/responses/created.js';
 import type { QueryParameters } from '../common/http/query.js';
 import { ReturnsData, ReturnsPage, Throws } from '../common/openapi/returns.js';
 import { PageQuery } from '../common/openapi/queries.js';
-import type { Page } from '../common/pagination/page.js';
 import { PageRequest } from '../common/pagination/page-request.js';
 import { Id } from '../common/validation/id.js';
 import { Idempotent } from '../idempotency/idempotent.js';
@@ -28,9 +40,12 @@ export class UsersV2Controller {
   @ApiOperation({ summary: 'Lists users' })
   @PageQuery()
   @ReturnsPage(UserListItem)
-  async list(@Query() query: QueryParameters): Promise<Page<UserListItem>> {
+  async list(
+    @Query() query: QueryParameters,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Paged<UserListItem>> {
     const page = await this.users.list(PageRequest.from(query));
-    return page.map(toListItem);
+    return paged(reply, page.map(toListItem));
   }
 
   @Post()

@@ -5,9 +5,9 @@ import { StaffOnly } from '../auth/access/index.js';
 import { SmallBodies } from '../common/http/json-body.js';
 import type { QueryParameters } from '../common/http/query.js';
 import { ReturnsCursorPage, ReturnsData, ReturnsPage, Throws } from '../common/openapi/returns.js';
+import { paged, type Paged } from '../common/responses/paged.js';
 import { CursorQuery, LimitQuery, PageQuery } from '../common/openapi/queries.js';
 import { cursorRequest, PageRequest } from '../common/pagination/page-request.js';
-import type { CursorPage, Page } from '../common/pagination/page.js';
 import { created } from '../common/responses/created.js';
 import { Id } from '../common/validation/id.js';
 import { CreateWebhookInput, UpdateWebhookInput } from './webhook.input.js';
@@ -33,8 +33,12 @@ export class WebhooksController {
   @ApiOperation({ summary: 'Lists webhooks' })
   @PageQuery()
   @ReturnsPage(WebhookView)
-  async list(@Query() query: QueryParameters): Promise<Page<WebhookView>> {
-    return (await this.webhooks.list(PageRequest.from(query))).map(toWebhookView);
+  async list(
+    @Query() query: QueryParameters,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Paged<WebhookView>> {
+    const page = await this.webhooks.list(PageRequest.from(query));
+    return paged(reply, page.map(toWebhookView));
   }
 
   @Post()
@@ -99,8 +103,10 @@ export class WebhooksController {
   async listDeliveries(
     @Id() id: number,
     @Query() query: QueryParameters,
-  ): Promise<CursorPage<WebhookDeliveryView>> {
-    return (await this.webhooks.listDeliveries(id, cursorRequest(query))).map(toDeliveryView);
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Paged<WebhookDeliveryView>> {
+    const page = await this.webhooks.listDeliveries(id, cursorRequest(query));
+    return paged(reply, page.map(toDeliveryView));
   }
 
   @Post(':id/deliveries/:delivery/redeliver')

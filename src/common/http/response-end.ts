@@ -36,7 +36,8 @@ function callbacksOf(socket: Socket): (() => void)[] {
     const created: (() => void)[] = [];
     callbacks.set(socket, (known = created));
     socket.once('close', () => {
-      for (const end of [...created]) end();
+      // Each removes itself.
+      while (created.length > 0) created[0]!();
     });
   }
   return known;

@@ -1,8 +1,7 @@
-import { applyDecorators, SetMetadata, type Type, UseInterceptors } from '@nestjs/common';
+import { applyDecorators, SetMetadata, type Type } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, getSchemaPath } from '@nestjs/swagger';
 import type { ErrorCode } from '../errors/errors.js';
 import { MESSAGES } from '../errors/messages.js';
-import { PageInterceptor } from '../responses/page.interceptor.js';
 import { PageMetaView } from './properties.js';
 
 type SchemaObject = Record<string, unknown>;
@@ -155,7 +154,7 @@ function returns(
 }
 
 const returnsPage = (models: readonly Type[], parts: readonly Part[]): MethodDecorator =>
-  applyDecorators(returns(models, parts, { hasLinks: true }), UseInterceptors(PageInterceptor));
+  returns(models, parts, { hasLinks: true });
 
 const ref = (view: Type): SchemaObject => ({ $ref: getSchemaPath(view) });
 

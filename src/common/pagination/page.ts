@@ -14,7 +14,7 @@ export interface PageMeta {
 /** Loads a complete row of a large page right before it is sent; `undefined` if the row has been deleted. */
 export type Completion<T> = (index: number) => Promise<T | undefined>;
 
-/** The rows of a page. Those of a large page are incomplete: it is sent row by row, see `streamPage`. */
+/** The rows of a page. Those of a large page are incomplete: it is sent row by row, see `paged`. */
 abstract class Rows<T> {
   readonly #completion: Completion<T> | undefined;
 
@@ -50,9 +50,6 @@ export class Page<T> extends Rows<T> {
   ) {
     super(data, completion);
   }
-
-  /** Only for pages that are converted to another form than `{data, meta}`. */
-  toJSON?(): unknown;
 
   /** The same page with converted rows. */
   map<View>(toView: (row: T) => View): Page<View> {

@@ -1,11 +1,12 @@
-import { Controller, Get, Module, Query } from '@nestjs/common';
+import { Controller, Get, Module, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
 import { Public } from '../../../../src/auth/access/index.js';
 import type { QueryParameters } from '../../../../src/common/http/query.js';
 import { PageQuery } from '../../../../src/common/openapi/queries.js';
 import { ReturnsData, ReturnsPage, Throws } from '../../../../src/common/openapi/returns.js';
-import type { Page } from '../../../../src/common/pagination/page.js';
 import { PageRequest } from '../../../../src/common/pagination/page-request.js';
+import { paged, type Paged } from '../../../../src/common/responses/paged.js';
 import { Id } from '../../../../src/common/validation/id.js';
 import { TasksModule } from './tasks.module.js';
 import { TasksService } from './tasks.service.js';
@@ -24,8 +25,12 @@ class TasksV2Controller {
   @PageQuery()
   @TaskListQuery()
   @ReturnsPage(TaskV2View)
-  async list(@Query() query: QueryParameters): Promise<Page<TaskV2View>> {
-    return (await this.tasks.list(taskList(query), PageRequest.from(query))).map(toTaskV2View);
+  async list(
+    @Query() query: QueryParameters,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Paged<TaskV2View>> {
+    const page = await this.tasks.list(taskList(query), PageRequest.from(query));
+    return paged(reply, page.map(toTaskV2View));
   }
 
   @Get(':id')

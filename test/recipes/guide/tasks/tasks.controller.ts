@@ -5,9 +5,9 @@ import { WriteAccess } from '../../../../src/auth/access/index.js';
 import type { QueryParameters } from '../../../../src/common/http/query.js';
 import { PageQuery } from '../../../../src/common/openapi/queries.js';
 import { ReturnsData, ReturnsPage, Throws } from '../../../../src/common/openapi/returns.js';
-import type { Page } from '../../../../src/common/pagination/page.js';
 import { PageRequest } from '../../../../src/common/pagination/page-request.js';
 import { created } from '../../../../src/common/responses/created.js';
+import { paged, type Paged } from '../../../../src/common/responses/paged.js';
 import { Id } from '../../../../src/common/validation/id.js';
 import { CreateTaskInput, UpdateTaskInput } from './task.input.js';
 import { taskList, TaskListQuery } from './task.query.js';
@@ -25,8 +25,12 @@ export class TasksController {
   @PageQuery()
   @TaskListQuery()
   @ReturnsPage(TaskView)
-  async list(@Query() query: QueryParameters): Promise<Page<TaskView>> {
-    return (await this.tasks.list(taskList(query), PageRequest.from(query))).map(toTaskView);
+  async list(
+    @Query() query: QueryParameters,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Paged<TaskView>> {
+    const page = await this.tasks.list(taskList(query), PageRequest.from(query));
+    return paged(reply, page.map(toTaskView));
   }
 
   @Post()

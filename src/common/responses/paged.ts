@@ -1,14 +1,30 @@
 import { Readable } from 'node:stream';
 import { StreamableFile } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { stringify } from '../http/json-text.js';
 import { loadMuch } from '../http/turns.js';
-import type { CursorPage, Page } from '../pagination/page.js';
+import { pageLinks } from '../pagination/links.js';
+import { CursorPage, Page } from '../pagination/page.js';
+
+/** What a handler returns for a page. */
+export type Paged<View> = Page<View> | CursorPage<View> | StreamableFile;
+
+/** The response of a handler that has read a page: sets the `Link` header (RFC 8288). A large page is sent row by row. */
+export function paged<View>(reply: FastifyReply, page: Page<View> | CursorPage<View>): Paged<View> {
+  const { url, method } = reply.request;
+  const links = pageLinks(url, page);
+  if (links) reply.header('link', links);
+  if (page instanceof Page && typeof page.meta.page !== 'number') {
+    reply.type('application/json; charset=utf-8').serializer(stringify);
+  }
+  return page.completion ? streamPage(page, method) : page;
+}
 
 /**
  * Sends a large page row by row, as fast as the client reads. Each row is loaded right before it is sent, so that
  * neither a connection nor a transaction waits for the client.
  */
-export function streamPage(page: Page<unknown> | CursorPage<unknown>, method: string): StreamableFile {
+function streamPage(page: Page<unknown> | CursorPage<unknown>, method: string): StreamableFile {
   // For HEAD, Fastify would read the whole body and send nothing.
   const parts = method === 'HEAD' ? [] : partsOf(page);
   return new StreamableFile(Readable.from(parts), { type: 'application/json; charset=utf-8' });
