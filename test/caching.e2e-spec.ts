@@ -2,8 +2,10 @@ import { Controller, Get, Module, NotFoundException, Post } from '@nestjs/common
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { FastifyReply } from 'fastify';
 import { OptionalAccess, Public } from '../src/auth/access/index.js';
+import { Page } from '../src/common/pagination/page.js';
 import { created } from '../src/common/responses/created.js';
 import { tagged, TaggedReply } from '../src/common/responses/entity-tag.js';
+import { paged } from '../src/common/responses/paged.js';
 import { bearer, startApi, type TestApi } from './support/api.js';
 import { QuickPasswordsModule } from './support/quick-passwords.module.js';
 import { operations } from './support/reference.js';
@@ -39,6 +41,7 @@ class NotesController {
   @Post('failing')
   failing(@TaggedReply() reply: FastifyReply): never {
     created(reply, '/notes', { id: 1 });
+    paged(reply, new Page([1], { total: 2, page: 1, limit: 1, has_next: true }));
     tagged(reply, { version: 1, createdAt: new Date() });
     throw new NotFoundException();
   }
@@ -121,11 +124,11 @@ describe.each(STORES)('responses that depend on who asks, on %s', (store) => {
     }
   });
 
-  it('are errors without the tag and the location that a handler has set before', async () => {
+  it('are errors without the headers of a resource that a handler has set before', async () => {
     const reply = await api.post('/notes/failing', {});
 
     expect(reply).toBeError('NOT_FOUND');
-    for (const name of ['etag', 'location']) expect(reply.headers).not.toHaveProperty(name);
+    for (const name of ['etag', 'link', 'location']) expect(reply.headers).not.toHaveProperty(name);
   });
 
   it('are not those that everyone may read', async () => {

@@ -29,9 +29,10 @@ function forbidStoring(reply: FastifyReply): void {
 const isPrivate = (reply: FastifyReply): boolean =>
   /no-store|private/.test(String(reply.getHeader('cache-control') ?? ''));
 
-/** Removes `Location` and the tag from an error response; they may have been set before the error. */
+/** Removes `Location`, `Link` and the tag from an error response; they may have been set before the error. */
 export function removeResourceHeaders(reply: FastifyReply): void {
   reply.removeHeader('location');
+  reply.removeHeader('link');
   if (!reply.hasHeader('etag')) return;
   reply.removeHeader('etag');
   forbidStoring(reply);
