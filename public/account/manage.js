@@ -54,6 +54,8 @@ async function open(part) {
   // Before the sections are filled: people may have gone on by keyboard when the last one is.
   sections[part === 'password' ? 1 : 0].querySelector('h2').focus();
   await Promise.all(parts.map(([, show], n) => refresh(sections[n], show)));
+  // The sections above it have grown.
+  if (part === 'password') sections[1].scrollIntoView({ block: 'nearest' });
 }
 
 /** Fills a section again, after its heading. */
@@ -65,7 +67,9 @@ async function refresh(part, show) {
   const heading = part.firstElementChild;
   const content = await show(again);
   const hadFocus = part.contains(document.activeElement);
-  part.replaceChildren(heading, ...content);
+  // The heading stays in the page: a screen reader would announce it again.
+  while (heading.nextSibling) heading.nextSibling.remove();
+  part.append(...content);
   // The focused button is gone: without this, the keyboard would start at the top of the page.
   if (hadFocus) heading.focus();
 }

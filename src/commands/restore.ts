@@ -26,7 +26,7 @@ await runCommand(async (config) => {
   const { store } = config;
   if (positionals.length !== (isEmbedded(store) ? 1 : 0)) throw new UsageError(USAGE);
   await nameTarget(store, values.yes);
-  const statements = [restoreEntry(operator(), new Date().toISOString())];
+  const statements = () => [restoreEntry(operator(), new Date().toISOString())];
   if (!isEmbedded(store)) {
     await finishRestore(config, statements);
     console.log('The restored database is ready for the service');

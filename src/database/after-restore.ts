@@ -10,12 +10,12 @@ export interface RestoreStatement {
 /** Runs statements on PostgreSQL, which other programs restore, in one transaction before the service starts. */
 export async function finishRestore(
   config: Pick<Config, 'store'>,
-  statements: readonly RestoreStatement[],
+  statements: () => readonly RestoreStatement[],
 ): Promise<void> {
   const source = await commandDataSource(config).initialize();
   try {
     await source.transaction(async (manager) => {
-      for (const { table, sql } of statements) {
+      for (const { table, sql } of statements()) {
         const [found] = await manager.query<{ name: string | null }[]>('SELECT to_regclass($1) AS name', [
           table,
         ]);

@@ -12,7 +12,7 @@ import type { StoredResponse } from './stored-response.js';
 export interface KeyedCreation {
   /** The id of the calling account; null where credentials are not looked at. */
   readonly caller: number | null;
-  /** The path of the REST handler, which is a POST: `/v1/orders`. */
+  /** The path of the REST handler, a POST without parameters, and of its collection: `/v1/orders`. */
   readonly path: string;
   readonly key: string;
   /** What the body over REST would be. */

@@ -57,6 +57,7 @@ export class UsersV1Controller {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<{ users: readonly UserListItem[] }> {
     const page = await this.users.list(PageRequest.from(query, PAGE_DEFAULTS));
+    // For `Link` only.
     paged(reply, page);
     return { users: page.data.map(toListItem) };
   }

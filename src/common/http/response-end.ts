@@ -19,10 +19,13 @@ export function onResponseEnd(
     return;
   }
   const ofSocket = callbacksOf(socket);
+  let isOver = false;
   const end = () => {
+    if (isOver) return;
+    isOver = true;
+    // Responses end in the order of their requests.
     const place = ofSocket.indexOf(end);
-    if (place === -1) return;
-    ofSocket.splice(place, 1);
+    if (place !== -1) ofSocket.splice(place, 1);
     callback();
   };
   ofSocket.push(end);
@@ -36,8 +39,7 @@ function callbacksOf(socket: Socket): (() => void)[] {
     const created: (() => void)[] = [];
     callbacks.set(socket, (known = created));
     socket.once('close', () => {
-      // Each removes itself.
-      while (created.length > 0) created[0]!();
+      for (const end of created.splice(0)) end();
     });
   }
   return known;

@@ -49,7 +49,11 @@ export class InputPipe extends ValidationPipe {
     if (type !== 'body' || !metatype || !this.toValidate(metadata)) return super.transform(value, metadata);
     const hasRules = fieldsOf(metatype).size > 0;
     // Validating arguments of GraphQL without rules would take as long as reading them.
-    if (!hasRules && data === undefined && isObject(value)) return plainToInstance(metatype, value);
+    if (!hasRules && data === undefined && isObject(value)) {
+      // class-transformer would call a `constructor` that a client has sent.
+      this.stripProtoKeys(value);
+      return plainToInstance(metatype, value);
+    }
     if (!hasRules || data !== undefined) return this.keepingAll.transform(value, metadata);
     if (isObject(value)) {
       const body = convertible(value, fieldsOf(metatype));

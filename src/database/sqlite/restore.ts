@@ -26,7 +26,7 @@ const SUFFIXES = ['-wal', '-shm', '-journal'];
 export async function restoreDatabase(
   store: SqliteStore,
   backup: string,
-  statements: readonly RestoreStatement[],
+  statements: () => readonly RestoreStatement[],
   onProgress: OnProgress,
 ): Promise<string | undefined> {
   if (!existsSync(backup)) throw new DatabaseError(`There is no file ${backup}`);
@@ -38,7 +38,7 @@ export async function restoreDatabase(
     createPrivate(draft);
     await compareChecksum(backup);
     await copyDatabase(backup, draft, onProgress, { readonly: true });
-    verifyDatabase(draft, { prepare: (database) => runAll(database, statements) });
+    verifyDatabase(draft, { prepare: (database) => runAll(database, statements()) });
     return replace(store, draft);
   } finally {
     rmSync(draft, { force: true });
