@@ -23,7 +23,7 @@ export function onResponseEnd(
   const end = () => {
     if (isOver) return;
     isOver = true;
-    // Responses end in the order of their requests.
+    // Usually the first: the responses of a connection end in the order of their requests.
     const place = ofSocket.indexOf(end);
     if (place !== -1) ofSocket.splice(place, 1);
     callback();

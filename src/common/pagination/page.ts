@@ -30,6 +30,12 @@ abstract class Rows<T> {
     return this.#completion;
   }
 
+  /** @throws Error for a large page, whose rows are incomplete: only `paged` can send it */
+  toJSON(): this {
+    if (this.#completion) throw new Error('Return paged(reply, page): the rows of this page are incomplete');
+    return this;
+  }
+
   /** {@link completion} for rows that were converted. */
   protected completionAs<View>(toView: (row: T) => View): Completion<View> | undefined {
     const { completion } = this;
