@@ -85,17 +85,24 @@ const MINUTE = 60_000;
     const { page, email, errors } = await open();
     await logIn(page, email);
     const factor = part(page, 'Two-step login');
-    await factor.getByRole('button', { name: 'Set up an authenticator app' }).click();
+    await factor.getByRole('button', { name: 'Set up an authenticator app' }).press('Enter');
     await factor.getByAltText(/^QR code/).waitFor();
     expect(await page.evaluate('document.querySelector("img").naturalWidth')).toBeGreaterThan(100);
     const secret = (await factor.locator('code').textContent())!;
     const code = (timestamp = Date.now()) =>
       new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp });
-    await factor.getByLabel('Code').fill(code());
-    await factor.getByRole('button', { name: 'Turn on' }).click();
-    const recovery = (await factor.locator('pre').textContent())!.split('\n');
+    // By keyboard only: each step has the focus when it appears, and the button of a form keeps it.
+    await page.keyboard.type('000000');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await status(page).getByText('The code is wrong').waitFor();
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.type(code());
+    await page.keyboard.press('Enter');
+    const recovery = (await factor.locator('pre:focus').textContent())!.split('\n');
     expect(recovery).toHaveLength(10);
-    await factor.getByRole('button', { name: 'I have stored them' }).click();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
     await factor.getByText('Recovery codes left: 10.').waitFor();
 
     await page.getByRole('button', { name: 'Log out' }).click();
@@ -125,7 +132,7 @@ const MINUTE = 60_000;
     const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
     await dialog.getByLabel('Password').fill(PASSWORD);
     await page.keyboard.press('Enter');
-    const key = (await keys.locator('pre').textContent())!;
+    const key = (await keys.locator('pre:focus').textContent())!;
     expect(await api.get('/auth/me/', bearer(key))).toHaveStatus(200);
     await keys.getByRole('button', { name: 'I have copied it' }).click();
     await keys.getByRole('button', { name: 'Delete the API key Import' }).click();

@@ -140,9 +140,10 @@ async function showFactors(again) {
       const reply = await callRecently('POST', 'mfa/totp/');
       if (!reply.ok) return report(reply.message, true);
       report('');
-      return setUp.replaceWith(setUpForm(reply.body, again));
+      return showSetUp(steps, reply.body, again);
     });
-    return [element('p', { textContent: 'It is off: your password alone can log in.' }), setUp];
+    const steps = element('div', {}, setUp);
+    return [element('p', { textContent: 'It is off: your password alone can log in.' }), steps];
   }
   const withCode = (title, method, path, done) =>
     form(title, [codeField()], async ({ code }) => {
@@ -154,7 +155,7 @@ async function showFactors(again) {
     element('p', { textContent: `It is on. Recovery codes left: ${recovery_codes_left}.` }),
     details('Create new recovery codes', (into) =>
       withCode('Create codes', 'POST', 'mfa/recovery-codes/', (created) =>
-        into.replaceChildren(...recoveryCodes(created, again)),
+        showRecoveryCodes(into, created, again),
       ),
     ),
     details('Turn it off', () =>
@@ -171,12 +172,18 @@ function details(title, content) {
   return made;
 }
 
-function setUpForm({ secret, uri }, again) {
+/** The keyboard continues at the input of the step, or at the text to copy. */
+function showStep(into, ...content) {
+  into.replaceChildren(...content);
+  into.querySelector('input, pre').focus();
+}
+
+function showSetUp(into, { secret, uri }, again) {
   const qr = qrcode(0, 'M');
   qr.addData(uri);
   qr.make();
-  const into = element('div');
-  into.append(
+  showStep(
+    into,
     element('img', { src: qr.createDataURL(5, 20), alt: 'QR code for an authenticator app' }),
     element(
       'p',
@@ -187,19 +194,19 @@ function setUpForm({ secret, uri }, again) {
     form('Turn on', [codeField()], async ({ code }) => {
       const reply = await call('POST', 'mfa/totp/confirm/', { code });
       if (!reply.ok) return report(reply.message, true);
-      return into.replaceChildren(...recoveryCodes(reply.body, again));
+      return showRecoveryCodes(into, reply.body, again);
     }),
   );
-  return into;
 }
 
-function recoveryCodes({ recovery_codes }, again) {
+function showRecoveryCodes(into, { recovery_codes }, again) {
   report('Store the recovery codes in a safe place. They are shown only now.');
-  return [
+  showStep(
+    into,
     element('p', { textContent: 'Each of these codes replaces one of the app, once:' }),
     element('pre', { textContent: recovery_codes.join('\n'), tabIndex: 0 }),
     button('I have stored them', () => again('')),
-  ];
+  );
 }
 
 async function showPasskeys(again) {
@@ -255,7 +262,8 @@ async function showApiKeys(again) {
       const reply = await callRecently('POST', 'api-keys/', { name, scope, expires_at });
       if (!reply.ok) return report(reply.message, true);
       report('Copy the key now. It is shown only once.');
-      return shown.replaceChildren(
+      return showStep(
+        shown,
         element('pre', { textContent: reply.body.data.key, tabIndex: 0 }),
         button('I have copied it', () => again('')),
       );

@@ -59,13 +59,18 @@ export function choice(label, name, options) {
 export function form(submit, fields, onsubmit) {
   const send = element('button', { type: 'submit', className: 'button', textContent: submit });
   const made = element('form', { className: 'form' }, ...fields, send);
+  let isSending = false;
   made.addEventListener('submit', async (event) => {
     event.preventDefault();
-    send.disabled = true;
+    if (isSending) return;
+    isSending = true;
+    // A `disabled` button would lose the focus.
+    send.ariaDisabled = 'true';
     try {
       await onsubmit(Object.fromEntries(new FormData(made)));
     } finally {
-      send.disabled = false;
+      isSending = false;
+      send.ariaDisabled = null;
     }
   });
   return made;
