@@ -14,7 +14,7 @@ export interface PageMeta {
 /** Loads a complete row of a large page right before it is sent; `undefined` if the row has been deleted. */
 export type Completion<T> = (index: number) => Promise<T | undefined>;
 
-/** The rows of a page. Those of a large page are incomplete: it is sent row by row, see `paged`. */
+/** The rows of a page, which only `paged` can send. Those of a large page are incomplete: it is sent row by row. */
 abstract class Rows<T> {
   readonly #completion: Completion<T> | undefined;
 
@@ -30,10 +30,9 @@ abstract class Rows<T> {
     return this.#completion;
   }
 
-  /** @throws Error for a large page, whose rows are incomplete: only `paged` can send it */
-  toJSON(): this {
-    if (this.#completion) throw new Error('Return paged(reply, page): the rows of this page are incomplete');
-    return this;
+  /** @throws Error, because the response would have no `Link`, and a large page no complete rows */
+  toJSON(): never {
+    throw new Error('Return paged(reply, page) instead of the page: it sets the Link header');
   }
 
   /** {@link completion} for rows that were converted. */
@@ -55,6 +54,12 @@ export class Page<T> extends Rows<T> {
     completion?: Completion<T>,
   ) {
     super(data, completion);
+  }
+
+  /** What `paged` sends. */
+  get body(): { readonly data: readonly T[]; readonly meta: PageMeta } {
+    const { data, meta } = this;
+    return { data, meta };
   }
 
   /** The same page with converted rows. */
@@ -87,6 +92,16 @@ export class CursorPage<T> extends Rows<T> {
     const last = rows.length > limit ? data.at(-1) : undefined;
     const cursor = last && encodeCursor(last.id);
     return new CursorPage(data, cursor, last !== undefined, completionOf?.(data));
+  }
+
+  /** What `paged` sends. */
+  get body(): {
+    readonly data: readonly T[];
+    readonly next_cursor: string | undefined;
+    readonly has_next: boolean;
+  } {
+    const { data, next_cursor, has_next } = this;
+    return { data, next_cursor, has_next };
   }
 
   /** The same page with converted rows. */

@@ -6,8 +6,8 @@ import { loadMuch } from '../http/turns.js';
 import { pageLinks } from '../pagination/links.js';
 import { CursorPage, Page } from '../pagination/page.js';
 
-/** What a handler returns for a page. */
-export type Paged<View> = Page<View> | CursorPage<View> | StreamableFile;
+/** What a handler returns for a page: its body, or the stream of a large page. */
+export type Paged<View> = Page<View>['body'] | CursorPage<View>['body'] | StreamableFile;
 
 /** The response of a handler that has read a page: sets the `Link` header (RFC 8288). A large page is sent row by row. */
 export function paged<View>(reply: FastifyReply, page: Page<View> | CursorPage<View>): Paged<View> {
@@ -17,7 +17,7 @@ export function paged<View>(reply: FastifyReply, page: Page<View> | CursorPage<V
   if (page instanceof Page && typeof page.meta.page !== 'number') {
     reply.type('application/json; charset=utf-8').serializer(stringify);
   }
-  return page.completion ? streamPage(page, method) : page;
+  return page.completion ? streamPage(page, method) : page.body;
 }
 
 /**
@@ -32,7 +32,7 @@ function streamPage(page: Page<unknown> | CursorPage<unknown>, method: string): 
 
 /** Bytes: Node would copy a text to write it. */
 async function* partsOf(page: Page<unknown> | CursorPage<unknown>): AsyncGenerator<Buffer> {
-  const { data, ...rest } = page;
+  const { data, ...rest } = page.body;
   yield Buffer.from('{"data":[');
   let separator = '';
   for (const index of data.keys()) {
