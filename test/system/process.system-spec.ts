@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -122,6 +123,27 @@ describe.each(STORES)('the process on %s', (store) => {
 
     expect(code).toBe(1);
     expect(milliseconds).toBeLessThan(2000);
+  });
+
+  it('serves while nobody reads its log, and then writes all lines', async () => {
+    const { environment, ...other } = await createStore(store);
+    const service = await Service.start(environment);
+    const path = `/nowhere/${'x'.repeat(400)}`;
+    service.process.stdout!.pause();
+    for (let n = 0; n < 2000; n++) {
+      expect((await service.fetch(path, { signal: AbortSignal.timeout(10_000) })).status).toBe(404);
+    }
+    const allRead = once(service.process, 'close');
+    const ended = service.end();
+    await until('the service has stopped listening', () => isRefused(service));
+    // Long enough for the rest of the stop, which then waits for the reader.
+    await sleep(500);
+    service.process.stdout!.resume();
+
+    expect(await ended).toMatchObject({ code: 0 });
+    await allRead;
+    expect(service.log.filter((line) => line['path'] === path)).toHaveLength(2000);
+    await other.remove();
   });
 
   describe('in production', () => {

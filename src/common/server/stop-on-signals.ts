@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Config } from '../../config/config.js';
+import { flushLog } from './create-logger.js';
 import { Drain } from './drain.js';
 
 /** From the signal to the exit, in milliseconds: the usual limit of orchestrators, less a margin. */
@@ -37,6 +38,7 @@ export function stopOnSignals(app: NestFastifyApplication, afterwards?: () => Pr
     await app.close();
     await afterwards?.();
     logger.log('Stopped');
+    await flushLog();
     process.exit(exitCode);
   };
 
