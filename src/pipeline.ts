@@ -43,7 +43,7 @@ const EXPOSED_HEADERS = [
 /**
  * What every request passes before Nest, and its response after Nest. At each stage of a request (`onRequest`, body,
  * `preHandler`, `onSend`), the steps run in the order of this list. A step names those that it must follow as its
- * `dependencies`, which Fastify checks. Hooks use callbacks: promises would be slower.
+ * `dependencies`, and Fastify checks that they are there. Hooks use callbacks: promises would be slower.
  */
 export async function registerPipeline(app: NestFastifyApplication): Promise<void> {
   const fastify = app.getHttpAdapter().getInstance();
@@ -58,28 +58,32 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
   const page = notFoundPage('There is no page at this address.', config);
 
   // The connection, and what is observed of each request.
-  await fastify.register(hardening, { config, upgrades });
+  await fastify.register(hardening, { config, upgrades }); // what Node.js would respond to itself
   await fastify.register(tracing, { isOn: config.tracing !== undefined });
   await fastify.register(requestMetrics, { metrics });
-  await fastify.register(requestLog, { logger: rootLogger() });
-  await fastify.register(routes);
+  await fastify.register(requestLog, { logger: rootLogger() }); // the context with the request id; one line at the end
+  await fastify.register(routes); // collects what routes say about themselves
 
   // `onRequest`: headers first, so that rejections have them, too.
   await fastify.register(headers, { isClosing: () => drain.closing });
-  await fastify.register(ambiguousRequests);
-  await fastify.register(pendingMigrations, { database });
   await fastify.register(cors, { config, exposedHeaders });
-  await fastify.register(limits, { limiter });
-  await fastify.register(unroutedRequests, { sendNotFoundPage: (reply) => void sendHtml(reply, page) });
+  await fastify.register(ambiguousRequests); // 400 for what a proxy might have parsed differently
+  await fastify.register(pendingMigrations, { database }); // 503 until the migrations have run
+  await fastify.register(limits, { limiter }); // 429
+  await fastify.register(unroutedRequests, { sendNotFoundPage: (reply) => void sendHtml(reply, page) }); // 404 and 405
+
+  // The body. One that cannot be read reaches Nest, where the guard comes first.
   await fastify.register(jsonBodies, { metrics });
 
-  // `preHandler` and `onSend` of routes, around Nest: guards, interceptors, pipes, handler.
-  await fastify.register(bearerTokens, { strategy: app.get<JwtStrategy>(JwtStrategy) });
-  await fastify.register(jsonText);
-  await fastify.register(entityTags);
-  await fastify.register(idempotentResponses, { replays: app.get(IdempotencyService).replays });
-  await fastify.register(auditTrails, { log });
-  await fastify.register(readScope, { config, database });
-  await fastify.register(graphqlRoute, { config });
-  await fastify.register(largeResponses, { metrics });
+  // Nest: the guard, interceptors, pipes, the handler; an exception becomes a response in `ErrorFilter`.
+  await fastify.register(bearerTokens, { strategy: app.get<JwtStrategy>(JwtStrategy) }); // for Passport's own guards
+
+  // After Nest: the value becomes text, then `onSend`. Audit and read scope also have a `preHandler`, before the guard.
+  await fastify.register(jsonText); // writes JSON that is stored as text unchanged
+  await fastify.register(entityTags); // 304
+  await fastify.register(idempotentResponses, { replays: app.get(IdempotencyService).replays }); // stores, commits
+  await fastify.register(auditTrails, { log }); // records what no transaction has recorded
+  await fastify.register(readScope, { config, database }); // chooses a replica; sends the consistency token
+  await fastify.register(graphqlRoute, { config }); // the playground, and the size of documents
+  await fastify.register(largeResponses, { metrics }); // 503 when too much memory waits to be sent
 }

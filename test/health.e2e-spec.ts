@@ -33,6 +33,22 @@ describe.each(STORES)('health on %s without migrations', (store) => {
     expect(await api.get('/health/ready')).toBeError('SERVICE_UNAVAILABLE', ['migrations']);
     await api.stop();
   });
+
+  it('rejects other requests with an error that pages of other origins can read', async () => {
+    const api = await startApi(store, { MIGRATE: 'off' });
+    const origin = 'https://app.example.com';
+
+    const preflight = await api.send({
+      method: 'OPTIONS',
+      url: '/v1/posts',
+      headers: { origin, 'access-control-request-method': 'PATCH' },
+    });
+    expect(preflight).toHaveStatus(204);
+    const reply = await api.get('/v1/posts', { origin });
+    expect(reply).toBeError('SERVICE_UNAVAILABLE');
+    expect(reply.headers['access-control-allow-origin']).toBe('*');
+    await api.stop();
+  });
 });
 
 /** Makes writes to the storage fail. @returns a function that undoes this */

@@ -70,3 +70,12 @@ describe('the body of a route other than posts', () => {
     expect(reply.body.error.message).toBe('name must not be empty; phone must be at most 20 characters long');
   });
 });
+
+describe('a page that a handler returns without paged()', () => {
+  it('is an error, because its Link would be missing', async () => {
+    const api = await startApi('SQLite', {}, [ProbeModule]);
+
+    expect(await api.get('/v1/probes')).toBeError('INTERNAL_ERROR');
+    await api.stop();
+  });
+});

@@ -1,6 +1,7 @@
-import { Body, Controller, Module, Post } from '@nestjs/common';
+import { Body, Controller, Get, Module, Post } from '@nestjs/common';
 import { IsOptional } from 'class-validator';
 import { Public } from '../../src/auth/access/index.js';
+import { Page } from '../../src/common/pagination/page.js';
 import { Text } from '../../src/common/validation/text.js';
 
 class ProbeInput {
@@ -18,6 +19,12 @@ class ProbeController {
   @Post()
   create(@Body() input: ProbeInput): ProbeInput {
     return input;
+  }
+
+  /** Forgets `paged()`, and thereby the `Link` of the page. */
+  @Get()
+  list(): Page<number> {
+    return new Page([1], { total: 1, page: 1, limit: 20, has_next: false });
   }
 }
 

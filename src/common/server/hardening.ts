@@ -77,5 +77,6 @@ export const ambiguousRequests = fastifyPlugin(
     });
     done();
   },
-  { name: 'ambiguous requests', dependencies: ['headers'] },
+  // After CORS, so that browsers can read the error.
+  { name: 'ambiguous requests', dependencies: ['cors'] },
 );

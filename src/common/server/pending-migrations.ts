@@ -1,6 +1,7 @@
 import fastifyPlugin from 'fastify-plugin';
 import type { Database } from '../../database/database.js';
 import { AppError } from '../errors/errors.js';
+import { isPreflight } from '../http/methods.js';
 
 const PENDING = 'The database is not migrated yet; retry later';
 
@@ -12,11 +13,13 @@ export const pendingMigrations = fastifyPlugin<{ database: Database }>(
   (fastify, { database }, done) => {
     if (database.isBehind) {
       fastify.addHook('onRequest', async (request) => {
-        if (!database.isBehind || fastify.routes.has('forProbes', request)) return;
+        // A browser reports a rejected preflight as a network error: the page would never see the 503.
+        if (!database.isBehind || isPreflight(request) || fastify.routes.has('forProbes', request)) return;
         if ((await database.pendingMigrations()) > 0) throw new AppError('SERVICE_UNAVAILABLE', PENDING);
       });
     }
     done();
   },
-  { name: 'pending migrations', dependencies: ['routes', 'headers'] },
+  // After CORS, so that browsers can read the error.
+  { name: 'pending migrations', dependencies: ['routes', 'cors'] },
 );
