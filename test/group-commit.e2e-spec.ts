@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import Database from 'better-sqlite3';
 import { DataSource } from 'typeorm';
 import { Queries } from '../src/database/queries.js';
-import { DEADLINE } from '../src/database/retry.js';
+import { WRITE_DEADLINE } from '../src/database/failures.js';
 import { Transactions } from '../src/database/transactions.js';
 import { startApi } from './support/api.js';
 import { onlyFake } from './support/fake-timers.js';
@@ -149,7 +149,7 @@ describe('what is committed together on SQLite', () => {
       await transactions.execute(insertion(3)).catch(() => 'never mind');
     });
     await began;
-    jest.advanceTimersByTime(DEADLINE);
+    jest.advanceTimersByTime(WRITE_DEADLINE);
     await first;
     await transactions.execute(insertion(4));
     release();

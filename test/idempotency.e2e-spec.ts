@@ -250,7 +250,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     const [begin, end] =
       store === 'SQLite'
         ? [['SAVEPOINT member', 'SELECT id FROM'], ['RELEASE member']]
-        : [['START TRANSACTION', LOCK, 'SELECT id FROM'], ['COMMIT']];
+        : [['START TRANSACTION ISOLATION', LOCK, 'SELECT id FROM'], ['COMMIT']];
     // PostgreSQL writes the post and its event in one statement.
     const change = store === 'SQLite' ? ['INSERT INTO posts', 'INSERT INTO events'] : ['WITH changed AS'];
     expect(plain.map(beginning)).toEqual(change);
@@ -307,7 +307,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     await own.stop();
   });
 
-  it('replays the headers set after a collision, and none set before it', async () => {
+  it('replays the headers set after a conflict, and none set before it', async () => {
     const [before, key] = [await orders(), withKey()];
     const first = await api.post('/v1/repeats/colliding', {}, key);
 

@@ -4,11 +4,13 @@ import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/prom
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource, type EntityManager } from 'typeorm';
 import { Queries } from '../src/database/queries.js';
-import { type Statement, Transactions } from '../src/database/transactions.js';
+import type { ServiceDataSource } from '../src/database/service-data-source.js';
+import type { Statement } from '../src/database/statement.js';
+import { Transactions } from '../src/database/transactions.js';
 import { Order } from '../src/orders/order.entity.js';
-import { startApi, type TestApi } from './support/api.js';
+import { startApi, startApiOn, type TestApi } from './support/api.js';
 import { statementsOf } from './support/statements.js';
-import { STORES } from './support/stores.js';
+import { createStore, STORES } from './support/stores.js';
 
 class Stop extends Error {}
 
@@ -350,36 +352,51 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     await expectAlive();
   });
 
-  it('retries after a collision, and gives up eventually', async () => {
-    const collision = Object.assign(new Error('Collided'), {
+  it('retries after a conflict, and gives up eventually', async () => {
+    const conflict = Object.assign(new Error('Collided'), {
       code: store === 'SQLite' ? 'SQLITE_BUSY' : '40001',
     });
     let [begun, tries] = [0, 0];
     const value = await transactions.deferred(
       async () => {
         await insert('a');
-        if (++tries < 3) throw collision;
+        if (++tries < 3) throw conflict;
         return tries;
       },
       {
         ...steps(),
         check: () => {
-          if (++begun === 1) throw collision;
+          if (++begun === 1) throw conflict;
         },
       },
     );
 
-    // A collision at the beginning does not repeat the work.
+    // A conflict at the beginning does not repeat the work.
     expect([value, tries, begun]).toEqual([3, 3, 4]);
     expect(await payloads()).toEqual(['begin', 'a', END]);
     await clear();
     await expect(
       transactions.deferred(async () => {
         await insert('a');
-        throw collision;
+        throw conflict;
       }, steps()),
-    ).rejects.toBe(collision);
+    ).rejects.toBe(conflict);
     await expectAlive();
+  });
+
+  it('runs its last statements after those of participants, and has none for a change of its own', async () => {
+    const participant = {
+      isWanted: () => true,
+      beforeCommit: async () => void (await insert('participant')),
+    };
+    const { participants } = api.app.get<ServiceDataSource>(DataSource);
+    participants.push(participant);
+    await transactions.deferred(() => insert('a'), steps());
+    await transactions.deferred(async () => undefined, steps());
+    participants.splice(participants.indexOf(participant), 1);
+
+    expect(await payloads()).toEqual(['begin', 'a', 'participant', END, 'begin', END]);
+    await clear();
   });
 
   it('commits each of many concurrent ones that succeed, and none that fails', async () => {
@@ -403,7 +420,31 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
 });
 
 describe('a deferred unit of work on PostgreSQL', () => {
-  it('begins again on a clean connection after a collision of its first statement', async () => {
+  it('sees what was committed before its lock, whatever the isolation of the database is', async () => {
+    const { environment, ...testStore } = await createStore('PostgreSQL');
+    const before = await startApiOn(environment);
+    await before.app
+      .get(DataSource)
+      .query(
+        `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = %L', current_database(), 'repeatable read'); END $$`,
+      );
+    await before.stop();
+    const api = await startApiOn(environment);
+    let rows: readonly unknown[] | undefined;
+
+    await api.app.get(Transactions).deferred(async () => undefined, {
+      lock: 'key',
+      first: { sql: `SELECT current_setting('transaction_isolation') AS isolation`, parameters: {} },
+      check: (first) => void (rows = first),
+      last: () => [],
+    });
+
+    expect(rows).toEqual([{ isolation: 'read committed' }]);
+    await api.stop();
+    await testStore.remove();
+  });
+
+  it('begins again on a clean connection after a conflict of its first statement', async () => {
     const api = await startApi('PostgreSQL', { DATABASE_POOL_SIZE: '1' });
     const transactions = api.app.get(Transactions);
     await transactions.execute('CREATE SEQUENCE calls');

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { AuditTrail, runWithTrail } from '../common/ports/audit-trail.js';
 import { clientOf } from '../common/http/client.js';
-import { isWrite } from '../common/http/methods.js';
+import { isWritingRoute } from '../common/http/methods.js';
 import type { AuditLog } from './audit-log.js';
 
 declare module 'fastify' {
@@ -22,7 +22,7 @@ export const auditTrails = fastifyPlugin<{ log: AuditLog }>(
 
     fastify.addHook('onRoute', (route) => {
       paths.add(withoutName(route.url));
-      if (!isWrite(route) && !route.config?.audited) return;
+      if (!isWritingRoute(route) && !route.config?.audited) return;
       const isPost = [route.method].flat().includes('POST');
       route.preHandler = [
         ...[route.preHandler ?? []].flat(),

@@ -8,16 +8,23 @@ import {
 } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { getRepositoryToken, TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntitySchema } from 'typeorm';
 import { Config } from '../config/config.js';
 import { commandDataSource } from './data-source.js';
 import { Database } from './database.js';
 import { isOutage } from './failures.js';
-import { databaseOf, type Entities, openDataSource } from './open-database.js';
+import { migrate } from './migrate.js';
+import { PostgresDataSource } from './postgres/data-source.js';
+import { PostgresDatabase } from './postgres/database.js';
 import { Queries } from './queries.js';
 import type { ServiceDataSource } from './service-data-source.js';
+import { SqliteDataSource } from './sqlite/data-source.js';
+import { SqliteDatabase } from './sqlite/database.js';
+import { lockForService } from './sqlite/file-lock.js';
 import { SubscribersModule } from './subscribers.module.js';
 import { Transactions } from './transactions.js';
+
+type Entities = (Function | EntitySchema)[];
 
 /** What the options of TypeORM pass to the factory of the data source, which has no injection. */
 interface Options {
@@ -91,6 +98,37 @@ const connect = ({ open, databaseOf: useFactory, ...retries }: Connection): Dyna
   ],
   exports: [Database, Queries, Transactions],
 });
+
+/**
+ * Opens the configured database for the service, and migrates it first, unless the configuration disables that.
+ *
+ * @throws DatabaseError if the service cannot use it
+ */
+async function openDataSource(config: Config, entities: Entities): Promise<ServiceDataSource> {
+  const { store } = config;
+  const lock = store.kind === 'sqlite' ? lockForService(store) : undefined;
+  try {
+    if (config.migrateAtStart) {
+      const ran = await migrate(config);
+      if (ran.length > 0) new Logger('Database').log(`Migrations run: ${ran.join(', ')}`);
+    }
+    const source =
+      store.kind === 'sqlite'
+        ? new SqliteDataSource(store, entities, { lock })
+        : new PostgresDataSource(store, entities);
+    return await source.initialize();
+  } catch (error) {
+    lock?.release();
+    throw error;
+  }
+}
+
+/** The database of an initialized data source. */
+async function databaseOf(source: ServiceDataSource): Promise<Database> {
+  return source instanceof SqliteDataSource
+    ? new SqliteDatabase(source)
+    : PostgresDatabase.of(source as PostgresDataSource);
+}
 
 /** Logs the faults of the schema. */
 async function checkedDatabase(source: ServiceDataSource): Promise<Database> {

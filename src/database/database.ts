@@ -1,6 +1,5 @@
 import { isMissingTable } from './failures.js';
-import { changedMigrations, CHECKSUMS_TABLE } from './migration-checksums.js';
-import { countPending } from './pending-migrations.js';
+import { changedMigrations, CHECKSUMS_TABLE, countPending } from './ran-migrations.js';
 import type { Queries } from './queries.js';
 import type { Replication } from './replication.js';
 import type { ServiceDataSource } from './service-data-source.js';

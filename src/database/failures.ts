@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** The database cannot be used; the message says what an operator must do. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError';
@@ -21,7 +23,7 @@ const RECOVERING = /^recovery is in progress/;
 const WRONG_VALUES = /^bind message supplies/;
 
 /** A concurrent transaction won. PostgreSQL: serialization failure, deadlock. SQLite: another process writes. */
-const COLLISION = /^(40001|40P01|SQLITE_BUSY.*)$/;
+const CONFLICT = /^(40001|40P01|SQLITE_BUSY.*)$/;
 
 /** A foreign key violation: another row refers to this one, or the referenced row does not exist. */
 const FOREIGN_KEY = /^(23503|23001|SQLITE_CONSTRAINT_FOREIGNKEY)$/;
@@ -62,7 +64,7 @@ function matches(error: unknown, test: (failure: Failure) => boolean): boolean {
 }
 
 /** Whether an immediate retry may succeed. */
-export const isCollision = (error: unknown): boolean => matches(error, ({ code }) => COLLISION.test(code));
+export const isConflict = (error: unknown): boolean => matches(error, ({ code }) => CONFLICT.test(code));
 
 /** Whether a write failed because of the disk; reads may still work. */
 export const isStorageFault = (error: unknown): boolean => matches(error, ({ code }) => STORAGE.test(code));
@@ -102,7 +104,7 @@ export const isOutage = (error: unknown): boolean =>
     ({ code, message }) =>
       UNAVAILABLE.test(code) ||
       STORAGE.test(code) ||
-      COLLISION.test(code) ||
+      CONFLICT.test(code) ||
       CONNECTION_LOST.test(message) ||
       RECOVERING.test(message),
   );
@@ -114,3 +116,19 @@ export const isReplicaFailure = (error: unknown): boolean =>
 /** Whether the server is unavailable over this connection. */
 export const isConnectionLost = (error: unknown): boolean =>
   matches(error, ({ code, message }) => AWAY.test(code) || CONNECTION_LOST.test(message));
+
+/** How long a write is retried, including the time that it waits for other writers, in milliseconds. */
+export const WRITE_DEADLINE = 4000;
+
+/** Retries, until the deadline, when the database reports a conflict with a concurrent transaction ({@link isConflict}). */
+export async function retryConflicts<T>(attempt: () => Promise<T>, start = performance.now()): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isConflict(error) || performance.now() - start > WRITE_DEADLINE) throw error;
+      // A random delay, so that the same two do not conflict again.
+      await sleep(5 + Math.random() * 20);
+    }
+  }
+}

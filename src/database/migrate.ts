@@ -3,8 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import type { Config } from '../config/config.js';
 import { commandDataSource } from './data-source.js';
-import { rememberChecksums } from './migration-checksums.js';
-import { pendingMigrations } from './pending-migrations.js';
+import { pendingMigrations, rememberChecksums } from './ran-migrations.js';
 import { FileLock } from './sqlite/file-lock.js';
 
 /** Key of the advisory lock, used for nothing else in the database. */

@@ -1,5 +1,5 @@
 import type { Dialect } from './dialect.js';
-import type { Parameters } from './parameters.js';
+import type { Parameters } from './statement.js';
 import type { ServiceDataSource } from './service-data-source.js';
 import type { Transactions } from './transactions.js';
 
@@ -18,12 +18,15 @@ import type { Transactions } from './transactions.js';
  * | `onReplica` | work of the above, or repositories, that may be stale  | a replica, if there is one      | no difference         |
  */
 export abstract class Queries {
-  abstract readonly dialect: Dialect;
-
   constructor(
     private readonly transactions: Transactions,
     private readonly source: ServiceDataSource,
   ) {}
+
+  /** The SQL that differs between the two databases. */
+  get dialect(): Dialect {
+    return this.source.dialect;
+  }
 
   all<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
     if (this.source.unit?.hasWritten) return this.transactions.execute<Row>(sql, parameters);

@@ -1,7 +1,7 @@
 import type { QueryResult, QueryRunner } from 'typeorm';
 import type { ServiceDataSource } from './service-data-source.js';
 import { traced } from './statement-span.js';
-import { isWrite, Mutex, TransactionState, type UnitOfWork } from './unit-of-work.js';
+import { isWritingSql, Mutex, TransactionState, type UnitOfWork } from './unit-of-work.js';
 
 type Constructor = new (...parameters: any[]) => QueryRunner;
 
@@ -33,7 +33,7 @@ export const serviceQueryRunner = <Base extends Constructor>(Base: Base, system:
       const { unit } = this;
       if (unit) return unit.execute((owner) => owner.send(sql, parameters, useStructuredResult));
       const { hasParticipants } = this.dataSource as ServiceDataSource;
-      return hasParticipants && !this.isInTransaction() && isWrite(sql)
+      return hasParticipants && !this.isInTransaction() && isWritingSql(sql)
         ? this.single.run(() => this.sendInTransaction(sql, parameters, useStructuredResult))
         : this.send(sql, parameters, useStructuredResult);
     }

@@ -11,6 +11,7 @@ import {
   type TransactionRollbackEvent,
   type TransactionStartEvent,
 } from 'typeorm';
+import type { Dialect } from './dialect.js';
 import { migrations } from './migrations/index.js';
 import { Storage } from './storage.js';
 import { type ServiceQueryRunner, type TransactionParticipant, UnitOfWork } from './unit-of-work.js';
@@ -22,6 +23,8 @@ type Isolation = NonNullable<Parameters<QueryRunner['startTransaction']>[0]>;
  * part in the current unit of work (`Transactions.run`).
  */
 export abstract class ServiceDataSource extends DataSource {
+  abstract readonly dialect: Dialect;
+
   private readonly units = new AsyncLocalStorage<UnitOfWork>();
 
   /** Whether the database accepts writes. */
@@ -62,11 +65,6 @@ export abstract class ServiceDataSource extends DataSource {
     const { unit } = this;
     const runner = this.createOwnQueryRunner(mode);
     return unit && (mode === 'master' || unit.hasWritten) ? runner.join(unit) : runner;
-  }
-
-  /** A runner for a unit of work. */
-  createUnitRunner(): ServiceQueryRunner {
-    return this.createOwnQueryRunner();
   }
 
   /** A runner outside of any unit of work. */

@@ -1,24 +1,20 @@
 import type { EntityManager } from 'typeorm';
-import type { Parameters } from './parameters.js';
-import { isCollision } from './failures.js';
-import { retryCollisions } from './retry.js';
+import type { Parameters, Statement } from './statement.js';
+import { isConflict, retryConflicts } from './failures.js';
 import type { ServiceDataSource } from './service-data-source.js';
 import {
-  isWrite,
+  isWritingSql,
   runCommitHook,
   type ServiceQueryRunner,
   type TransactionParticipant,
 } from './unit-of-work.js';
 
-/** A statement with the values of its placeholders. */
-export interface Statement {
-  readonly sql: string;
-  readonly parameters: Parameters;
-}
-
 /** Additional steps of a deferred unit of work, in the same transaction. */
 export interface DeferredSteps<T> {
-  /** A name that the transaction locks when it begins, unless another one has it; it does not wait. */
+  /**
+   * A name that the transaction locks when it begins, unless another one has it; it does not wait. SQLite needs no lock:
+   * it has one writer at a time.
+   */
   readonly lock: string;
   /** Runs before the first write, and sees everything that was committed before the lock was taken. */
   readonly first: Statement;
@@ -28,15 +24,25 @@ export interface DeferredSteps<T> {
    * @param rows those of `first`; `undefined` if another transaction has the lock
    */
   readonly check: (rows: readonly unknown[] | undefined) => void;
-  /** Returns the statements that run right before the commit. */
+  /** Returns the statements that run right before the commit, after those of the participants. */
   readonly last: (value: T) => readonly Statement[];
 }
 
-/** Transactions with retries after conflicts, in which repositories, managers and `Queries` take part. */
+/**
+ * Transactions with retries after conflicts, in which repositories, managers and `Queries` take part: the current unit
+ * of work is in an `AsyncLocalStorage` of the data source, whose query runners then use its connection.
+ *
+ * |            | PostgreSQL                                 | SQLite                                                    |
+ * | ---------- | ------------------------------------------ | --------------------------------------------------------- |
+ * | begin      | a connection of the pool                   | waits for the writing connection; a savepoint in a group  |
+ * | commit     | commits                                    | ends the savepoint; the group commits once (`WriteQueue`) |
+ * | conflict   | serialization failure, deadlock            | another process writes, or another member has failed      |
+ * | first/last | in one packet with the begin or the commit | one after the other                                       |
+ */
 export abstract class Transactions {
   constructor(protected readonly source: ServiceDataSource) {}
 
-  /** Adds a participant, which writes in the transaction of every change. */
+  /** Adds a participant, such as the audit log, which writes in the transaction of every change. */
   addParticipant(participant: TransactionParticipant): void {
     this.source.participants.push(participant);
   }
@@ -57,15 +63,15 @@ export abstract class Transactions {
   }
 
   /**
-   * Runs a unit of work: all of it commits, or nothing. It runs again after a conflict with another transaction,
-   * so it must only read and write the database. Within another unit of work it is a part of that one, which fails
+   * Runs a unit of work: all of it commits, or nothing. It runs again after a conflict with another transaction, for up
+   * to four seconds, so it must only read and write the database. Within another unit of work it is a part of that one, which fails
    * if this part fails; for a part that may fail by itself there is `dataSource.transaction`, a nested transaction.
    */
   run<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     const { unit } = this.source;
     const manager = () => this.source.createQueryRunner().manager;
     if (unit) return unit.join(() => work(manager()));
-    return retryCollisions(() =>
+    return retryConflicts(() =>
       this.attempt(async (begin) => {
         await begin();
         return work(manager());
@@ -77,7 +83,7 @@ export abstract class Transactions {
   execute<Row>(sql: string, parameters: Parameters = {}): Promise<Row[]> {
     const { unit } = this.source;
     if (unit) return unit.execute((runner) => runner.execute<Row>(sql, parameters));
-    if (this.hasParticipants && isWrite(sql)) return this.run(() => this.execute<Row>(sql, parameters));
+    if (this.hasParticipants && isWritingSql(sql)) return this.run(() => this.execute<Row>(sql, parameters));
     this.source.noteWrite();
     return this.autocommit<Row>(sql, parameters).catch(this.noteFailure);
   }
@@ -114,25 +120,26 @@ export abstract class Transactions {
    * a write ends with a transaction for the additional steps. It may run more than once.
    */
   deferred<T>(work: () => Promise<T>, steps: DeferredSteps<T>): Promise<T> {
-    return retryCollisions(() => this.attempt(work, steps));
+    return retryConflicts(() => this.attempt(work, steps));
   }
 
   private async attempt<T>(
     work: (begin: () => Promise<void>) => Promise<T>,
     steps?: DeferredSteps<T>,
   ): Promise<T> {
-    const runner = this.source.createUnitRunner();
+    const runner = this.newRunner();
     let begun: Promise<void> | undefined;
     // A conflict at the beginning is retried without repeating the work before it.
-    const begin = () => (begun ??= retryCollisions(() => this.tryBegin(runner, steps)));
+    const begin = () => (begun ??= retryConflicts(() => this.tryBegin(runner, steps)));
     const unit = this.source.newUnit(runner, begin);
     try {
       const value = await unit.complete(() => work(() => unit.open()));
       await begin();
-      await this.commit(runner, steps?.last(value) ?? []);
+      await runner.commitTransactionWith(steps?.last(value) ?? []);
       return value;
     } catch (error) {
-      // Its connection would stay in use while it begins.
+      // A transaction that is still beginning would keep its connection. If it cannot begin, its error comes first,
+      // because the work may have replaced it with another.
       const failure = await begun?.then(
         () => error,
         (cause: unknown) => cause,
@@ -152,14 +159,22 @@ export abstract class Transactions {
     }
   }
 
-  /** Begins a transaction with a lock and a first statement. @returns its rows; `undefined` without the lock */
-  protected abstract beginWith(
+  /** @returns the rows of the first statement; `undefined` if another transaction has the lock */
+  private async beginWith(
     runner: ServiceQueryRunner,
-    steps: Pick<DeferredSteps<never>, 'lock' | 'first'>,
-  ): Promise<unknown[] | undefined>;
+    { lock, first }: Pick<DeferredSteps<never>, 'lock' | 'first'>,
+  ): Promise<readonly unknown[] | undefined> {
+    const { dialect } = this.source;
+    if (dialect.hasOneProcess) return (await runner.startTransactionWith([first]))[0];
+    const locking = { sql: `SELECT ${dialect.tryLock(':lock')} AS "isLocked"`, parameters: { lock } };
+    const [locked, rows] = await runner.startTransactionWith([locking, first]);
+    return locked![0].isLocked ? rows : undefined;
+  }
 
-  /** Runs the last statements, and commits. */
-  protected abstract commit(runner: ServiceQueryRunner, last: readonly Statement[]): Promise<void>;
+  /** A runner for a unit of work. */
+  protected newRunner(): ServiceQueryRunner {
+    return this.source.createOwnQueryRunner();
+  }
 
   protected autocommitBoth<Row>(
     statement: Statement,
@@ -190,13 +205,13 @@ export abstract class Transactions {
 /**
  * Rolls back a transaction.
  *
- * @returns the collision that the rollback reports: the work has failed because of what another transaction has not
+ * @returns the conflict that the rollback reports: the work has failed because of what another transaction has not
  * committed in the end. Other errors of the rollback do not matter.
  */
 async function rollBack(runner: ServiceQueryRunner): Promise<unknown> {
   if (!runner.isTransactionActive) return undefined;
   return runner.rollbackTransaction().then(
     () => undefined,
-    (error: unknown) => (isCollision(error) ? error : undefined),
+    (error: unknown) => (isConflict(error) ? error : undefined),
   );
 }

@@ -1,7 +1,7 @@
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
 import type { QueryRunner } from 'typeorm';
-import type { Parameters } from './parameters.js';
+import type { Parameters, Statement } from './statement.js';
 
 /** Adds writes to the transactions of other modules, such as an audit log. */
 export interface TransactionParticipant {
@@ -19,7 +19,7 @@ const WRITE =
   /^\s*(?:(?:INSERT|UPDATE|DELETE|REPLACE|MERGE|TRUNCATE)\b|WITH\b.*?(?<!\bFOR )\b(?:INSERT|UPDATE|DELETE|MERGE)\b)/is;
 
 /** Whether a statement may change rows, by its first word. */
-export const isWrite = (sql: string): boolean => WRITE.test(sql);
+export const isWritingSql = (sql: string): boolean => WRITE.test(sql);
 
 /** A query runner of this service, on either database. */
 export interface ServiceQueryRunner extends QueryRunner {
@@ -32,6 +32,10 @@ export interface ServiceQueryRunner extends QueryRunner {
   send(sql: string, parameters?: unknown[], useStructuredResult?: boolean): Promise<any>;
   /** Like `send`, for a prepared statement with named placeholders. @returns its rows */
   execute<Row>(sql: string, parameters: Parameters): Promise<Row[]>;
+  /** Begins a transaction with some statements, on PostgreSQL in one packet. @returns the rows of each */
+  startTransactionWith(statements: readonly Statement[]): Promise<any[][]>;
+  /** Commits with some statements, which follow those of the participants, on PostgreSQL in one packet. */
+  commitTransactionWith(statements: readonly Statement[]): Promise<void>;
 }
 
 /** A transaction, or a savepoint in it. */
@@ -69,7 +73,7 @@ export class TransactionState {
   /** Counts a statement that succeeded. @param rows the number of changed rows */
   succeed(sql: string, rows: number): void {
     const level = this.levels.at(-1);
-    if (level && rows > 0 && !level.hasChanged) level.hasChanged = isWrite(sql);
+    if (level && rows > 0 && !level.hasChanged) level.hasChanged = isWritingSql(sql);
   }
 
   /** Keeps the error of a statement. */
@@ -129,8 +133,8 @@ export class Mutex {
   }
 }
 
-/** Where a unit of work runs. */
-interface Place {
+/** Where and how a unit of work runs. */
+interface UnitOptions {
   /** The runner that owns the connection. */
   readonly runner: ServiceQueryRunner;
   /** The unit of the current asynchronous context. */
@@ -155,13 +159,13 @@ export class UnitOfWork {
   private hasBegun: boolean;
   private isOver = false;
 
-  constructor(private readonly place: Place) {
-    this.hasBegun = place.begin === undefined;
+  constructor(private readonly options: UnitOptions) {
+    this.hasBegun = options.begin === undefined;
   }
 
   /** The runner that owns the connection. */
   get runner(): ServiceQueryRunner {
-    return this.place.runner;
+    return this.options.runner;
   }
 
   /** Whether calls still take part in it. Work that outlives its unit of work runs outside of it. */
@@ -186,17 +190,17 @@ export class UnitOfWork {
 
   /** Begins the transaction, unless it has begun. */
   async open(): Promise<void> {
-    await this.place.begin?.();
+    await this.options.begin?.();
     this.hasBegun = true;
   }
 
   /** Runs the work in its context, and ends when the work and all parts that have joined are done. */
   complete<T>(work: () => Promise<T>): Promise<T> {
-    return this.place.current.run(this, async () => {
+    return this.options.current.run(this, async () => {
       try {
         const value = await work();
         await this.settle();
-        const { outer, runner } = this.place;
+        const { outer, runner } = this.options;
         (outer ?? runner.transaction).add(this.hooks, this.subjects);
         return value;
       } finally {
@@ -228,7 +232,7 @@ export class UnitOfWork {
 
   /** Runs work that can be rolled back by itself, in a savepoint. All other work of the unit waits until it ends. */
   nest<T>(work: (nested: UnitOfWork) => Promise<T>): Promise<T> {
-    const { runner, current } = this.place;
+    const { runner, current } = this.options;
     const nested = new UnitOfWork({ runner, current, outer: this });
     return this.part(this.open().then(() => this.mutex.run(() => nested.complete(() => work(nested)))));
   }
@@ -242,7 +246,7 @@ export class UnitOfWork {
 
   /** Whether it is the other unit, or nested in it. */
   isWithin(other: UnitOfWork | undefined): boolean {
-    return other === this || this.place.outer?.isWithin(other) === true;
+    return other === this || this.options.outer?.isWithin(other) === true;
   }
 
   /**
@@ -251,7 +255,7 @@ export class UnitOfWork {
    */
   private innermost(): UnitOfWork {
     let innermost: UnitOfWork | undefined;
-    for (let unit = this.place.current.getStore(); unit; unit = unit.place.outer) {
+    for (let unit = this.options.current.getStore(); unit; unit = unit.options.outer) {
       if (unit.isActive) innermost ??= unit;
       if (unit === this) return innermost ?? this;
     }

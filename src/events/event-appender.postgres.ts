@@ -1,6 +1,7 @@
 import { isNotPermitted } from '../database/failures.js';
 import type { Queries } from '../database/queries.js';
-import type { Statement, Transactions } from '../database/transactions.js';
+import type { Statement } from '../database/statement.js';
+import type { Transactions } from '../database/transactions.js';
 import type { EventsOf, ExportedColumn, NewEvent } from './define-events.js';
 import { CHANNEL, EventAppender, type RecordedChange } from './event-appender.js';
 

@@ -1,6 +1,6 @@
 import type { NewEvent } from './define-events.js';
 import { EventAppender, type RecordedChange } from './event-appender.js';
-import type { Statement } from '../database/transactions.js';
+import type { Statement } from '../database/statement.js';
 
 /** There is one writer at a time, so events get their position when they are inserted. */
 export class SqliteEventAppender extends EventAppender {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { stringify } from '../common/http/json-text.js';
 import type { Queries } from '../database/queries.js';
-import type { Statement, Transactions } from '../database/transactions.js';
+import type { Statement } from '../database/statement.js';
+import type { Transactions } from '../database/transactions.js';
 import type { EventsOf, NewEvent } from './define-events.js';
 
 /** The channel that signals new events. */

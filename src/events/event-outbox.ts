@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../common/ports/clock.js';
-import { type Statement, Transactions } from '../database/transactions.js';
+import type { Statement } from '../database/statement.js';
+import { Transactions } from '../database/transactions.js';
 import { CommittedEvents } from './committed-events.js';
 import type { EventsOf, NewEvent } from './define-events.js';
 import { EventAppender } from './event-appender.js';

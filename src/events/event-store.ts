@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../common/errors/errors.js';
 import { MESSAGES } from '../common/errors/messages.js';
-import type { Parameters } from '../database/parameters.js';
+import type { Parameters } from '../database/statement.js';
 import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
 import type { EventFilter } from './event-filter.js';

@@ -9,8 +9,8 @@ import { IdempotencyService } from './idempotency.service.js';
 import { PendingResponse } from './pending-response.js';
 
 /**
- * Runs the handler once for each key. The response is stored as it is sent, after all other interceptors and
- * after serialization (see `PendingResponse`), so that a retry gets exactly the same.
+ * Lets the handler take effect once for each key. The response is stored in its final form, after all other
+ * interceptors and after serialization (see `PendingResponse`), so that a retry gets exactly the same.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
@@ -30,7 +30,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
       if (required) throw missingKey();
       return next.handle();
     }
-    // The pipe reports it, after the id in the path.
+    // The error belongs to whatever reads the body, after the id in the path.
     if (isUnreadable(request.body)) return next.handle();
     return this.handleOnce(request, http.getResponse<FastifyReply>(), key, next);
   }
@@ -49,11 +49,11 @@ export class IdempotencyInterceptor implements NestInterceptor {
     request.pendingResponse = pending;
 
     const stored = await this.idempotency.find(id, fingerprints);
-    if (stored) return of(pending.replay(stored));
+    if (stored) return of(pending.useStored(stored));
 
-    const once = this.idempotency.once(id, fingerprints, () =>
-      pending.response(() => lastValueFrom(next.handle(), { defaultValue: undefined })),
+    const outcome = this.idempotency.once(id, fingerprints, () =>
+      pending.handleAndWait(() => lastValueFrom(next.handle(), { defaultValue: undefined })),
     );
-    return from(pending.value(once));
+    return from(pending.valueOf(outcome));
   }
 }

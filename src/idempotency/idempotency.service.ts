@@ -7,10 +7,11 @@ import { type Counter, Metrics } from '../common/ports/metrics.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { Queries } from '../database/queries.js';
-import { type Statement, Transactions } from '../database/transactions.js';
+import type { Statement } from '../database/statement.js';
+import { Transactions } from '../database/transactions.js';
 import { compress, expand, type StoredText } from './compressed-text.js';
 import type { Fingerprints } from './idempotency-scope.js';
-import type { StoredResponse } from './stored-response.js';
+import type { Outcome, StoredResponse } from './pending-response.js';
 
 /** How long a response is stored, in milliseconds: 24 hours. */
 const LIFETIME = 24 * 60 * 60_000;
@@ -32,16 +33,10 @@ const USAGE_MAX_AGE = 1000;
 /** Thrown if another request has the record, to roll back this one. */
 const TAKEN = Symbol('taken');
 
-/** The result of a request, or of a concurrent one with the same key. */
-export interface Outcome {
-  readonly response: StoredResponse;
-  readonly isReplayed: boolean;
-}
-
 /** Handles a request once, and repeats its response for retries. */
 @Injectable()
 export class IdempotencyService {
-  /** Records of requests in progress in this process; those of other processes are found in the database. */
+  /** The ids of requests in progress in this process; those of other processes are noticed by their lock. */
   private readonly inFlight = new Set<string>();
 
   /** Responses that were sent again for a key. */

@@ -6,7 +6,7 @@ import { entityTag } from '../common/responses/entity-tag.js';
 import { missingKey, parseKey } from './idempotency-key.js';
 import { IdempotencyScope } from './idempotency-scope.js';
 import { IdempotencyService } from './idempotency.service.js';
-import type { StoredResponse } from './stored-response.js';
+import type { StoredResponse } from './pending-response.js';
 
 /** A creation over GraphQL that shares the keys of a REST handler. */
 export interface KeyedCreation {

@@ -2,10 +2,8 @@ import type { FastifyReply, onSendHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { AppError } from '../common/errors/errors.js';
 import { MESSAGES } from '../common/errors/messages.js';
-import { isWrite } from '../common/http/methods.js';
+import { isWritingRoute } from '../common/http/methods.js';
 import type { Counter } from '../common/ports/metrics.js';
-import type { Outcome } from './idempotency.service.js';
-import { replay, ReplySnapshot, type StoredResponse } from './stored-response.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -18,16 +16,39 @@ declare module 'fastify' {
   }
 }
 
+/** A response in its final form. */
+export interface StoredResponse {
+  readonly status: number;
+  /** The headers that the handling of the request has set. */
+  readonly headers: Readonly<Record<string, number | string | string[] | undefined>>;
+  /** `null` if the response had no body. */
+  readonly body: string | null;
+}
+
+/** The result of a request, or of a concurrent one with the same key. */
+export interface Outcome {
+  readonly response: StoredResponse;
+  readonly isReplayed: boolean;
+}
+
 /** The transaction is rolled back because the response is an error, which is not stored. */
 class NotStored extends Error {}
 
 /**
  * Connects the two ends of an idempotent request: the handler, whose transaction stays open, and the time
  * right before the response is sent, when its final status, headers and body are stored in that transaction.
+ *
+ * | What happens                           | Record and writes                         | The client gets           |
+ * | -------------------------------------- | ----------------------------------------- | ------------------------- |
+ * | an error in the handler, or after it   | are rolled back                           | the error; a retry runs   |
+ * | a conflict before the handler is done  | are rolled back, and the handler runs again | the second response     |
+ * | a conflict after that                  | are rolled back                           | 503; a retry runs         |
+ * | the commit fails                       | are rolled back                           | 503, or 500 for a fault   |
+ * | the client disconnects                 | are committed: nothing is cancelled       | the response, with a retry |
  */
 export class PendingResponse {
   private readonly handled = Promise.withResolvers<unknown>();
-  private readonly sent = Promise.withResolvers<StoredResponse>();
+  private readonly final = Promise.withResolvers<StoredResponse>();
   private readonly snapshot: ReplySnapshot;
   private outcome: Promise<Outcome> | undefined;
   private stored: StoredResponse | undefined;
@@ -35,34 +56,34 @@ export class PendingResponse {
 
   constructor(private readonly reply: FastifyReply) {
     this.snapshot = new ReplySnapshot(reply);
-    // The caller of `outcome` gets the error as well.
-    this.sent.promise.catch(() => undefined);
+    // Avoids an unhandled rejection; `outcome` has the same error.
+    this.final.promise.catch(() => undefined);
   }
 
-  /** For other interceptors, a value like that of the first request. */
-  replay(stored: StoredResponse): unknown {
+  /** Sends a stored response. @returns for other interceptors, a value like that of the first request */
+  useStored(stored: StoredResponse): unknown {
     this.stored = stored;
-    return valueOf(stored);
+    return parsed(stored);
   }
 
   /**
-   * The work of the transaction: handles the request, then waits for the response. It may run again after a
-   * conflict, but not once other interceptors have received a value.
+   * The work of the transaction: handles the request, then waits for the final form of the response. It may run again
+   * after a conflict, but not once other interceptors have received a value.
    */
-  async response(handle: () => Promise<unknown>): Promise<StoredResponse> {
+  async handleAndWait(handle: () => Promise<unknown>): Promise<StoredResponse> {
     if (this.isHandled) throw new AppError('SERVICE_UNAVAILABLE', MESSAGES.SERVICE_UNAVAILABLE);
     this.snapshot.restore();
     const value = await handle();
     this.isHandled = true;
     this.handled.resolve(value);
-    return this.sent.promise;
+    return this.final.promise;
   }
 
   /** The value of the handler, or of a concurrent request with the same key. */
-  value(outcome: Promise<Outcome>): Promise<unknown> {
+  valueOf(outcome: Promise<Outcome>): Promise<unknown> {
     this.outcome = outcome;
     outcome.then(
-      ({ response, isReplayed }) => this.handled.resolve(isReplayed ? valueOf(response) : undefined),
+      ({ response, isReplayed }) => this.handled.resolve(isReplayed ? parsed(response) : undefined),
       (error: unknown) => {
         if (!this.isHandled) this.snapshot.restore();
         this.handled.reject(error);
@@ -71,22 +92,27 @@ export class PendingResponse {
     return this.handled.promise;
   }
 
-  /** @returns the body to send. @throws if the response could not be stored: the client must not get it */
-  async complete(payload: unknown): Promise<unknown> {
-    const { outcome, reply, sent, snapshot } = this;
+  /**
+   * Stores the response, and commits.
+   *
+   * @returns the body to send
+   * @throws if the response could not be stored: the client must not get it
+   */
+  async store(payload: unknown): Promise<unknown> {
+    const { outcome, reply, final, snapshot } = this;
     if (reply.statusCode >= 400) {
-      sent.reject(new NotStored());
+      final.reject(new NotStored());
       await outcome?.catch(() => undefined);
       return payload;
     }
     if (this.stored) return replay(reply, this.stored);
     if (!outcome) return payload;
     try {
-      sent.resolve(snapshot.responseWith(payload));
+      final.resolve(snapshot.responseWith(payload));
       const { response, isReplayed } = await outcome;
       return isReplayed ? replay(reply, response) : payload;
     } catch (error) {
-      sent.reject(error);
+      final.reject(error);
       await outcome.catch(() => undefined);
       snapshot.restore();
       throw error;
@@ -98,14 +124,14 @@ export class PendingResponse {
 export const idempotentResponses = fastifyPlugin<{ replays: Counter }>(
   (fastify, { replays }, done) => {
     fastify.decorateRequest('pendingResponse', null);
-    const store: onSendHookHandler = (request, reply, payload, next) => {
+    const hook: onSendHookHandler = (request, reply, payload, next) => {
       const { pendingResponse: pending } = request;
       if (!pending) {
         next(null, payload);
         return;
       }
       request.pendingResponse = null;
-      void complete(pending, payload, (error, body) => {
+      void storeResponse(pending, payload, (error, body) => {
         if (reply.hasHeader('idempotent-replayed')) replays.add();
         // Fastify accepts an error here; its types allow one only without a body.
         next(error as null, body);
@@ -113,23 +139,23 @@ export const idempotentResponses = fastifyPlugin<{ replays: Counter }>(
     };
     // Hooks of routes run after those of the application.
     fastify.addHook('onRoute', (route) => {
-      if (isWrite(route) || route.config?.idempotent) {
-        route.onSend = [...[route.onSend ?? []].flat(), store];
+      if (isWritingRoute(route) || route.config?.idempotent) {
+        route.onSend = [...[route.onSend ?? []].flat(), hook];
       }
     });
     done();
   },
-  { name: 'idempotent responses', dependencies: ['body'] },
+  { name: 'idempotent responses', dependencies: ['body', 'json text', 'entity tags'] },
 );
 
-async function complete(
+async function storeResponse(
   pending: PendingResponse,
   payload: unknown,
   done: (error: Error | null, payload?: unknown) => void,
 ): Promise<void> {
   let body: unknown;
   try {
-    body = await pending.complete(payload);
+    body = await pending.store(payload);
   } catch (error) {
     done(error as Error);
     return;
@@ -138,7 +164,7 @@ async function complete(
 }
 
 /** Parsed JSON, if serializing it gives the same text; otherwise the text. */
-function valueOf({ body }: StoredResponse): unknown {
+function parsed({ body }: StoredResponse): unknown {
   if (body === null) return undefined;
   try {
     const value: unknown = JSON.parse(body);
@@ -146,4 +172,38 @@ function valueOf({ body }: StoredResponse): unknown {
   } catch {
     return body;
   }
+}
+
+/** The state of a reply before the handler runs. */
+class ReplySnapshot {
+  private readonly status: number;
+  private readonly headers: ReturnType<FastifyReply['getHeaders']>;
+
+  constructor(private readonly reply: FastifyReply) {
+    this.status = reply.statusCode;
+    this.headers = reply.getHeaders();
+  }
+
+  /** Removes what a rolled back attempt has set. */
+  restore(): void {
+    const { reply, headers } = this;
+    for (const name of Object.keys(reply.getHeaders())) if (!(name in headers)) reply.removeHeader(name);
+    reply.status(this.status).headers(headers);
+  }
+
+  /** @throws TypeError for a body that is not text, such as a stream: it cannot be stored */
+  responseWith(payload: unknown): StoredResponse {
+    if (payload !== undefined && payload !== null && typeof payload !== 'string') {
+      throw new TypeError('An @Idempotent() handler must respond with JSON, text or nothing');
+    }
+    const { reply, headers: before } = this;
+    const headers = Object.entries(reply.getHeaders()).filter(([name, value]) => before[name] !== value);
+    return { status: reply.statusCode, headers: Object.fromEntries(headers), body: payload || null };
+  }
+}
+
+/** Sends a stored response instead of that of the handler and its interceptors. @returns its body */
+function replay(reply: FastifyReply, { status, headers, body }: StoredResponse): string | null {
+  reply.status(status).headers(headers).header('idempotent-replayed', 'true');
+  return body;
 }

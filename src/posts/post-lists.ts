@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Completion, CursorPage, type Page } from '../common/pagination/page.js';
 import { type Keyset, type KeysetRequest, positionParameters } from '../common/pagination/keyset.js';
 import { DEEP } from '../common/pagination/page-request.js';
-import type { Parameters } from '../database/parameters.js';
+import type { Parameters } from '../database/statement.js';
 import { Queries } from '../database/queries.js';
 import { POST_STATUSES } from './post.entity.js';
 import type { ListPosts, ListPostsByCursor, PostFilter, SortedPosts } from './post.query.js';

@@ -21,7 +21,7 @@ export class Held {
 @Controller({ path: 'repeats', version: '1' })
 @Public()
 class RepeatController {
-  private collisions = 0;
+  private conflicts = 0;
 
   constructor(private readonly transactions: Transactions) {}
 
@@ -76,11 +76,11 @@ class RepeatController {
   @Post('colliding')
   @Idempotent()
   async colliding(@Res({ passthrough: true }) reply: FastifyReply): Promise<object> {
-    this.collisions++;
-    if (this.collisions === 1) reply.status(202).header('x-only-the', 'first').header('x-list', 'b');
+    this.conflicts++;
+    if (this.conflicts === 1) reply.status(202).header('x-only-the', 'first').header('x-list', 'b');
     reply.header('location', '/somewhere').type('application/json');
     const id = await this.order();
-    if (this.collisions === 1) throw Object.assign(new Error('Collided'), { code: '40001' });
+    if (this.conflicts === 1) throw Object.assign(new Error('Collided'), { code: '40001' });
     return { id };
   }
 

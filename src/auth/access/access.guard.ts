@@ -51,12 +51,13 @@ export class AccessGuard implements CanActivate {
       if (isGraphQL(context)) ignoreCredentials(context);
       return true;
     }
-    const writers = writeAccess === 'staff' ? 'staff' : undefined;
-    // The response does not depend on who writes what everyone may read.
-    if (access === 'write') return !isWrite(context) || this.admit(context, writers);
+    const requiredOfWriters = writeAccess === 'staff' ? 'staff' : undefined;
+    // Not private: what everyone may read is the same for every caller.
+    if (access === 'write') return !isWritingCall(context) || this.admit(context, requiredOfWriters);
     if (context.getType() === 'http') makePrivate(context.switchToHttp().getResponse());
     if (access === 'optional' || access === 'public with account') return this.authenticateIfSent(context);
-    if (access === 'owner') return this.admit(context, isWrite(context) ? writers : undefined);
+    if (access === 'owner')
+      return this.admit(context, isWritingCall(context) ? requiredOfWriters : undefined);
     return this.admit(context, access);
   }
 
@@ -65,6 +66,7 @@ export class AccessGuard implements CanActivate {
     return true;
   }
 
+  /** Tries the Passport strategies, in the order of their modules; one that succeeds sets `request.user`. */
   private async principalOf(context: ExecutionContext): Promise<Principal | null> {
     const request = requestOf(context);
     // A connection may outlive its credential, so each message is checked.
@@ -105,11 +107,11 @@ const isField = (context: ExecutionContext): boolean =>
 /** Whether an API key may call a handler. Below `/auth/`, where accounts are managed, it may only read its account. */
 function isInScope(scope: ApiKeyScope, context: ExecutionContext): boolean {
   const { url = '' } = requestOf(context).routeOptions ?? {};
-  if (url.startsWith('/auth/')) return /^\/auth\/me\/?$/.test(url) && !isWrite(context);
-  return scope === 'write' || !isWrite(context);
+  if (url.startsWith('/auth/')) return /^\/auth\/me\/?$/.test(url) && !isWritingCall(context);
+  return scope === 'write' || !isWritingCall(context);
 }
 
-const isWrite = (context: ExecutionContext): boolean =>
+const isWritingCall = (context: ExecutionContext): boolean =>
   isGraphQL(context)
     ? infoOf(context).operation.operation === OperationTypeNode.MUTATION
     : !isSafe(requestOf(context));

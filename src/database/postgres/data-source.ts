@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { EntitySchema, MixedList } from 'typeorm';
 import type { PostgresStore } from '../../config/config.js';
+import { POSTGRES } from '../dialect.js';
 import { DatabaseError } from '../failures.js';
 import { ServiceDataSource } from '../service-data-source.js';
 import { PostgresClient } from './client.js';
@@ -11,6 +12,7 @@ import { Statements } from './statements.js';
 
 /** TypeORM's pool of connections to the primary. */
 export class PostgresDataSource extends ServiceDataSource {
+  readonly dialect = POSTGRES;
   declare driver: ServicePostgresDriver;
   readonly statements: Statements;
   readonly forCommand: boolean;

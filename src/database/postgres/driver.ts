@@ -3,15 +3,14 @@ import { type DataSource, QueryResult, type ReplicationMode, type Table, type Ta
 import { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import type { Parameters } from '../parameters.js';
+import type { Parameters, Statement } from '../statement.js';
 import { serviceQueryRunner } from '../query-runner.js';
-import type { Statement } from '../transactions.js';
 import type { ServiceQueryRunner } from '../unit-of-work.js';
 import type { PostgresClient } from './client.js';
 import type { Statements } from './statements.js';
 
 /** A runner with prepared statements. */
-export class ServicePostgresRunner
+class ServicePostgresRunner
   extends serviceQueryRunner(PostgresQueryRunner, 'postgresql')
   implements ServiceQueryRunner
 {
@@ -20,8 +19,7 @@ export class ServicePostgresRunner
   private adjacent: readonly Statement[] = [];
   private results: readonly PgResult[] = [];
 
-  /** Begins a transaction and runs statements in it, in one packet. @returns their results */
-  async startTransactionWith(statements: readonly Statement[]): Promise<readonly PgResult[]> {
+  async startTransactionWith(statements: readonly Statement[]): Promise<unknown[][]> {
     this.adjacent = statements;
     try {
       await this.startTransaction();
@@ -30,10 +28,10 @@ export class ServicePostgresRunner
       await super.run('ROLLBACK').catch(() => undefined);
       throw error;
     }
-    return this.results.slice(1);
+    return this.results.slice(1).map(({ rows }) => rows);
   }
 
-  /** Runs statements and commits, in one packet: the server turns the commit into a rollback if a statement fails. */
+  /** The server turns the commit into a rollback if a statement fails. */
   async commitTransactionWith(statements: readonly Statement[]): Promise<void> {
     this.adjacent = statements;
     await this.commitTransaction();
@@ -60,7 +58,8 @@ export class ServicePostgresRunner
     if (statements.length === 0 || !(isEnd || sql === 'START TRANSACTION')) return super.run(sql, parameters);
     this.adjacent = [];
     const client: PostgresClient = await this.connect();
-    const control = () => client.query(sql);
+    // In any other isolation, a statement would not see what was committed before the one ahead of it.
+    const control = () => client.query(isEnd ? sql : `${sql} ISOLATION LEVEL READ COMMITTED`);
     const queries = statements.map(
       (each) => () => this.driver.statements.run(each.sql, each.parameters, client),
     );

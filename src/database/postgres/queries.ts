@@ -1,6 +1,5 @@
 import type { Pool } from 'pg';
-import { POSTGRES } from '../dialect.js';
-import type { Parameters } from '../parameters.js';
+import type { Parameters } from '../statement.js';
 import { Queries } from '../queries.js';
 import type { Transactions } from '../transactions.js';
 import type { Replicas } from './cluster/replicas.js';
@@ -14,7 +13,6 @@ interface Pools {
 }
 
 export class PostgresQueries extends Queries {
-  readonly dialect = POSTGRES;
   private readonly replicas: Replicas | undefined;
 
   constructor(

@@ -1,8 +1,8 @@
 import type { QueryConfig, QueryResult } from 'pg';
-import { type Parameters, replacePlaceholders } from '../parameters.js';
+import { type Parameters, replacePlaceholders } from '../statement.js';
 import { traced } from '../statement-span.js';
 
-interface Statement {
+interface Prepared {
   readonly name?: string;
   readonly text: string;
   /** The names of the parameters, in the order of their numbers. */
@@ -16,7 +16,7 @@ interface Target {
 
 /** Statements with named placeholders. Each connection prepares a statement once, by its name. */
 export class Statements {
-  private readonly cache = new Map<string, Statement>();
+  private readonly cache = new Map<string, Prepared>();
 
   /** @param prepared false behind a pooler that does not support it */
   constructor(private readonly prepared: boolean) {}
@@ -42,7 +42,7 @@ export class Statements {
 }
 
 /** Turns each `:name` into `$1`, `$2` … */
-function compile(sql: string): Statement {
+function compile(sql: string): Prepared {
   const names: string[] = [];
   const text = replacePlaceholders(sql, (name) => {
     if (!names.includes(name)) names.push(name);

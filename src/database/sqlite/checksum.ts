@@ -5,7 +5,7 @@ import { DatabaseError } from '../failures.js';
 import { flush, unreadable } from './snapshot.js';
 
 /** The first bytes of a database (https://sqlite.org/fileformat2.html, section 1.2). */
-const MAGIC = 'SQLite format 3\0';
+export const MAGIC = 'SQLite format 3\0';
 
 /** Where the header has the page size, in two bytes; 1 stands for 65,536. */
 const PAGE_SIZE = MAGIC.length;

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { traced } from '../statement-span.js';
-import { type Parameters, replacePlaceholders } from '../parameters.js';
+import { type Parameters, replacePlaceholders } from '../statement.js';
 
 /** A connection that prepares each statement once. */
 export class SqliteConnection {

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import type Database from 'better-sqlite3';
 import type { EntitySchema, MixedList } from 'typeorm';
 import type { SqliteStore } from '../../config/config.js';
+import { SQLITE } from '../dialect.js';
 import { ServiceDataSource } from '../service-data-source.js';
-import type { ServiceQueryRunner } from '../unit-of-work.js';
-import { CachingConnection, SqliteDriver, type SqliteQueryRunner } from './driver.js';
+import { CachingConnection, SqliteDriver } from './driver.js';
 import type { FileLock } from './file-lock.js';
 import { ReaderThreads } from './reader-threads.js';
 
 /**
  * How long a statement waits while another process writes, in milliseconds. The wait blocks the event loop,
- * so it is short in a service (`retryCollisions` retries); in a command it may be long.
+ * so it is short in a service (`retryConflicts` retries); in a command it may be long.
  */
 const BUSY_TIMEOUT = { service: 5, command: 30_000 };
 
@@ -23,6 +23,7 @@ export const hasDatabase = (store: SqliteStore): boolean =>
 
 /** The embedded database: TypeORM's connection, which writes, and a read-only connection. */
 export class SqliteDataSource extends ServiceDataSource {
+  readonly dialect = SQLITE;
   /** For slow reads. */
   readonly threads: ReaderThreads;
   declare driver: SqliteDriver;
@@ -64,11 +65,6 @@ export class SqliteDataSource extends ServiceDataSource {
       this,
       () => new CachingConnection(databaseFile(store), { readonly: true, timeout }),
     );
-  }
-
-  /** Units of work only read and write the database, so they end soon. */
-  override createUnitRunner(): ServiceQueryRunner {
-    return Object.assign(super.createUnitRunner() as SqliteQueryRunner, { sharesCommit: true });
   }
 
   override initialize(): Promise<this> {

@@ -11,9 +11,9 @@ import {
 } from 'typeorm';
 import { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
-import type { Parameters as Values } from '../parameters.js';
+import type { Parameters as Values, Statement } from '../statement.js';
 import { serviceQueryRunner } from '../query-runner.js';
-import { retryCollisions } from '../retry.js';
+import { retryConflicts } from '../failures.js';
 import type { ServiceQueryRunner } from '../unit-of-work.js';
 import { SqliteConnection } from './connection.js';
 import { WriteQueue, type Writer } from './write-queue.js';
@@ -96,8 +96,10 @@ export class SqliteQueryRunner
   private acquiring: Promise<void> | undefined;
   private running = 0;
   private lastEnd = performance.now();
+  /** Statements that run right before the commit. */
+  private last: Statement[] = [];
 
-  /** Whether its transactions may commit together with others: for work that soon ends, see `Transactions.run`. */
+  /** Whether its transactions may commit together with others: for work that soon ends, as that of `Transactions`. */
   sharesCommit = false;
 
   /** @param reader the connection for reads until a transaction starts; without it, the runner only writes */
@@ -121,6 +123,16 @@ export class SqliteQueryRunner
     await super.startTransaction(isolation);
   }
 
+  async startTransactionWith(statements: readonly Statement[]): Promise<unknown[][]> {
+    await this.startTransaction();
+    return this.runAll(statements);
+  }
+
+  async commitTransactionWith(statements: readonly Statement[]): Promise<void> {
+    this.last = [...statements];
+    await this.commitTransaction();
+  }
+
   async execute<Row>(sql: string, parameters: Values): Promise<Row[]> {
     const run = async () => {
       this.assertInTransaction();
@@ -135,6 +147,7 @@ export class SqliteQueryRunner
     if (this.reader || this.isReleased) return super.run(sql, parameters);
     this.running++;
     try {
+      if (sql === 'COMMIT') this.runAll(this.last.splice(0));
       if (this.sharesCommit && CONTROL.has(sql)) return await this.control(sql);
       await this.acquire();
       if (this.hasLostTransaction && sql.startsWith('ROLLBACK')) return new QueryResult();
@@ -142,7 +155,7 @@ export class SqliteQueryRunner
       // The transaction will write. A deferred one could conflict with another process after its first reads.
       const text = sql === 'BEGIN TRANSACTION' ? 'BEGIN IMMEDIATE' : sql;
       const run = () => super.run(text, parameters);
-      return await (this.driver.writing.inTransaction ? run() : retryCollisions(run));
+      return await (this.driver.writing.inTransaction ? run() : retryConflicts(run));
     } finally {
       this.running--;
       this.lastEnd = performance.now();
@@ -176,6 +189,12 @@ export class SqliteQueryRunner
     );
     this.isReleased = true;
     this.endTransaction();
+  }
+
+  /** Runs statements that belong to the transaction itself: they do not count as changes. @returns their rows */
+  private runAll(statements: readonly Statement[]): unknown[][] {
+    if (statements.length > 0) this.assertInTransaction();
+    return statements.map(({ sql, parameters }) => this.driver.writing.run(sql, parameters).rows);
   }
 
   /** Begins and ends its part of a group, whose transaction it shares. */

@@ -1,13 +1,10 @@
-import { SQLITE } from '../dialect.js';
-import type { Parameters } from '../parameters.js';
+import type { Parameters } from '../statement.js';
 import { Queries } from '../queries.js';
 import type { Transactions } from '../transactions.js';
 import { hideValues, SqliteConnection } from './connection.js';
 import type { SqliteDataSource } from './data-source.js';
 
 export class SqliteQueries extends Queries {
-  readonly dialect = SQLITE;
-
   private readonly reader: SqliteConnection;
 
   constructor(

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { Piscina } from 'piscina';
 import type { PoolLoad } from '../database.js';
-import type { Parameters } from '../parameters.js';
+import type { Parameters } from '../statement.js';
 import type { Reading, ReadingResult } from './reader-thread.js';
 
 /** Milliseconds, including the time in the queue. */

@@ -4,13 +4,10 @@ import Database from 'better-sqlite3';
 import type { SqliteStore } from '../../config/config.js';
 import type { RestoreStatement } from '../after-restore.js';
 import { DatabaseError } from '../failures.js';
-import { compareChecksum } from './checksum.js';
+import { compareChecksum, MAGIC } from './checksum.js';
 import { databaseFile } from './data-source.js';
 import { FileLock } from './file-lock.js';
 import { copyDatabase, createPrivate, flush, type OnProgress, verifyDatabase } from './snapshot.js';
-
-/** The first bytes of a database (https://sqlite.org/fileformat2.html, section 1.2). */
-const MAGIC = Buffer.from('SQLite format 3\0');
 
 /** The further files of a database. */
 const SUFFIXES = ['-wal', '-shm', '-journal'];
@@ -96,7 +93,7 @@ function isDatabase(file: string): boolean {
   } finally {
     closeSync(handle);
   }
-  return start.equals(MAGIC);
+  return start.toString('latin1') === MAGIC;
 }
 
 const inUse = ({ directory }: SqliteStore) =>

@@ -1,24 +1,23 @@
-import type { Parameters } from '../parameters.js';
-import { type DeferredSteps, type Statement, Transactions } from '../transactions.js';
+import type { Parameters, Statement } from '../statement.js';
+import { Transactions } from '../transactions.js';
 import type { ServiceQueryRunner } from '../unit-of-work.js';
-import type { SqliteConnection } from './connection.js';
 import type { SqliteDataSource } from './data-source.js';
-import type { WriteQueue } from './write-queue.js';
+import type { SqliteQueryRunner } from './driver.js';
 
-/** Transactions on SQLite, on the single writing connection, one at a time. */
+/** Transactions on SQLite, on the one connection that writes. Concurrent ones commit together, see `WriteQueue`. */
 export class SqliteTransactions extends Transactions {
-  private readonly connection: SqliteConnection;
-  private readonly queue: WriteQueue;
+  constructor(private readonly sqlite: SqliteDataSource) {
+    super(sqlite);
+  }
 
-  constructor(source: SqliteDataSource) {
-    super(source);
-    const { driver } = source;
-    this.connection = driver.writing;
-    this.queue = driver.queue;
+  /** Units of work only read and write the database, so they end soon. */
+  protected override newRunner(): ServiceQueryRunner {
+    return Object.assign(super.newRunner() as SqliteQueryRunner, { sharesCommit: true });
   }
 
   protected autocommit<Row>(sql: string, parameters: Parameters): Promise<Row[]> {
-    return this.queue.write(() => this.connection.all<Row>(sql, parameters));
+    const { queue, writing } = this.sqlite.driver;
+    return queue.write(() => writing.all<Row>(sql, parameters));
   }
 
   /** Synchronous work joins the group; TypeORM's transactions wait at each step, which is six times as slow. */
@@ -26,25 +25,12 @@ export class SqliteTransactions extends Transactions {
     { sql, parameters }: Statement,
     following: (rows: readonly Row[]) => Statement | undefined,
   ): Promise<Row[]> {
-    return this.queue.write(() => {
-      const rows = this.connection.all<Row>(sql, parameters);
+    const { queue, writing } = this.sqlite.driver;
+    return queue.write(() => {
+      const rows = writing.all<Row>(sql, parameters);
       const next = following(rows);
-      if (next) this.connection.all(next.sql, next.parameters);
+      if (next) writing.all(next.sql, next.parameters);
       return rows;
     });
-  }
-
-  /** There is one writer at a time, so nothing else can have the lock. */
-  protected async beginWith(
-    runner: ServiceQueryRunner,
-    { first }: Pick<DeferredSteps<never>, 'first'>,
-  ): Promise<unknown[]> {
-    await runner.startTransaction();
-    return runner.execute(first.sql, first.parameters);
-  }
-
-  protected async commit(runner: ServiceQueryRunner, last: readonly Statement[]): Promise<void> {
-    for (const { sql, parameters } of last) await runner.execute(sql, parameters);
-    await runner.commitTransaction();
   }
 }

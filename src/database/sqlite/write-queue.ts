@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { isCollision, isStorageFault } from '../failures.js';
-import { DEADLINE, retryCollisions } from '../retry.js';
+import { isConflict, isStorageFault, retryConflicts, WRITE_DEADLINE } from '../failures.js';
 import type { SqliteConnection } from './connection.js';
 
 /** A user of the writing connection, or one that waits for it. */
@@ -96,7 +95,7 @@ export class WriteQueue {
     try {
       if (!this.group) {
         // Waits while another process writes.
-        await retryCollisions(async () => this.run('BEGIN IMMEDIATE'), since);
+        await retryConflicts(async () => this.run('BEGIN IMMEDIATE'), since);
         this.group = { since: performance.now(), done: [], isDue: false, timer: undefined };
       }
       this.connection.control('SAVEPOINT member');
@@ -110,7 +109,7 @@ export class WriteQueue {
    * Ends the part of a member.
    *
    * @returns after the commit of the group
-   * @throws the error of the commit; a collision if other members have failed, so that the write is repeated
+   * @throws the error of the commit; a conflict if other members have failed, so that the write is repeated
    */
   async leave(writer: Writer): Promise<void> {
     await this.end(writer, ['RELEASE member']);
@@ -120,12 +119,12 @@ export class WriteQueue {
    * Rolls back the part of a member.
    *
    * @returns after the commit of the group: the member may have failed because of what another one has written
-   * @throws a collision as {@link leave}
+   * @throws a conflict as {@link leave}
    */
   async undo(writer: Writer): Promise<void> {
     if (!this.isMember(writer)) return;
     await this.end(writer, ['ROLLBACK TO member', 'RELEASE member']).catch((error: unknown) => {
-      if (isCollision(error)) throw error;
+      if (isConflict(error)) throw error;
     });
   }
 
@@ -136,7 +135,7 @@ export class WriteQueue {
     try {
       for (const sql of statements) this.connection.control(sql);
       group.done.push(done);
-      group.timer ??= setTimeout(() => this.holder?.evict(), DEADLINE);
+      group.timer ??= setTimeout(() => this.holder?.evict(), WRITE_DEADLINE);
     } catch (error) {
       this.close(group);
       this.rollBack();
@@ -151,7 +150,7 @@ export class WriteQueue {
   /** Runs synchronous statements as a member of a group. It may run more than once. @returns after the commit */
   write<T>(work: () => T): Promise<T> {
     const inContext = AsyncLocalStorage.bind(work);
-    return this.outside(() => retryCollisions(() => this.writeOnce(inContext)));
+    return this.outside(() => retryConflicts(() => this.writeOnce(inContext)));
   }
 
   private async writeOnce<T>(work: () => T): Promise<T> {
@@ -191,7 +190,7 @@ export class WriteQueue {
       if (this.holder === writer) return;
       this.queue.splice(this.queue.indexOf(entry), 1);
       reject(Object.assign(new Error(STILL_WRITING), { code: 'WRITE_TIMEOUT' }));
-    }, DEADLINE);
+    }, WRITE_DEADLINE);
     await promise.finally(() => clearTimeout(timer));
   }
 

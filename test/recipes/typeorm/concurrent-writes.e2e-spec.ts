@@ -75,7 +75,7 @@ describe.each(STORES)('writes with TypeORM on %s', (store) => {
           twice(name, stops, (payload) => manager.insert(Order, order(payload))),
         )
         .catch((error: { code?: string }) => {
-          // After a collision of serializable transactions, the caller must retry.
+          // After a conflict of serializable transactions, the caller must retry.
           if (error.code === '40001') return WAYS['entityManager.transaction']!(name, stops);
           throw error;
         }),

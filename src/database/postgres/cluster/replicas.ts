@@ -3,8 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { PostgresStore } from '../../../config/config.js';
 import { isConnectionLost, isReplicaFailure } from '../../failures.js';
-import type { Replication, ReplicaState, RequestReads } from '../../replication.js';
-import { ReadScope } from './read-scope.js';
+import type { Replication, ReplicaState, RequestReads, RequestScope } from '../../replication.js';
 import { parsePosition, Replica } from './replica.js';
 
 /** The interval between two checks of all servers, in milliseconds. */
@@ -21,6 +20,39 @@ const MAX_REPEATED = 5000;
 interface Choice {
   readonly replica: Replica;
   readonly generation: number;
+}
+
+/** Which server the reads of a request may use. */
+class ReadScope implements RequestScope {
+  readonly position: bigint | undefined;
+  private mayWrite: boolean;
+  private hasWritten = false;
+  private isOver = false;
+
+  constructor({ mayWrite, position }: RequestReads) {
+    this.mayWrite = mayWrite;
+    this.position = position;
+  }
+
+  markReadOnly(): void {
+    this.mayWrite = false;
+  }
+
+  markWritten(): void {
+    this.hasWritten = true;
+  }
+
+  end(): void {
+    this.isOver = true;
+  }
+
+  get mayUseReplica(): boolean {
+    return !this.mayWrite && !this.hasWritten && !this.isOver;
+  }
+
+  isOfWrite(hasSucceeded: boolean): boolean {
+    return this.hasWritten || (this.mayWrite && hasSucceeded);
+  }
 }
 
 /** Reads on standbys of the primary, whose data may be a little old. */

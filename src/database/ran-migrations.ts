@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { isMissingTable } from './failures.js';
 import { checksumOf } from './migrations/checksums.js';
+import { migrations } from './migrations/index.js';
 
 /** The checksum of each migration when it ran. TypeORM's own table has no column for it. */
 export const CHECKSUMS_TABLE = 'migration_checksums';
@@ -54,3 +55,18 @@ export const changedMigrations = (
   remembered
     .filter(({ name, checksum }) => (checksumOf(name) ?? checksum) !== checksum)
     .map(({ name }) => name);
+
+type Ran = () => Promise<readonly { readonly name: string }[]>;
+
+/** The migrations of this build that have not run. @param ran reads the table of those that have */
+export async function pendingMigrations(ran: Ran): Promise<typeof migrations> {
+  const rows = await ran().catch((error: unknown) => {
+    if (isMissingTable(error)) return [];
+    throw error;
+  });
+  const names = new Set(rows.map(({ name }) => name));
+  return migrations.filter(({ name }) => !names.has(name));
+}
+
+/** How many they are. */
+export const countPending = async (ran: Ran): Promise<number> => (await pendingMigrations(ran)).length;

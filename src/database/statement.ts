@@ -1,6 +1,12 @@
 /** Values for the `:name` placeholders of a statement. */
 export type Parameters = Readonly<Record<string, string | number | null>>;
 
+/** A statement with the values of its placeholders. */
+export interface Statement {
+  readonly sql: string;
+  readonly parameters: Parameters;
+}
+
 /**
  * The tokens of a statement: literals, quoted identifiers, comments and casts, whose colons are no
  * placeholders, and placeholders. `''` inside a literal matches as two literals in a row, with the same effect.
