@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
 import { createApp } from '../src/app.factory.js';
 import { LoginThrottle } from '../src/auth/accounts/login-throttle.js';
 import { bearer, PASSWORD, startApi, TestApi } from './support/api.js';
 import { reference } from './support/reference.js';
 import { STORES } from './support/stores.js';
+import { until } from './support/until.js';
 
 const MINUTE = 60_000;
 const LIMIT = 20;
@@ -202,6 +204,42 @@ describe('failed logins on PostgreSQL', () => {
     expect(await login(api, PASSWORD)).toBeError('RATE_LIMITED');
     expect(await login(replica, PASSWORD)).toBeError('RATE_LIMITED');
     await replica.stop();
+    await api.stop();
+  });
+});
+
+describe('failed logins on PostgreSQL', () => {
+  it('and right passwords are counted concurrently, without deadlocks', async () => {
+    const api = await startApi('PostgreSQL');
+    const throttle = api.app.get(LoginThrottle, { strict: false });
+    const source = api.app.get(DataSource);
+    const ids = async () => (await source.query('SELECT id FROM login_failures')).map(({ id }: any) => id);
+    const waiting = async () => {
+      const [{ count }] = await source.query(
+        `SELECT count(*) AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return Number(count);
+    };
+    const address = '203.0.113.200';
+    await throttle.count({ emailKey: 'first@example.com', address });
+
+    for (let n = 0; n < 6; n++) {
+      const attempt = { emailKey: `concurrent${n}@example.com`, address };
+      const known = new Set(await ids());
+      await throttle.count(attempt);
+      const pair = (await ids()).find((id: string) => !known.has(id));
+      const other = source.createQueryRunner();
+      await other.startTransaction();
+      await other.query('SELECT 1 FROM login_failures WHERE id = $1 FOR UPDATE', [pair]);
+      const counted = throttle.count(attempt);
+      await until('the failure waits', async () => (await waiting()) === 1);
+      const uncounted = throttle.uncount(attempt);
+      await until('the success waits', async () => (await waiting()) === 2);
+      await other.commitTransaction();
+      await other.release();
+
+      await expect(Promise.all([counted, uncounted])).resolves.toBeDefined();
+    }
     await api.stop();
   });
 });

@@ -89,14 +89,20 @@ export class LoginThrottle {
   /** Reverts {@link count}: the password was right, but the login is not complete. */
   async uncount(attempt: Attempt): Promise<void> {
     const { pair, network } = countersOf(attempt);
-    await this.failures.decrement({ id: In([pair, network]), failures: MoreThan(0) }, 'failures', 1);
+    // One statement for both would lock them in any order, and so cause deadlocks with those of other attempts.
+    await this.reduce(pair);
+    await this.reduce(network);
   }
 
   /** The login is complete: resets the counter of the pair and reduces that of the network by one. */
   async clear(attempt: Attempt): Promise<void> {
     const { pair, network } = countersOf(attempt);
     await this.failures.delete({ id: pair });
-    await this.failures.decrement({ id: network, failures: MoreThan(0) }, 'failures', 1);
+    await this.reduce(network);
+  }
+
+  private async reduce(id: string): Promise<void> {
+    await this.failures.decrement({ id, failures: MoreThan(0) }, 'failures', 1);
   }
 
   private rateLimited({ emailKey, accountId }: Attempt, limit: keyof typeof LIMITS, end: Date): AppError {
