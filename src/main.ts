@@ -13,6 +13,8 @@ try {
   await start(config);
 } catch (error) {
   const { explainStartFailure } = await import('./common/server/start-failure.js');
+  const { flushLog } = await import('./common/server/log-output.js');
+  await flushLog();
   console.error(explainStartFailure(error));
   process.exit(1);
 }

@@ -1,6 +1,7 @@
-import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { openSync } from 'node:fs';
+import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,11 +11,24 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { Transactions } from '../../src/database/transactions.js';
 import { startApiOn } from '../support/api.js';
 import { runCommand } from '../support/command.js';
+import { environmentOfProcess } from '../support/environment.js';
+import { freePort } from '../support/free-port.js';
 import { Service } from '../support/service.js';
 import { createStore, STORES, type TestStore } from '../support/stores.js';
 import { until } from '../support/until.js';
 
 const run = promisify(execFile);
+
+/** Whether the process does not accept new connections. */
+const isRefused = ({ url }: Service) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(false);
+    });
+    socket.once('error', () => resolve(true));
+  });
 
 describe.each(STORES)('the process on %s', (store) => {
   let testStore: TestStore;
@@ -25,17 +39,6 @@ describe.each(STORES)('the process on %s', (store) => {
 
   const start = (settings: Record<string, string> = {}) =>
     Service.start({ ...testStore.environment, ...settings });
-
-  /** Whether the process does not accept new connections. */
-  const isRefused = ({ url }: Service) =>
-    new Promise<boolean>((resolve) => {
-      const socket = connect(Number(new URL(url).port), '127.0.0.1');
-      socket.once('connect', () => {
-        socket.destroy();
-        resolve(false);
-      });
-      socket.once('error', () => resolve(true));
-    });
 
   /** A request whose body stays unfinished until `finish` is called. */
   async function slowPost({ url }: Service) {
@@ -123,27 +126,6 @@ describe.each(STORES)('the process on %s', (store) => {
 
     expect(code).toBe(1);
     expect(milliseconds).toBeLessThan(2000);
-  });
-
-  it('serves while nobody reads its log, and then writes all lines', async () => {
-    const { environment, ...other } = await createStore(store);
-    const service = await Service.start(environment);
-    const path = `/nowhere/${'x'.repeat(400)}`;
-    service.process.stdout!.pause();
-    for (let n = 0; n < 2000; n++) {
-      expect((await service.fetch(path, { signal: AbortSignal.timeout(10_000) })).status).toBe(404);
-    }
-    const allRead = once(service.process, 'close');
-    const ended = service.end();
-    await until('the service has stopped listening', () => isRefused(service));
-    // Long enough for the rest of the stop, which then waits for the reader.
-    await sleep(500);
-    service.process.stdout!.resume();
-
-    expect(await ended).toMatchObject({ code: 0 });
-    await allRead;
-    expect(service.log.filter((line) => line['path'] === path)).toHaveLength(2000);
-    await other.remove();
   });
 
   describe('in production', () => {
@@ -257,6 +239,61 @@ it('the start logs the addresses of the service, the OpenAPI page and the playgr
 
   expect(service.output).toContain(`Ready on ${service.url}`);
   expect(service.output).toContain(`Reference at ${service.url}/docs, playground at ${service.url}/graphql`);
+});
+
+describe('the log', () => {
+  const path = `/nowhere/${'x'.repeat(400)}`;
+  let testStore: TestStore;
+  beforeEach(async () => {
+    testStore = await createStore('SQLite');
+  });
+  afterEach(() => testStore.remove());
+
+  /** Starts a service whose log nobody reads, and sends more requests than a pipe has room for. */
+  async function startUnread(): Promise<Service> {
+    const service = await Service.start(testStore.environment);
+    service.process.stdout!.pause();
+    for (let n = 0; n < 2000; n++) {
+      expect((await service.fetch(path, { signal: AbortSignal.timeout(10_000) })).status).toBe(404);
+    }
+    return service;
+  }
+
+  it('is complete after a stop, although its reader was slow', async () => {
+    const service = await startUnread();
+    const allRead = once(service.process, 'close');
+    const ended = service.end();
+    await until('the service has stopped listening', () => isRefused(service));
+    // Long enough for the rest of the stop, which then waits for the reader.
+    await sleep(500);
+    service.process.stdout!.resume();
+
+    expect(await ended).toMatchObject({ code: 0 });
+    await allRead;
+    expect(service.log.filter((line) => line['path'] === path)).toHaveLength(2000);
+  });
+
+  it('does not delay requests or the stop when its reader is stuck', async () => {
+    const service = await startUnread();
+    expect(await service.end()).toMatchObject({ code: 0 });
+  });
+
+  it('does not stop the service when its disk is full', async () => {
+    const port = String(await freePort());
+    const service = spawn(process.execPath, ['dist/main.js'], {
+      env: { ...environmentOfProcess(), ...testStore.environment, PORT: port, DRAIN_DELAY_MS: '0' },
+      stdio: ['ignore', openSync('/dev/full', 'w'), 'ignore'],
+    });
+    const health = () =>
+      fetch(`http://127.0.0.1:${port}/health`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    await until('it serves', health);
+    for (let n = 0; n < 20; n++) expect(await health()).toBe(true);
+    service.kill();
+    expect(await once(service, 'exit')).toEqual([0, null]);
+  });
 });
 
 describe('a package without a binary', () => {

@@ -1,9 +1,10 @@
 import { Logger, type Params, PinoLogger } from 'nestjs-pino';
-import { destination, type Logger as Pino } from 'pino';
+import type { Logger as Pino } from 'pino';
 import type { Options } from 'pino-http';
 import type { Config } from '../../config/config.js';
 import { traceFields } from '../ports/spans.js';
 import { requestFields } from '../http/request-context.js';
+import { logOutput } from './log-output.js';
 import { readableLines } from './readable-lines.js';
 
 /** Nest's list of modules and routes at start, logged for debugging only. */
@@ -18,24 +19,6 @@ const ROLL_CALL = new Set([
 
 /** Logs the stack of a failed start, which `main` has reported already. */
 const REPETITION = 'ExceptionHandler';
-
-/** Lines that standard output has not accepted yet, in bytes. Beyond that they are lost, so that memory is bounded. */
-const MAX_WAITING_LINES = 16 * 1024 * 1024;
-
-type Output = ReturnType<typeof destination>;
-let output: Output | undefined;
-
-/**
- * Standard output, one for the process: the lines of two could mix. It writes outside the event loop, and together what
- * is logged meanwhile, so that a slow reader of the log delays no request.
- */
-const standardOutput = (): Output =>
-  // `flush` returns at once without a minimum; this one delays no line.
-  (output ??= destination({ sync: false, minLength: 1, maxLength: MAX_WAITING_LINES }));
-
-/** Waits until standard output has accepted all lines. A process that exits before loses those of a slow reader. */
-export const flushLog = (): Promise<void> =>
-  new Promise((resolve) => (output ? output.flush(() => resolve()) : resolve()));
 
 /**
  * The logger of the process: JSON lines on standard output, or readable lines on a terminal.
@@ -61,7 +44,7 @@ export function createLogger({ logLevel, tracing }: Config): Logger {
       },
     },
   };
-  const params: Params = { pinoHttp: [options, process.stdout.isTTY ? readableLines() : standardOutput()] };
+  const params: Params = { pinoHttp: [options, process.stdout.isTTY ? readableLines() : logOutput()] };
   return new Logger(new PinoLogger(params), params);
 }
 

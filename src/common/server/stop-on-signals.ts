@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Config } from '../../config/config.js';
-import { flushLog } from './create-logger.js';
 import { Drain } from './drain.js';
+import { flushLog } from './log-output.js';
 
 /** From the signal to the exit, in milliseconds: the usual limit of orchestrators, less a margin. */
 const DEADLINE = 9_500;
@@ -25,7 +25,7 @@ export function stopOnSignals(app: NestFastifyApplication, afterwards?: () => Pr
     drain.begin();
     logger.log(`${signal}: draining`);
     let exitCode = 0;
-    setTimeout(() => {
+    const cutOff = setTimeout(() => {
       exitCode = 1;
       logger.warn('The drain has reached its deadline: requests that are still running are cut off');
       app.getHttpServer().closeAllConnections();
@@ -37,6 +37,7 @@ export function stopOnSignals(app: NestFastifyApplication, afterwards?: () => Pr
     drain.close();
     await app.close();
     await afterwards?.();
+    clearTimeout(cutOff);
     logger.log('Stopped');
     await flushLog();
     process.exit(exitCode);
