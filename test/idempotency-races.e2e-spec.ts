@@ -1,3 +1,4 @@
+import { type AddressInfo, connect, type Server } from 'node:net';
 import { Global, Module } from '@nestjs/common';
 import { describe, expect, it } from '@jest/globals';
 import { createApp } from '../src/app.factory.js';
@@ -129,6 +130,37 @@ describe.each([
     await api.stop();
   });
 });
+
+describe.each(STORES)('a client that disconnects while its request is handled on %s', (store) => {
+  it('gets the response with a retry', async () => {
+    Held.current = new Held();
+    const api = await startApi(store, {}, [RepeatModule]);
+    await api.app.listen(0, '127.0.0.1');
+    const server = api.app.getHttpServer();
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    client.write(
+      'POST /v1/repeats/held HTTP/1.1\r\nHost: x\r\nIdempotency-Key: k\r\n' +
+        'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}',
+    );
+    await Held.current.written.promise;
+    client.resetAndDestroy();
+    await until('the connection is closed', () => openConnections(server).then((open) => open === 0));
+    Held.current.released.resolve();
+
+    const retry = () => api.post('/v1/repeats/held', {}, withKey('k'));
+    await until('the request has ended', async () => (await retry()).status !== 409);
+    const reply = await retry();
+    expect(reply).toHaveStatus(201);
+    expect(reply.headers['idempotent-replayed']).toBe('true');
+    expect((await api.get('/v1/orders')).body.data.map(({ id }: any) => id)).toEqual([reply.body.id]);
+    await api.stop();
+  });
+});
+
+const openConnections = (server: Server) =>
+  new Promise<number>((resolve, reject) =>
+    server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+  );
 
 describe('two replicas on PostgreSQL', () => {
   it('create one order from 100 concurrent requests with one key, five times, and skip no id', async () => {

@@ -357,6 +357,27 @@ describe.each(STORES)('sessions on %s', (store) => {
     expect(await show(cookie, broken)).toBeError('INTERNAL_ERROR');
     await broken.stop();
   });
+
+  describe('a bearer token sent with the cookie', () => {
+    it('takes precedence, and needs no CSRF token', async () => {
+      await logIn();
+      const { cookie } = session;
+      const { id } = await api.accounts.register(`token${count}@example.com`);
+      const { access } = await api.accounts.login(`token${count}@example.com`);
+
+      const reply = await api.patch('/auth/me/', { name: 'Bob' }, { ...cookie, ...bearer(access) });
+
+      expect(reply).toHaveStatus(200);
+      expect(reply.body.id).toBe(id);
+    });
+
+    it('is an error if it is invalid, although the cookie is valid', async () => {
+      await logIn();
+      const reply = await api.get('/auth/me/', { ...session.cookie, ...bearer('invalid') });
+
+      expect(reply).toBeError('TOKEN_NOT_VALID');
+    });
+  });
 });
 
 describe('sessions on two replicas', () => {
