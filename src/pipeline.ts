@@ -70,20 +70,20 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
   await fastify.register(ambiguousRequests); // 400 for what a proxy might have parsed differently
   await fastify.register(pendingMigrations, { database }); // 503 until the migrations have run
   await fastify.register(limits, { limiter }); // 429
-  await fastify.register(unroutedRequests, { sendNotFoundPage: (reply) => void sendHtml(reply, page) }); // 404 and 405
+  await fastify.register(unroutedRequests, { sendNotFoundPage: (reply) => void sendHtml(reply, page) }); // 404, 405
 
-  // The body. One that cannot be read reaches Nest, where the guard comes first.
+  // The body; a large one waits for its turn. One that is not valid JSON reaches Nest, where the guard comes first.
   await fastify.register(jsonBodies, { metrics });
 
   // Nest: the guard, interceptors, pipes, the handler; an exception becomes a response in `ErrorFilter`.
   await fastify.register(bearerTokens, { strategy: app.get<JwtStrategy>(JwtStrategy) }); // for Passport's own guards
 
-  // After Nest: the value becomes text, then `onSend`. Audit and read scope also have a `preHandler`, before the guard.
+  // After Nest: the value becomes text, then `onSend`. Audit, read scope and GraphQL also act before the guard.
   await fastify.register(jsonText); // writes JSON that is stored as text unchanged
   await fastify.register(entityTags); // 304
   await fastify.register(idempotentResponses, { replays: app.get(IdempotencyService).replays }); // stores, commits
   await fastify.register(auditTrails, { log }); // records what no transaction has recorded
   await fastify.register(readScope, { config, database }); // chooses a replica; sends the consistency token
   await fastify.register(graphqlRoute, { config }); // the playground, and the size of documents
-  await fastify.register(largeResponses, { metrics }); // 503 when too much memory waits to be sent
+  await fastify.register(largeResponses, { metrics }); // 503 for reads, when too much waits to be sent
 }

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { startApi, type TestApi } from './support/api.js';
 import { ProbeModule } from './support/probe.module.js';
 
@@ -75,7 +76,12 @@ describe('a page that a handler returns without paged()', () => {
   it('is an error, because its Link would be missing', async () => {
     const api = await startApi('SQLite', {}, [ProbeModule]);
 
+    const log = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+
     expect(await api.get('/v1/probes')).toBeError('INTERNAL_ERROR');
+    const [{ err }] = log.mock.calls[0]!;
+    expect(err.message).toContain('Return paged(reply, page)');
+    log.mockRestore();
     await api.stop();
   });
 });

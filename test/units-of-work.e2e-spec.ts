@@ -384,16 +384,31 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     await expectAlive();
   });
 
-  it('runs its last statements after those of participants, and has none for a change of its own', async () => {
+  it('fails if a transaction that began within it was not ended', async () => {
+    const work = transactions.deferred(async () => {
+      await insert('a');
+      await api.app.get(DataSource).createQueryRunner().startTransaction();
+      await insert('b');
+    }, steps());
+
+    await expect(work).rejects.toThrow('was not ended');
+    expect(await payloads()).toEqual([]);
+    await expectAlive();
+  });
+
+  it('runs its last statements after those of participants, which its own statements do not need', async () => {
     const participant = {
       isWanted: () => true,
       beforeCommit: async () => void (await insert('participant')),
     };
     const { participants } = api.app.get<ServiceDataSource>(DataSource);
     participants.push(participant);
-    await transactions.deferred(() => insert('a'), steps());
-    await transactions.deferred(async () => undefined, steps());
-    participants.splice(participants.indexOf(participant), 1);
+    try {
+      await transactions.deferred(() => insert('a'), steps());
+      await transactions.deferred(async () => undefined, steps());
+    } finally {
+      participants.splice(participants.indexOf(participant), 1);
+    }
 
     expect(await payloads()).toEqual(['begin', 'a', 'participant', END, 'begin', END]);
     await clear();
@@ -420,7 +435,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
 });
 
 describe('a deferred unit of work on PostgreSQL', () => {
-  it('sees what was committed before its lock, whatever the isolation of the database is', async () => {
+  it('is READ COMMITTED, so that it sees what was committed before its lock', async () => {
     const { environment, ...testStore } = await createStore('PostgreSQL');
     const before = await startApiOn(environment);
     await before.app

@@ -29,7 +29,7 @@ export abstract class Queries {
   }
 
   all<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
-    if (this.source.unit?.hasWritten) return this.transactions.execute<Row>(sql, parameters);
+    if (this.source.unit?.isInTransaction) return this.transactions.execute<Row>(sql, parameters);
     return this.read<Row>(sql, parameters);
   }
 
@@ -40,7 +40,7 @@ export abstract class Queries {
    * @throws Error that becomes a 503, when the read takes too long or too many are waiting
    */
   search<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
-    if (this.source.unit?.hasWritten) return this.transactions.execute<Row>(sql, parameters);
+    if (this.source.unit?.isInTransaction) return this.transactions.execute<Row>(sql, parameters);
     return this.readSlowly<Row>(sql, parameters);
   }
 
@@ -49,7 +49,7 @@ export abstract class Queries {
    * connections; one that takes longer than 400 ms runs again on its own connection, or fails if too many others do.
    */
   short<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
-    if (this.source.unit?.hasWritten) return this.transactions.execute<Row>(sql, parameters);
+    if (this.source.unit?.isInTransaction) return this.transactions.execute<Row>(sql, parameters);
     return this.readShort<Row>(sql, parameters);
   }
 

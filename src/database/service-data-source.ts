@@ -64,7 +64,7 @@ export abstract class ServiceDataSource extends DataSource {
   override createQueryRunner(mode: ReplicationMode = 'master'): ServiceQueryRunner {
     const { unit } = this;
     const runner = this.createOwnQueryRunner(mode);
-    return unit && (mode === 'master' || unit.hasWritten) ? runner.join(unit) : runner;
+    return unit && (mode === 'master' || unit.isInTransaction) ? runner.join(unit) : runner;
   }
 
   /** A runner outside of any unit of work. */

@@ -34,9 +34,9 @@ export interface DeferredSteps<T> {
  *
  * |            | PostgreSQL                                 | SQLite                                                    |
  * | ---------- | ------------------------------------------ | --------------------------------------------------------- |
- * | begin      | a connection of the pool                   | waits for the writing connection; a savepoint in a group  |
+ * | begin      | a connection of the pool                   | waits for the writing connection; a savepoint of a group  |
  * | commit     | commits                                    | ends the savepoint; the group commits once (`WriteQueue`) |
- * | conflict   | serialization failure, deadlock            | another process writes, or another member has failed      |
+ * | conflict   | serialization failure, deadlock            | another process writes, or the group could not commit     |
  * | first/last | in one packet with the begin or the commit | one after the other                                       |
  */
 export abstract class Transactions {
@@ -115,9 +115,9 @@ export abstract class Transactions {
   }
 
   /**
-   * Runs a unit of work whose transaction begins with its first write, so that slow work before that
-   * blocks no other writes; everything after it, up to the end of the work, belongs to it. Work without
-   * a write ends with a transaction for the additional steps. It may run more than once.
+   * Runs a unit of work whose transaction begins with its first write, so that slow work before it blocks no other
+   * writes. Everything from the first write to the end of the work belongs to the transaction; without a write, it has
+   * only the additional steps. The work may run more than once. On PostgreSQL, the transaction is `READ COMMITTED`.
    */
   deferred<T>(work: () => Promise<T>, steps: DeferredSteps<T>): Promise<T> {
     return retryConflicts(() => this.attempt(work, steps));
@@ -135,6 +135,7 @@ export abstract class Transactions {
     try {
       const value = await unit.complete(() => work(() => unit.open()));
       await begin();
+      if (runner.transaction.isNested) throw new Error(NOT_ENDED);
       await runner.commitTransactionWith(steps?.last(value) ?? []);
       return value;
     } catch (error) {
@@ -202,11 +203,14 @@ export abstract class Transactions {
   protected abstract autocommit<Row>(sql: string, parameters: Parameters): Promise<Row[]>;
 }
 
+const NOT_ENDED =
+  'A transaction that began within this unit of work was not ended; use dataSource.transaction()';
+
 /**
  * Rolls back a transaction.
  *
- * @returns the conflict that the rollback reports: the work has failed because of what another transaction has not
- * committed in the end. Other errors of the rollback do not matter.
+ * @returns a conflict, if there was one. On SQLite, the work may have failed because of a row of another member of its
+ * group: if the group does not commit, the work runs again. Other errors of the rollback do not matter.
  */
 async function rollBack(runner: ServiceQueryRunner): Promise<unknown> {
   if (!runner.isTransactionActive) return undefined;

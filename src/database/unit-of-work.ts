@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import type { QueryRunner } from 'typeorm';
 import type { Parameters, Statement } from './statement.js';
 
-/** Adds writes to the transactions of other modules, such as an audit log. */
+/** Adds writes to the transactions of other modules, such as an audit log. `TransactionSubscriber` calls it. */
 export interface TransactionParticipant {
   /** Whether a change in the current asynchronous context needs such a write. */
   isWanted(): boolean;
@@ -28,7 +28,7 @@ export interface ServiceQueryRunner extends QueryRunner {
   readonly unit: UnitOfWork | undefined;
   /** Makes this runner take part in a unit of work; `release` then leaves the connection open. */
   join(unit: UnitOfWork): this;
-  /** Runs a statement on the connection of this runner, although other statements wait for it. */
+  /** Runs a statement on the connection at once: the caller already has its turn. */
   send(sql: string, parameters?: unknown[], useStructuredResult?: boolean): Promise<any>;
   /** Like `send`, for a prepared statement with named placeholders. @returns its rows */
   execute<Row>(sql: string, parameters: Parameters): Promise<Row[]>;
@@ -146,8 +146,9 @@ interface UnitOptions {
 }
 
 /**
- * A transaction in progress, in which calls take part. It commits as a whole or not at all: if one part
- * fails, it fails with that error, even if the work has caught it.
+ * Work whose changes commit together. Its transaction begins at once, or (`Transactions.deferred`) with its first
+ * statement that may write. If a part fails, all of it fails with that error, even if the work has caught it; only a
+ * nested transaction may fail by itself.
  */
 export class UnitOfWork {
   private readonly parts = new Set<Promise<unknown>>();
@@ -173,8 +174,8 @@ export class UnitOfWork {
     return !this.isOver;
   }
 
-  /** Whether a read must take part in it to see what was written. */
-  get hasWritten(): boolean {
+  /** Whether its transaction is in progress: a read must take part in it to see what was written. */
+  get isInTransaction(): boolean {
     return this.hasBegun && !this.isOver;
   }
 

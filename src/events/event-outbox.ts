@@ -29,12 +29,14 @@ export class EventOutbox {
     const { sql, parameters } = this.appender.insertion(events, this.now());
     await this.transactions.execute(sql, parameters);
     for (const { subject } of events) this.transactions.addSubject(subject);
+    // For listeners in this process; all other consumers read the table.
     this.transactions.onCommit(() => this.committed.report(() => events));
   }
 
   /**
    * Runs a statement that changes rows, and records an event for each returned row, in one transaction; for
-   * paths where {@link record} is too slow. The definition has the columns of the view.
+   * paths where {@link record} is too slow. On PostgreSQL one statement changes the rows and inserts the events, whose
+   * data SQL builds from the `columns` of the definition; on SQLite a second statement inserts what `toView` returns.
    *
    * @param toView converts a returned row
    */
@@ -45,7 +47,7 @@ export class EventOutbox {
     toView: (row: Row) => { readonly id: unknown },
     { ownerId = null }: { readonly ownerId?: number | null } = {},
   ): Promise<Row[]> {
-    // Participants require a transaction, and the subjects of the change.
+    // The audit log writes in the same transaction, and needs the subjects of the change.
     if (!this.transactions.isActive && this.transactions.hasParticipants) {
       return this.transactions.run(() => this.change(definition, change, statement, toView, { ownerId }));
     }

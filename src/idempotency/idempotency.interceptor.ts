@@ -30,7 +30,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
       if (required) throw missingKey();
       return next.handle();
     }
-    // The error belongs to whatever reads the body, after the id in the path.
+    // An unreadable body is reported where it is read: errors of the id in the path come first.
     if (isUnreadable(request.body)) return next.handle();
     return this.handleOnce(request, http.getResponse<FastifyReply>(), key, next);
   }

@@ -30,7 +30,7 @@ const OVERHEAD = 300;
 /** The maximum age of the known total size of all records, in milliseconds. */
 const USAGE_MAX_AGE = 1000;
 
-/** Thrown if another request has the record, to roll back this one. */
+/** Thrown into the first write of the handler, to roll it back, if another request has the key or its record. */
 const TAKEN = Symbol('taken');
 
 /** Handles a request once, and repeats its response for retries. */
@@ -72,7 +72,7 @@ export class IdempotencyService {
    * The stored response, if there is one.
    *
    * @throws AppError `IDEMPOTENCY_KEY_IN_USE` while another request is in progress, `IDEMPOTENCY_KEY_REUSED` when
-   * the record has another body
+   * the key was used with another body
    */
   async find(id: string, fingerprints: Fingerprints): Promise<StoredResponse | undefined> {
     this.assertNotInFlight(id);
@@ -93,7 +93,7 @@ export class IdempotencyService {
   /**
    * Handles a request, unless a concurrent one has finished: then it gets the same response.
    *
-   * @param handle its writes by `Transactions` commit together with the record, or not at all
+   * @param handle all its writes commit together with the record, or not at all
    * @throws AppError as {@link find}, `SERVICE_UNAVAILABLE` while the records use all of their space; and
    * the errors of `handle`, which are not stored
    */
@@ -115,6 +115,7 @@ export class IdempotencyService {
           parameters: { id, now: this.clock.now().toISOString() },
         },
         check: (records) => {
+          // `undefined`: another transaction has the lock; a row: it has committed.
           if (records?.length !== 0) throw TAKEN;
         },
         last: (made) => {

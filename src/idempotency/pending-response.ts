@@ -38,20 +38,27 @@ class NotStored extends Error {}
  * Connects the two ends of an idempotent request: the handler, whose transaction stays open, and the time
  * right before the response is sent, when its final status, headers and body are stored in that transaction.
  *
- * | What happens                           | Record and writes                         | The client gets           |
- * | -------------------------------------- | ----------------------------------------- | ------------------------- |
- * | an error in the handler, or after it   | are rolled back                           | the error; a retry runs   |
- * | a conflict before the handler is done  | are rolled back, and the handler runs again | the second response     |
- * | a conflict after that                  | are rolled back                           | 503; a retry runs         |
- * | the commit fails                       | are rolled back                           | 503, or 500 for a fault   |
- * | the client disconnects                 | are committed: nothing is cancelled       | the response, with a retry |
+ * From the first write until then, nothing else can write on SQLite, and a connection is in use on PostgreSQL.
+ *
+ * | What happens                              | Writes and record                       | The client gets            |
+ * | ----------------------------------------- | --------------------------------------- | -------------------------- |
+ * | an error until the commit                 | are rolled back                         | the error; a retry runs    |
+ * | a conflict before the handler has returned | are rolled back; the handler runs again | the second response        |
+ * | a conflict afterwards                     | are rolled back                         | 503; a retry runs          |
+ * | the commit fails                          | are rolled back, as far as is known     | 503, or 500 for a fault    |
+ * | the client disconnects during the handler | are committed: nothing is cancelled     | the response, with a retry |
  */
 export class PendingResponse {
+  /** What other interceptors get. */
   private readonly handled = Promise.withResolvers<unknown>();
+  /** The response as it will be sent; until then, the work of the transaction waits. */
   private readonly final = Promise.withResolvers<StoredResponse>();
   private readonly snapshot: ReplySnapshot;
+  /** Settles when the transaction has ended. */
   private outcome: Promise<Outcome> | undefined;
+  /** The record that was found before the handler. */
   private stored: StoredResponse | undefined;
+  /** Whether other interceptors have the value, so that the handler cannot run again. */
   private isHandled = false;
 
   constructor(private readonly reply: FastifyReply) {
@@ -130,6 +137,7 @@ export const idempotentResponses = fastifyPlugin<{ replays: Counter }>(
         next(null, payload);
         return;
       }
+      // The response to an error below passes this hook again.
       request.pendingResponse = null;
       void storeResponse(pending, payload, (error, body) => {
         if (reply.hasHeader('idempotent-replayed')) replays.add();

@@ -80,9 +80,9 @@ export class OrdersService {
    */
   async create(payload: string, owner: Account | null): Promise<Order> {
     const createdAt = this.clock.now();
+    const ownerId = owner?.id ?? null;
     const toOrder = (row: Pick<Order, 'id' | 'version'>): Order =>
       this.orders.create({ ...row, accountId: ownerId, status: 'created', payload, createdAt });
-    const ownerId = owner?.id ?? null;
     const parameters = { ownerId, payload, now: createdAt.toISOString() };
     try {
       const [row] = await this.events.change(

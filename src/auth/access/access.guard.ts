@@ -21,8 +21,9 @@ export const OUT_OF_SCOPE =
 const NO_SESSION = 'Send the session cookie; a token is not accepted here';
 
 /**
- * The one guard, for REST and GraphQL: admits the callers that the {@link Access} of the handler allows. It
- * authenticates only where that matters. Where a response depends on the caller, caches must not store it.
+ * The one guard, for REST and GraphQL: admits the callers that the {@link Access} of the handler allows. With
+ * `WRITE_ACCESS=open`, the default in development, it checks no credentials of handlers that follow that setting.
+ * Where a response depends on the caller, caches must not store it.
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
@@ -66,7 +67,12 @@ export class AccessGuard implements CanActivate {
     return true;
   }
 
-  /** Tries the Passport strategies, in the order of their modules; one that succeeds sets `request.user`. */
+  /**
+   * Tries the Passport strategies, in the order of their modules; one that succeeds sets `request.user`.
+   *
+   * @returns null without credentials
+   * @throws AppError `TOKEN_NOT_VALID`, `CSRF_FAILED`; `FORBIDDEN` if an API key does not allow the call
+   */
   private async principalOf(context: ExecutionContext): Promise<Principal | null> {
     const request = requestOf(context);
     // A connection may outlive its credential, so each message is checked.

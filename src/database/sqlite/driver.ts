@@ -125,7 +125,11 @@ export class SqliteQueryRunner
 
   async startTransactionWith(statements: readonly Statement[]): Promise<unknown[][]> {
     await this.startTransaction();
-    return this.runAll(statements);
+    return this.track(
+      'SELECT',
+      async () => this.runAll(statements),
+      () => 0,
+    );
   }
 
   async commitTransactionWith(statements: readonly Statement[]): Promise<void> {

@@ -10,7 +10,7 @@ export class SqliteTransactions extends Transactions {
     super(sqlite);
   }
 
-  /** Units of work only read and write the database, so they end soon. */
+  /** Units of work end soon: they only read and write the database, and a deferred one ends with its response. */
   protected override newRunner(): ServiceQueryRunner {
     return Object.assign(super.newRunner() as SqliteQueryRunner, { sharesCommit: true });
   }
