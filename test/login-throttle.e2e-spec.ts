@@ -206,9 +206,7 @@ describe('failed logins on PostgreSQL', () => {
     await replica.stop();
     await api.stop();
   });
-});
 
-describe('failed logins on PostgreSQL', () => {
   it('and right passwords are counted concurrently, without deadlocks', async () => {
     const api = await startApi('PostgreSQL');
     const throttle = api.app.get(LoginThrottle, { strict: false });

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -241,11 +241,11 @@ it('the start logs the addresses of the service, the OpenAPI page and the playgr
   expect(service.output).toContain(`Reference at ${service.url}/docs, playground at ${service.url}/graphql`);
 });
 
-describe('the log', () => {
-  const path = `/nowhere/${'x'.repeat(400)}`;
+describe.each(STORES)('the log on %s', (store) => {
+  const path = `/nowhere/${'x'.repeat(480)}`;
   let testStore: TestStore;
   beforeEach(async () => {
-    testStore = await createStore('SQLite');
+    testStore = await createStore(store);
   });
   afterEach(() => testStore.remove());
 
@@ -273,6 +273,25 @@ describe('the log', () => {
     expect(service.log.filter((line) => line['path'] === path)).toHaveLength(2000);
   });
 
+  it('warns about the number of lines that were lost, when its reader continues', async () => {
+    const service = await Service.start(testStore.environment);
+    service.process.stdout!.pause();
+    // Each line has more than 900 bytes: together 18 MB, of which 16 MiB can wait.
+    const headers = { 'X-Request-ID': 'x'.repeat(200) };
+    for (let n = 0; n < 200; n++) {
+      await Promise.all(Array.from({ length: 100 }, () => service.fetch(path, { headers })));
+    }
+    service.process.stdout!.resume();
+    const warning = () => service.log.find(({ context }) => context === 'Log');
+    await until('it warns', () => warning() !== undefined);
+    await service.end();
+
+    const [, lost] = /^(\d+) lines of the log were lost/.exec(warning()!['msg'])!;
+    const written = service.log.filter((line) => line['path'] === path);
+    expect(Number(lost)).toBeGreaterThan(0);
+    expect(written.length + Number(lost)).toBe(20_000);
+  });
+
   it('does not delay requests or the stop when its reader is stuck', async () => {
     const service = await startUnread();
     expect(await service.end()).toMatchObject({ code: 0 });
@@ -280,10 +299,12 @@ describe('the log', () => {
 
   it('does not stop the service when its disk is full', async () => {
     const port = String(await freePort());
+    const full = openSync('/dev/full', 'w');
     const service = spawn(process.execPath, ['dist/main.js'], {
       env: { ...environmentOfProcess(), ...testStore.environment, PORT: port, DRAIN_DELAY_MS: '0' },
-      stdio: ['ignore', openSync('/dev/full', 'w'), 'ignore'],
+      stdio: ['ignore', full, 'ignore'],
     });
+    closeSync(full);
     const health = () =>
       fetch(`http://127.0.0.1:${port}/health`).then(
         ({ ok }) => ok,
