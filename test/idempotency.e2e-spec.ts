@@ -264,6 +264,16 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     expect(replay).toEqual([first[0]]);
   });
 
+  it('rolls back a handler that takes over the response, which no record can contain', async () => {
+    const before = [await orders(), await records()];
+
+    expect((await api.post('/v1/repeats/hijacked', {}, withKey())).text).toBe('mine');
+
+    // A transaction that stayed open would block this write on SQLite.
+    await api.posts.create();
+    expect([await orders(), await records()]).toEqual(before);
+  });
+
   it('expires after 24 hours, and is purged', async () => {
     const own = await startApi(store);
     const create = (payload: object) => own.post('/v1/orders', payload, withKey('k'));

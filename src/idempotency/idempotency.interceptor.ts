@@ -1,7 +1,7 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { from, lastValueFrom, type Observable, of } from 'rxjs';
+import { from, lastValueFrom, type Observable } from 'rxjs';
 import { isUnreadable } from '../common/http/json-body.js';
 import { IdempotencyScope } from './idempotency-scope.js';
 import { IDEMPOTENT, type IdempotentOptions, missingKey, parseKey } from './idempotency-key.js';
@@ -20,7 +20,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     private readonly idempotency: IdempotencyService,
   ) {}
 
-  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     if (context.getType() !== 'http') return next.handle();
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
@@ -35,22 +35,18 @@ export class IdempotencyInterceptor implements NestInterceptor {
     return this.handleOnce(request, http.getResponse<FastifyReply>(), key, next);
   }
 
-  private async handleOnce(
+  private handleOnce(
     request: FastifyRequest,
     reply: FastifyReply,
     key: string,
     next: CallHandler,
-  ): Promise<Observable<unknown>> {
+  ): Observable<unknown> {
     const { method, routeOptions, params, user } = request;
     const operation = { caller: user?.id ?? null, method, path: routeOptions.url, params };
     const id = this.scope.idOf(operation, key);
     const fingerprints = this.scope.fingerprintsOf(request.body);
     const pending = new PendingResponse(reply);
     request.pendingResponse = pending;
-
-    const stored = await this.idempotency.find(id, fingerprints);
-    if (stored) return of(pending.useStored(stored));
-
     const outcome = this.idempotency.once(id, fingerprints, () =>
       pending.handleAndWait(() => lastValueFrom(next.handle(), { defaultValue: undefined })),
     );

@@ -36,7 +36,7 @@ const TAKEN = Symbol('taken');
 /** Handles a request once, and repeats its response for retries. */
 @Injectable()
 export class IdempotencyService {
-  /** The ids of requests in progress in this process; those of other processes are noticed by their lock. */
+  /** The ids of requests in progress in this process; on PostgreSQL, those of other processes hold a lock. */
   private readonly inFlight = new Set<string>();
 
   /** Responses that were sent again for a key. */
@@ -69,13 +69,38 @@ export class IdempotencyService {
   }
 
   /**
-   * The stored response, if there is one.
+   * Handles a request, unless an earlier one with its key was handled: then it gets the same response.
    *
+   * @param handle all its writes commit together with the record, or not at all
    * @throws AppError `IDEMPOTENCY_KEY_IN_USE` while another request is in progress, `IDEMPOTENCY_KEY_REUSED` when
-   * the key was used with another body
+   * the key was used with another body, `SERVICE_UNAVAILABLE` while the records use all of their space; and the errors
+   * of `handle`, which are not stored
    */
-  async find(id: string, fingerprints: Fingerprints): Promise<StoredResponse | undefined> {
+  async once(
+    id: string,
+    fingerprints: Fingerprints,
+    handle: () => Promise<StoredResponse>,
+  ): Promise<Outcome> {
     this.assertNotInFlight(id);
+    const earlier = await this.find(id, fingerprints);
+    if (earlier) return { response: earlier, isReplayed: true };
+
+    this.assertNotInFlight(id);
+    this.inFlight.add(id);
+    try {
+      return { response: await this.handle(id, fingerprints, handle), isReplayed: false };
+    } catch (error) {
+      if (error !== TAKEN) throw error;
+    } finally {
+      this.inFlight.delete(id);
+    }
+    const theirs = await this.find(id, fingerprints);
+    if (!theirs) throw keyInUse();
+    return { response: theirs, isReplayed: true };
+  }
+
+  /** @throws AppError `IDEMPOTENCY_KEY_REUSED` when the key was used with another body */
+  private async find(id: string, fingerprints: Fingerprints): Promise<StoredResponse | undefined> {
     const row = await this.queries.one<Row>(
       `SELECT fingerprint, status, headers, body, encoding FROM idempotency_records
        WHERE id = :id AND expires_at > :now`,
@@ -90,50 +115,33 @@ export class IdempotencyService {
     return { status, headers: JSON.parse(headers), body: text };
   }
 
-  /**
-   * Handles a request, unless a concurrent one has finished: then it gets the same response.
-   *
-   * @param handle all its writes commit together with the record, or not at all
-   * @throws AppError as {@link find}, `SERVICE_UNAVAILABLE` while the records use all of their space; and
-   * the errors of `handle`, which are not stored
-   */
-  async once(
+  /** @throws {@link TAKEN} if another request has the key, or has stored its response meanwhile */
+  private async handle(
     id: string,
     fingerprints: Fingerprints,
     handle: () => Promise<StoredResponse>,
-  ): Promise<Outcome> {
-    this.assertNotInFlight(id);
-    this.inFlight.add(id);
-    try {
-      await this.assertNotFull();
-      let size = 0;
-      const response = await this.transactions.deferred(handle, {
-        // Excludes other requests with the record until the end of the transaction.
-        lock: id,
-        first: {
-          sql: 'SELECT id FROM idempotency_records WHERE id = :id AND expires_at > :now',
-          parameters: { id, now: this.clock.now().toISOString() },
-        },
-        check: (records) => {
-          // `undefined`: another transaction has the lock; a row: it has committed.
-          if (records?.length !== 0) throw TAKEN;
-        },
-        last: (made) => {
-          const record = recordOf(made);
-          size = record.size;
-          return this.insertion(id, fingerprints[0], record);
-        },
-      });
-      this.usage += size;
-      return { response, isReplayed: false };
-    } catch (error) {
-      if (error !== TAKEN) throw error;
-    } finally {
-      this.inFlight.delete(id);
-    }
-    const theirs = await this.find(id, fingerprints);
-    if (!theirs) throw keyInUse();
-    return { response: theirs, isReplayed: true };
+  ): Promise<StoredResponse> {
+    await this.assertNotFull();
+    let size = 0;
+    const response = await this.transactions.deferred(handle, {
+      // Excludes other requests with the record until the end of the transaction.
+      lock: id,
+      first: {
+        sql: 'SELECT id FROM idempotency_records WHERE id = :id AND expires_at > :now',
+        parameters: { id, now: this.clock.now().toISOString() },
+      },
+      check: (records) => {
+        // `undefined`: another transaction has the lock; a row: it has committed.
+        if (records?.length !== 0) throw TAKEN;
+      },
+      last: (made) => {
+        const record = recordOf(made);
+        size = record.size;
+        return this.insertion(id, fingerprints[0], record);
+      },
+    });
+    this.usage += size;
+    return response;
   }
 
   private assertNotInFlight(id: string): void {
@@ -147,10 +155,7 @@ export class IdempotencyService {
       this.usage = await this.bytes((sql) => this.queries.all(sql));
     }
     if (this.usage < this.config.idempotencyMaxBytes) return;
-    throw new AppError(
-      'SERVICE_UNAVAILABLE',
-      'Too many responses are stored at the moment; retry later, or without a key',
-    );
+    throw new AppError('SERVICE_UNAVAILABLE', 'Too many responses are stored at the moment; retry later');
   }
 
   private async bytes(read: (sql: string) => Promise<{ bytes: number }[]>): Promise<number> {
@@ -163,7 +168,7 @@ export class IdempotencyService {
   private insertion(id: string, fingerprint: string, record: ReturnType<typeof recordOf>): Statement[] {
     const expiresAt = new Date(this.clock.now().getTime() + LIFETIME).toISOString();
     const parameters = { id, fingerprint, ...record, expiresAt };
-    // The caller, or the account that a registration has created.
+    // The caller, or the account that a registration has created: its erasure also deletes the record.
     const accountId = currentTrail()?.responsible;
     if (accountId == null) return [{ sql: INSERT, parameters }];
     return [

@@ -52,12 +52,9 @@ export class KeyedOperations {
     if (parsedKey === undefined) throw missingKey();
     const id = this.scope.idOf({ caller, method: 'POST', path, params: {} }, parsedKey);
     const fingerprints = this.scope.fingerprintsOf(body);
-    const stored = await this.idempotency.find(id, fingerprints);
-    const { response, isReplayed } = stored
-      ? { response: stored, isReplayed: true }
-      : await this.idempotency.once(id, fingerprints, async () =>
-          responseOf(path, await create(), caller !== null),
-        );
+    const { response, isReplayed } = await this.idempotency.once(id, fingerprints, async () =>
+      responseOf(path, await create(), caller !== null),
+    );
     if (isReplayed) {
       this.idempotency.replays.add();
       currentTrail()?.noteReplay();

@@ -40,13 +40,14 @@ class NotStored extends Error {}
  *
  * From the first write until then, nothing else can write on SQLite, and a connection is in use on PostgreSQL.
  *
- * | What happens                              | Writes and record                       | The client gets            |
- * | ----------------------------------------- | --------------------------------------- | -------------------------- |
- * | an error until the commit                 | are rolled back                         | the error; a retry runs    |
- * | a conflict before the handler has returned | are rolled back; the handler runs again | the second response        |
- * | a conflict afterwards                     | are rolled back                         | 503; a retry runs          |
- * | the commit fails                          | are rolled back, as far as is known     | 503, or 500 for a fault    |
- * | the client disconnects during the handler | are committed: nothing is cancelled     | the response, with a retry |
+ * | What happens                               | Writes and record                   | The client gets                       |
+ * | ------------------------------------------ | ----------------------------------- | ------------------------------------- |
+ * | an error until the commit                  | are rolled back                     | the error; a retry runs               |
+ * | a conflict before the handler has returned | are rolled back; it runs again      | the response of the second run        |
+ * | a conflict afterwards                      | are rolled back                     | 503; a retry runs                     |
+ * | the commit fails                           | are rolled back                     | 503, or 500 for a fault; a retry runs |
+ * | the connection is lost during the commit   | are committed or rolled back        | 503; a retry shows which              |
+ * | the client disconnects during the handler  | are committed: nothing is cancelled | the response, with a retry            |
  */
 export class PendingResponse {
   /** What other interceptors get. */
@@ -55,9 +56,7 @@ export class PendingResponse {
   private readonly final = Promise.withResolvers<StoredResponse>();
   private readonly snapshot: ReplySnapshot;
   /** Settles when the transaction has ended. */
-  private outcome: Promise<Outcome> | undefined;
-  /** The record that was found before the handler. */
-  private stored: StoredResponse | undefined;
+  private outcome!: Promise<Outcome>;
   /** Whether other interceptors have the value, so that the handler cannot run again. */
   private isHandled = false;
 
@@ -65,12 +64,6 @@ export class PendingResponse {
     this.snapshot = new ReplySnapshot(reply);
     // Avoids an unhandled rejection; `outcome` has the same error.
     this.final.promise.catch(() => undefined);
-  }
-
-  /** Sends a stored response. @returns for other interceptors, a value like that of the first request */
-  useStored(stored: StoredResponse): unknown {
-    this.stored = stored;
-    return parsed(stored);
   }
 
   /**
@@ -81,12 +74,14 @@ export class PendingResponse {
     if (this.isHandled) throw new AppError('SERVICE_UNAVAILABLE', MESSAGES.SERVICE_UNAVAILABLE);
     this.snapshot.restore();
     const value = await handle();
+    // Otherwise the transaction would wait for ever: no hook sees such a response.
+    if (this.reply.sent) throw new TypeError('An @Idempotent() handler must not take over the response');
     this.isHandled = true;
     this.handled.resolve(value);
     return this.final.promise;
   }
 
-  /** The value of the handler, or of a concurrent request with the same key. */
+  /** The value of the handler; for a replay, a value like that of the first request. */
   valueOf(outcome: Promise<Outcome>): Promise<unknown> {
     this.outcome = outcome;
     outcome.then(
@@ -100,20 +95,18 @@ export class PendingResponse {
   }
 
   /**
-   * Stores the response, and commits.
+   * Ends the transaction: stores the response and commits, or rolls back if it is an error.
    *
-   * @returns the body to send
+   * @returns the body to send; of the stored response for a replay
    * @throws if the response could not be stored: the client must not get it
    */
-  async store(payload: unknown): Promise<unknown> {
+  async finish(payload: unknown): Promise<unknown> {
     const { outcome, reply, final, snapshot } = this;
     if (reply.statusCode >= 400) {
       final.reject(new NotStored());
-      await outcome?.catch(() => undefined);
+      await outcome.catch(() => undefined);
       return payload;
     }
-    if (this.stored) return replay(reply, this.stored);
-    if (!outcome) return payload;
     try {
       final.resolve(snapshot.responseWith(payload));
       const { response, isReplayed } = await outcome;
@@ -139,13 +132,13 @@ export const idempotentResponses = fastifyPlugin<{ replays: Counter }>(
       }
       // The response to an error below passes this hook again.
       request.pendingResponse = null;
-      void storeResponse(pending, payload, (error, body) => {
+      void finishResponse(pending, payload, (error, body) => {
         if (reply.hasHeader('idempotent-replayed')) replays.add();
         // Fastify accepts an error here; its types allow one only without a body.
         next(error as null, body);
       });
     };
-    // Hooks of routes run after those of the application.
+    // A hook of the route runs after those of the application, which may still change the response.
     fastify.addHook('onRoute', (route) => {
       if (isWritingRoute(route) || route.config?.idempotent) {
         route.onSend = [...[route.onSend ?? []].flat(), hook];
@@ -156,14 +149,14 @@ export const idempotentResponses = fastifyPlugin<{ replays: Counter }>(
   { name: 'idempotent responses', dependencies: ['body', 'json text', 'entity tags'] },
 );
 
-async function storeResponse(
+async function finishResponse(
   pending: PendingResponse,
   payload: unknown,
   done: (error: Error | null, payload?: unknown) => void,
 ): Promise<void> {
   let body: unknown;
   try {
-    body = await pending.store(payload);
+    body = await pending.finish(payload);
   } catch (error) {
     done(error as Error);
     return;

@@ -93,6 +93,15 @@ class RepeatController {
     return { id };
   }
 
+  /** Writes, and then responds without Fastify. */
+  @Post('hijacked')
+  @Idempotent()
+  async hijacked(@Res() reply: FastifyReply): Promise<void> {
+    await this.order();
+    reply.hijack();
+    reply.raw.end('mine');
+  }
+
   @Post('nothing')
   @Idempotent()
   @HttpCode(204)
