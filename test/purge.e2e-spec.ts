@@ -34,6 +34,18 @@ describe.each(STORES)('a purge on %s', (store) => {
     await api.stop();
   });
 
+  it('deletes what it can, and then fails, if a table cannot be purged', async () => {
+    const api = await startApi(store);
+    await addFailures(api, 'old', 3, new Date(Date.now() - 1000));
+    const purger = new Purger(api.app.get(Transactions), api.app.get(Clock));
+    for (const table of ['no_such_table', 'login_failures']) purger.register(table);
+
+    await expect(purger.purge()).rejects.toThrow('no_such_table');
+
+    expect(await failures(api)).toEqual([]);
+    await api.stop();
+  });
+
   it('deletes in batches, so that other writes run in between', async () => {
     const api = await startApi(store);
     await addFailures(api, 'old', EXPIRED, new Date(Date.now() - 1000));

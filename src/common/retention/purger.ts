@@ -42,12 +42,27 @@ export class Purger {
     this.tasks.set(name, task);
   }
 
-  /** @returns the number of deleted rows, by table */
+  /**
+   * @returns the number of deleted rows, by table
+   * @throws the first error, after everything else was purged
+   */
   async purge(): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
-    for (const [table, expiry] of this.tables) counts.set(table, await this.purgeTable(table, expiry));
-    for (const [name, task] of this.tasks) counts.set(name, await this.runTask(task));
+    let failure: { readonly error: unknown } | undefined;
+    for (const [name, purge] of this.purges()) {
+      try {
+        counts.set(name, await purge());
+      } catch (error) {
+        failure ??= { error };
+      }
+    }
+    if (failure) throw failure.error;
     return counts;
+  }
+
+  private *purges(): Generator<[string, () => Promise<number>]> {
+    for (const [table, expiry] of this.tables) yield [table, () => this.purgeTable(table, expiry)];
+    for (const [name, task] of this.tasks) yield [name, () => this.runTask(task)];
   }
 
   /** Ends a purge after its current batch, and all later ones. */
