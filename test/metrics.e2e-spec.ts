@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { request as httpRequest } from 'node:http';
+import { type ClientRequest, request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Controller, Get, Injectable, Module, Post } from '@nestjs/common';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { Public } from '../src/auth/access/index.js';
-import { Database } from '../src/database/database.js';
 import { Queries } from '../src/database/queries.js';
 import { Transactions } from '../src/database/transactions.js';
 import { OnDurableEvent } from '../src/events/index.js';
@@ -293,17 +292,18 @@ describe.each(STORES)('metrics on %s', (store) => {
     expect(await search('', ',state="used"')).toBe(0);
   });
 
-  it('report the large bodies in progress and those that wait', async () => {
-    const bodies = async (state: string) => (await scrape(api)).get(`http_server_large_bodies_${state}`)!;
+  const bodies = async (state: string) => (await scrape(api)).get(`http_server_large_bodies_${state}`)!;
+
+  /** Sends a large body to a handler that waits for the gate. */
+  const sendLarge = () => {
     const body = JSON.stringify({ text: 'x'.repeat(70_000) });
+    const headers = { 'content-type': 'application/json', 'content-length': body.length };
+    return httpRequest(`${url}/held`, { method: 'POST', agent: false, headers }).end(body);
+  };
+
+  it('report the large bodies in progress and those that wait', async () => {
     const replies = Array.from({ length: 5 }, async () => {
-      const request = httpRequest(`${url}/held`, {
-        method: 'POST',
-        agent: false,
-        headers: { 'content-type': 'application/json', 'content-length': body.length },
-      });
-      request.end(body);
-      const [response] = await once(request, 'response');
+      const [response] = await once(sendLarge(), 'response');
       response.resume();
     });
 
@@ -316,17 +316,35 @@ describe.each(STORES)('metrics on %s', (store) => {
     await Promise.all(replies);
     gate = Promise.withResolvers();
     expect(await bodies('running')).toBe(0);
+  });
+
+  it('count a large body until its handler ends, also if the client has disconnected', async () => {
+    const sent: ClientRequest[] = [];
+    while ((await bodies('waiting')) === 0) {
+      sent.push(sendLarge().on('error', () => undefined));
+      await until('it has arrived', async () => {
+        return (await bodies('running')) + (await bodies('waiting')) === sent.length;
+      });
+    }
+    for (const request of sent) request.destroy();
+
+    await until('the disconnected client no longer waits', async () => (await bodies('waiting')) === 0);
+    expect(await bodies('running')).toBe(sent.length - 1);
+    gate.resolve();
+    gate = Promise.withResolvers();
+    await until('the handlers have ended', async () => (await bodies('running')) === 0);
     expect(await bodies('waiting')).toBe(0);
   });
 
   it('read few index entries, whatever the length of a queue', async () => {
-    const plan = async (sql: string) =>
-      JSON.stringify(
-        await api.app
-          .get(Database)
-          .source.query(`EXPLAIN ${store === 'SQLite' ? 'QUERY PLAN ' : '(COSTS OFF) '}${sql}`),
-      );
     const transactions = api.app.get(Transactions);
+    const plan = (sql: string) =>
+      transactions.run(async (manager) => {
+        // The table of mails is empty, for which an index never pays.
+        if (store === 'PostgreSQL') await manager.query('SET LOCAL enable_seqscan = off');
+        const explain = store === 'SQLite' ? 'EXPLAIN QUERY PLAN' : 'EXPLAIN (COSTS OFF)';
+        return JSON.stringify(await manager.query(`${explain} ${sql}`));
+      });
     const { id } = (
       await transactions.execute<{ id: number }>(
         `INSERT INTO webhooks (url, types, description, active, secret, after_position, created_at, updated_at)
@@ -349,7 +367,7 @@ describe.each(STORES)('metrics on %s', (store) => {
     expect(await plan(`SELECT min(created_at) FROM webhook_deliveries WHERE status = 'pending'`)).toContain(
       'webhook_deliveries_pending',
     );
-    expect(await plan('SELECT min(created_at) FROM mails')).toMatch(/mails_created_at|Seq Scan on mails/);
+    expect(await plan('SELECT min(created_at) FROM mails')).toContain('mails_created_at');
     await transactions.execute('DELETE FROM webhooks WHERE id = :id', { id });
   });
 

@@ -1,6 +1,6 @@
 import { Context, Parent, ResolveField, Resolver } from '@nestjs/graphql';
 import { AppError } from '../common/errors/errors.js';
-import { loadMuch, takeTurns } from '../common/http/turns.js';
+import { loadLarge, shareEventLoop } from '../common/http/event-loop.js';
 import { RequestLoader } from '../common/loading/request-loader.js';
 import { ResponseBudget } from '../common/loading/response-budget.js';
 import { toUserView, UserView } from '../users/user.view.js';
@@ -68,9 +68,9 @@ export class PostFieldsResolver {
     this.budget.check(context);
     const ids = posts.map(({ id }) => id);
     const bytes = posts.reduce((sum, { content_bytes }) => sum + content_bytes, 0);
-    if (bytes > MUCH) takeTurns(context);
+    if (bytes > MUCH) shareEventLoop(context);
     const contents = await (bytes > MUCH
-      ? loadMuch(() => this.lists.contentsOf(ids))
+      ? loadLarge(() => this.lists.contentsOf(ids))
       : this.lists.contentsOf(ids));
     return ids.map((id) => contents.get(id) ?? new AppError('NOT_FOUND', 'Post not found'));
   }

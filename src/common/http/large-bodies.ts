@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import { AppError } from '../errors/errors.js';
 import { hasBody } from './methods.js';
-import { nextTurn } from './turns.js';
+import { yieldToEventLoop } from './event-loop.js';
 import type { Metrics } from '../ports/metrics.js';
 
 /** From either size on, a body is large: parsing, checking and storing it blocks the event loop for milliseconds. */
@@ -13,6 +13,9 @@ const CONCURRENCY = Math.max(2, availableParallelism() >> 1);
 
 /** How many requests with a large body may wait; their bodies are in memory. */
 const CAPACITY = 64;
+
+/** How long a handler keeps its place after its client has disconnected, in milliseconds; usually it ends earlier. */
+const ABANDONED = 30_000;
 
 /**
  * Keeps requests with large bodies from delaying others: few are handled at a time, and between two of them the
@@ -77,8 +80,11 @@ export class LargeBodies {
     const { socket } = request.raw;
     if (socket.destroyed) return promise;
     this.waiting.push({ request, begin: resolve });
-    // The client has disconnected, so nothing is sent.
-    const onClose = () => this.end(request);
+    const onClose = () => {
+      // Its handler goes on: clients that disconnect would otherwise start any number of them.
+      if (this.running.has(request)) setTimeout(() => this.end(request), ABANDONED).unref();
+      else this.end(request);
+    };
     this.departures.set(request, onClose);
     socket.once('close', onClose);
     this.schedule();
@@ -105,7 +111,7 @@ export class LargeBodies {
   }
 
   private async beginNext(): Promise<void> {
-    await nextTurn();
+    await yieldToEventLoop();
     this.isScheduled = false;
     const next = this.waiting.shift();
     if (!next) return;

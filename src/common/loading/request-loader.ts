@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import { inTurn, whenPassedOn } from '../http/turns.js';
+import { passOn, whenPassedOn } from '../http/event-loop.js';
 
 /**
  * Loads the values that the fields of one request need in one batch. A value is forgotten once its batch is loaded: a
@@ -25,7 +25,7 @@ export class RequestLoader<Key, Value, CacheKey = Key> {
   load(context: object, key: Key): Promise<Value> {
     const loaders = context as Record<symbol, DataLoader<Key, Value, CacheKey>>;
     const loader = (loaders[this.property] ??= this.create(context));
-    return inTurn(context, loader.load(key));
+    return passOn(context, loader.load(key));
   }
 
   private create(context: object): DataLoader<Key, Value, CacheKey> {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { StreamableFile } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { stringify } from '../http/json-text.js';
-import { loadMuch } from '../http/turns.js';
+import { loadLarge } from '../http/event-loop.js';
 import { pageLinks } from '../pagination/links.js';
 import { CursorPage, Page } from '../pagination/page.js';
 
@@ -37,7 +37,7 @@ async function* partsOf(page: Page<unknown> | CursorPage<unknown>): AsyncGenerat
   let separator = '';
   for (const index of data.keys()) {
     // Otherwise the rows for many clients would be loaded and converted before anything else is served.
-    const row = await loadMuch(async () => {
+    const row = await loadLarge(async () => {
       const whole = await page.completion?.(index);
       return whole === undefined ? undefined : Buffer.from(separator + stringify(whole));
     });

@@ -1,5 +1,5 @@
 import type { ApolloServerPlugin } from '@apollo/server';
-import { nextTurn, takeTurns } from '../../common/http/turns.js';
+import { shareEventLoop, yieldToEventLoop } from '../../common/http/event-loop.js';
 import type { GraphqlContext } from '../context.js';
 import { costOf } from './cost.js';
 import { tooComplex } from './too-complex.js';
@@ -7,7 +7,7 @@ import { tooComplex } from './too-complex.js';
 /** The request header that enables `extensions.cost`. */
 const COST_HEADER = 'graphql-cost';
 
-/** Operations with more objects take milliseconds, and take turns with other requests. */
+/** Operations with more objects take milliseconds, and yield to other requests. */
 const LARGE = 100;
 
 /** Limits the objects in a response. They depend on the variables, so cached documents are checked too. */
@@ -21,8 +21,8 @@ export const costPlugin = (limit: number): ApolloServerPlugin<GraphqlContext> =>
         const error = tooComplex('objects to respond with', objects, limit);
         if (error) throw error;
         if (objects <= LARGE) return;
-        takeTurns(contextValue);
-        await nextTurn();
+        shareEventLoop(contextValue);
+        await yieldToEventLoop();
       },
       willSendResponse: async ({ contextValue, response: { body } }) => {
         if (!(COST_HEADER in contextValue.req.headers) || body.kind !== 'single') return;

@@ -16,12 +16,12 @@ interface Limits {
 }
 
 /**
- * Runs a limited number of tasks at once. Further tasks wait in a bounded queue for each kind; the queues take turns, so
- * that a full one delays the others by one task at most. Within a queue, the first come is served first.
+ * Runs a limited number of tasks at once. Further tasks wait in a bounded queue for each kind; the queues are
+ * served in rotation (round robin), so that a full one delays the others by one task at most. Within a queue, the first come is served first.
  */
 export class WorkQueue<Kind extends string> {
   private running = 0;
-  /** In the order of their turns. */
+  /** In the order of their rotation. */
   private readonly queues = new Map<Kind, Waiting[]>();
 
   constructor(private readonly limits: Limits) {}
@@ -42,7 +42,7 @@ export class WorkQueue<Kind extends string> {
    */
   async run<T>(kind: Kind, holder: string | undefined, work: () => Promise<T>): Promise<T> {
     if (this.running < this.limits.concurrency) this.running++;
-    else await this.turn(kind, holder);
+    else await this.enqueue(kind, holder);
     try {
       return await work();
     } finally {
@@ -53,7 +53,7 @@ export class WorkQueue<Kind extends string> {
     }
   }
 
-  private turn(kind: Kind, holder: string | undefined): Promise<void> {
+  private enqueue(kind: Kind, holder: string | undefined): Promise<void> {
     const waiting = this.queues.get(kind) ?? [];
     this.queues.set(kind, waiting);
     const held = holder === undefined ? 0 : waiting.filter((other) => other.holder === holder).length;
@@ -67,7 +67,7 @@ export class WorkQueue<Kind extends string> {
     for (const [kind, waiting] of this.queues) {
       const next = waiting.shift();
       if (!next) continue;
-      // Moves the queue to the end of the turns.
+      // Moves the queue to the end of the rotation.
       this.queues.delete(kind);
       this.queues.set(kind, waiting);
       return next;

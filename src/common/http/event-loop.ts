@@ -5,16 +5,16 @@ const waiting: (() => void)[] = [];
 let startedAt = -Infinity;
 
 /**
- * Waits for a turn of the event loop. Pieces of long work take turns of {@link SLICE}, in order; between two turns
- * the process serves other requests. Without that, all pieces that are ready would run first.
+ * Waits for a time slice of the event loop. Pieces of long work run in order, in slices of {@link SLICE}; between two
+ * slices the process serves other requests. Without that, all pieces that are ready would run first.
  */
-export function nextTurn(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  if (waiting.push(resolve) === 1) setImmediate(startTurn);
+  if (waiting.push(resolve) === 1) setImmediate(startSlice);
   return promise;
 }
 
-function startTurn(): void {
+function startSlice(): void {
   startedAt = performance.now();
   runPiece();
 }
@@ -28,28 +28,28 @@ function runPiece(): void {
 function endPiece(): void {
   waiting.shift();
   if (waiting.length === 0) return;
-  if (isTurnOver()) setImmediate(startTurn);
+  if (isSliceOver()) setImmediate(startSlice);
   else runPiece();
 }
 
-const isTurnOver = (): boolean => performance.now() - startedAt > SLICE;
+const isSliceOver = (): boolean => performance.now() - startedAt > SLICE;
 
-/** Requests with much work, with the number of their values that wait for the next turn. */
+/** Requests with much work, with the number of their values that wait for the next slice. */
 const sharing = new WeakMap<object, { waiting: number }>();
 
-/** Lets the loaders of a request with much work share the event loop with other requests. */
-export function takeTurns(context: object): void {
+/** Makes the loaders of a request with much work yield to other requests. */
+export function shareEventLoop(context: object): void {
   if (!sharing.has(context)) sharing.set(context, { waiting: 0 });
 }
 
-/** Passes on what was loaded for a request: in the next turn, if it takes turns and this one is over. */
-export function inTurn<T>(context: object, loaded: Promise<T>): Promise<T> {
+/** Passes on what was loaded for a request: in the next slice, if it shares the event loop and this slice is over. */
+export function passOn<T>(context: object, loaded: Promise<T>): Promise<T> {
   const request = sharing.get(context);
   if (!request) return loaded;
   return loaded.then(async (value) => {
-    if (isTurnOver()) {
+    if (isSliceOver()) {
       request.waiting++;
-      await nextTurn();
+      await yieldToEventLoop();
       request.waiting--;
     }
     return value;
@@ -66,18 +66,18 @@ export function whenPassedOn(context: object, load: () => void): void {
 }
 
 async function loadOrWait(context: object, load: () => void): Promise<void> {
-  while ((sharing.get(context)?.waiting ?? 0) > 0) await nextTurn();
+  while ((sharing.get(context)?.waiting ?? 0) > 0) await yieldToEventLoop();
   load();
 }
 
 const nothing = (): void => undefined;
 
-let lastOfMuch: Promise<void> = Promise.resolve();
+let lastLarge: Promise<void> = Promise.resolve();
 
-/** Loads much data in a turn of its own, after all other such work, so that little of it is in memory at a time. */
-export function loadMuch<T>(load: () => Promise<T>): Promise<T> {
-  const loaded = lastOfMuch.then(nextTurn).then(load);
+/** Loads much data after all other such work, and yields before it, so that little of it is in memory at a time. */
+export function loadLarge<T>(load: () => Promise<T>): Promise<T> {
+  const loaded = lastLarge.then(yieldToEventLoop).then(load);
   // The chain must not keep the loaded data in memory until the next load.
-  lastOfMuch = loaded.then(nothing, nothing);
+  lastLarge = loaded.then(nothing, nothing);
   return loaded;
 }
