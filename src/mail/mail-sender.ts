@@ -80,7 +80,10 @@ export class MailSender implements OnApplicationBootstrap, BeforeApplicationShut
   async sendDue(): Promise<void> {
     const workers: Promise<void>[] = [];
     while (this.busy < CONCURRENCY) workers.push(this.work());
-    await Promise.all(workers);
+    // A stop waits for all of them, also after an error of one.
+    const results = await Promise.allSettled(workers);
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
   }
 
   private async work(): Promise<void> {
