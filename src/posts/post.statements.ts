@@ -25,9 +25,7 @@ export const UPDATED_COLUMNS: readonly string[] = [...POST_FIELDS, ...Object.key
 /** The columns that an insertion sets. */
 export const INSERTED_COLUMNS: readonly string[] = [
   ...UPDATED_COLUMNS,
-  'author_id',
-  'created_at',
-  'updated_at',
+  ...SET_BY_SERVICE.filter((name) => name !== 'id'),
 ];
 
 /** The values of `UPDATED_COLUMNS`; null for a field that is absent. */

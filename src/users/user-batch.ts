@@ -4,14 +4,19 @@ import type { Transactions } from '../database/transactions.js';
 import type { EventOutbox } from '../events/index.js';
 import { USER_EVENTS } from './user.events.js';
 import { FIRST_USER_ID } from './user.entity.js';
-import { USER_COLUMNS, USER_ROW, toUserView, type UserRow, type UserView } from './user.view.js';
+import {
+  INSERTED_COLUMNS,
+  toUserView,
+  USER_COLUMNS,
+  USER_ROW,
+  type UserRow,
+  type UserView,
+} from './user.view.js';
 
 export interface NewUser {
   readonly name: string;
   readonly email: string;
 }
-
-const COLUMNS = ['name', 'email', 'created_at', 'updated_at'];
 
 /** A user with its id and times, as the API returns it. */
 export type StoredUser = Omit<UserView, 'id'> & { readonly id: number };
@@ -26,8 +31,8 @@ export async function restoreUsers(
   const restored = await transactions.execute<UserRow>(
     `INSERT INTO users (${columns.join(', ')})
      SELECT ${columns.join(', ')} FROM ${dialect.recordsOf('users', columns, ':users')} AS sent WHERE TRUE
-     ON CONFLICT (id) DO UPDATE SET name = excluded.name, email = excluded.email,
-       created_at = excluded.created_at, updated_at = excluded.updated_at, version = users.version + 1
+     ON CONFLICT (id) DO UPDATE SET ${INSERTED_COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ')},
+       version = users.version + 1
        WHERE users.id = ${FIRST_USER_ID}
      RETURNING ${USER_ROW}`,
     { users: JSON.stringify(users) },
@@ -46,9 +51,10 @@ export async function insertUsers(
   users: readonly NewUser[],
   now: Date,
 ): Promise<number[]> {
+  const columns = INSERTED_COLUMNS.join(', ');
   const inserted = await transactions.execute<{ id: number }>(
-    `INSERT INTO users (${COLUMNS.join(', ')})
-     SELECT ${COLUMNS.join(', ')} FROM ${dialect.recordsOf('users', COLUMNS, ':users')} AS sent
+    `INSERT INTO users (${columns})
+     SELECT ${columns} FROM ${dialect.recordsOf('users', INSERTED_COLUMNS, ':users')} AS sent
      ORDER BY sent.place RETURNING id`,
     { users: JSON.stringify(users.map((user) => ({ ...user, created_at: now, updated_at: now }))) },
   );

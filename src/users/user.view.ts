@@ -49,13 +49,18 @@ export const USER_COLUMNS = {
   updated_at: 'moment',
 } as const satisfies Record<keyof UserView, 'value' | 'text' | 'moment'>;
 
+const NAMES = Object.keys(USER_COLUMNS);
+
+/** The columns that an insertion sets. */
+export const INSERTED_COLUMNS: readonly string[] = NAMES.filter((name) => name !== 'id');
+
 /** A stored user, with the version for its entity tag. */
 export interface UserRow extends Omit<UserView, 'id'> {
   readonly id: number;
   readonly version: number;
 }
 
-export const USER_ROW = [...Object.keys(USER_COLUMNS), 'version'].join(', ');
+export const USER_ROW = [...NAMES, 'version'].join(', ');
 
 export function toUserView(row: UserRow): UserView {
   // JSON omits what is undefined. A rest pattern takes five times as long.

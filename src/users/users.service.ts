@@ -11,11 +11,14 @@ import { EventOutbox } from '../events/index.js';
 import type { CreateUserInput, UpdateUserInput } from './user.input.js';
 import { FIRST_USER_ID } from './user.entity.js';
 import { USER_EVENTS } from './user.events.js';
-import { toUserView, USER_ROW, type UserRow } from './user.view.js';
+import { INSERTED_COLUMNS, toUserView, USER_ROW, type UserRow } from './user.view.js';
 
 const INSERT = `
-  INSERT INTO users (name, email, created_at, updated_at) VALUES (:name, :email, :now, :now)
+  INSERT INTO users (${INSERTED_COLUMNS.join(', ')}) VALUES (${INSERTED_COLUMNS.map((name) => `:${name}`).join(', ')})
   RETURNING ${USER_ROW}`;
+
+/** The columns that clients write. */
+const FIELDS = ['name', 'email'] as const satisfies (keyof CreateUserInput)[];
 
 /** Any version, or the expected one. */
 const AS_EXPECTED = 'version = coalesce(CAST(:version AS bigint), version)';
@@ -38,7 +41,7 @@ export class UsersService {
     private readonly clock: Clock,
   ) {
     this.updateStatement = `
-      UPDATE users SET name = coalesce(:name, name), email = coalesce(:email, email),
+      UPDATE users SET ${FIELDS.map((name) => `${name} = coalesce(:${name}, ${name})`).join(', ')},
         updated_at = ${queries.dialect.forward('updated_at', ':now')}, version = version + 1
       WHERE id = :id AND ${AS_EXPECTED} RETURNING ${USER_ROW}`;
   }
@@ -90,7 +93,8 @@ export class UsersService {
   }
 
   async create({ name, email }: CreateUserInput): Promise<UserRow> {
-    const parameters = { name, email: email ?? '', now: this.now() };
+    const now = this.now();
+    const parameters = { name, email: email ?? '', created_at: now, updated_at: now };
     const [user] = await this.events.change(USER_EVENTS, 'created', { sql: INSERT, parameters }, toUserView);
     return user!;
   }
