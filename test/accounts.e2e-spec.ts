@@ -56,7 +56,7 @@ describe.each(STORES)('accounts on %s', (store) => {
         .get(Queries)
         .one<{ password_hash: string }>('SELECT password_hash FROM accounts WHERE id = :id', { id });
 
-      expect(row!.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,(t=2,p=1|p=1,t=2)\$/);
+      expect(row!.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,p=1,t=2\$/);
     });
 
     it('accepts a blank phone and a null phone', async () => {

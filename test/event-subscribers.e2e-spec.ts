@@ -155,12 +155,7 @@ describe.each(STORES)('subscribers on %s', (store) => {
           await advance(batch.at(-1)!.position);
         },
       },
-      {
-        log,
-        store: Object.assign(Object.create(events), { read }) as EventStore,
-        positions,
-        logger: new Logger(),
-      },
+      { log, store: { read, state: () => events.state() }, positions, logger: new Logger() },
     );
     await until('it has handled some', () => seen.length > 0);
     await subscription.stop();

@@ -157,7 +157,9 @@ describe.each(STORES)('export and import on %s', (store) => {
     const posts = await importLines([POST], '--dry-run');
     expect(posts).toEqual({ code: 0, output: expect.stringContaining('1 post valid, nothing was written') });
 
-    expect((await run(to, 'verify')).output).toMatch(/There is no database yet|migrations are pending/);
+    expect((await run(to, 'verify')).output).toContain(
+      store === 'SQLite' ? 'There is no database yet' : 'migrations are pending',
+    );
   });
 
   it('read CSV with quotes and line breaks, and report rows that are none', async () => {

@@ -35,7 +35,7 @@ export interface Subscriber {
 
 interface Services {
   readonly log: EventLog;
-  readonly store: EventStore;
+  readonly store: Pick<EventStore, 'read' | 'state'>;
   readonly positions: SubscriberPositions;
   readonly logger: Logger;
 }
