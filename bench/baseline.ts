@@ -43,6 +43,7 @@ app.addHook('onRequest', (request, reply, done) => {
   reply.header('x-request-id', request.id);
   if (request.url === '/graphql') reply.header('cache-control', 'no-store');
   const start = performance.now();
+  const address = request.ip;
   // Also when the client disconnects before the response.
   reply.raw.on('close', () => {
     const isSent = reply.raw.writableFinished;
@@ -51,9 +52,11 @@ app.addHook('onRequest', (request, reply, done) => {
       clientRequestId: request.headers['x-request-id']?.slice(0, 200),
       method: request.method,
       route: request.routeOptions.url,
+      path: request.url.split('?', 1)[0],
       status: isSent ? reply.statusCode : undefined,
       aborted: isSent ? undefined : true,
       milliseconds: Math.round((performance.now() - start) * 100) / 100,
+      address,
     });
   });
   const { host, 'content-encoding': encoding = 'identity' } = request.headers;
