@@ -42,8 +42,9 @@ const EXPOSED_HEADERS = [
 
 /**
  * What every request passes before Nest, and its response after Nest. At each stage of a request (`onRequest`, body,
- * `preHandler`, `onSend`), the steps run in the order of this list. A step names those that it must follow as its
- * `dependencies`, and Fastify checks that they are there. Hooks use callbacks: promises would be slower.
+ * `preHandler`, `onSend`), the steps run in the order of this list; all `onSend` hooks belong to routes, and run after
+ * those that an application adds for all routes. A step names those that it must follow as its `dependencies`, and
+ * Fastify checks that they are there. Hooks use callbacks: promises would be slower.
  */
 export async function registerPipeline(app: NestFastifyApplication): Promise<void> {
   const fastify = app.getHttpAdapter().getInstance();
@@ -72,16 +73,17 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
   await fastify.register(limits, { limiter }); // 429
   await fastify.register(unroutedRequests, { sendNotFoundPage: (reply) => void sendHtml(reply, page) }); // 404, 405
 
-  // The body; a large one waits for its turn. One that is not valid JSON reaches Nest, where the guard comes first.
+  // The body: 413 if it is too large, 415 if it is not JSON; a large one waits for others. One that is not valid JSON
+  // reaches Nest, where the guard comes first.
   await fastify.register(jsonBodies, { metrics });
 
   // Nest: the guard, interceptors, pipes, the handler; an exception becomes a response in `ErrorFilter`.
-  await fastify.register(bearerTokens, { strategy: app.get<JwtStrategy>(JwtStrategy) }); // for Passport's own guards
+  await fastify.register(bearerTokens, { strategy: app.get<JwtStrategy>(JwtStrategy) }); // for `AuthGuard('jwt')`
 
-  // After Nest: the value becomes text, then `onSend`. Audit, read scope and GraphQL also act before the guard.
+  // After Nest: the value becomes text, then `onSend`. Audit, read scope and GraphQL also have a `preHandler`, before Nest.
   await fastify.register(jsonText); // writes JSON that is stored as text unchanged
   await fastify.register(entityTags); // 304
-  await fastify.register(idempotentResponses, { replays: app.get(IdempotencyService).replays }); // stores, commits
+  await fastify.register(idempotentResponses, { replays: app.get(IdempotencyService).replays }); // stores the response, commits
   await fastify.register(auditTrails, { log }); // records what no transaction has recorded
   await fastify.register(readScope, { config, database }); // chooses a replica; sends the consistency token
   await fastify.register(graphqlRoute, { config }); // the playground, and the size of documents

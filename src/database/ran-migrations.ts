@@ -68,5 +68,5 @@ export async function pendingMigrations(ran: Ran): Promise<typeof migrations> {
   return migrations.filter(({ name }) => !names.has(name));
 }
 
-/** How many they are. */
+/** The number of {@link pendingMigrations}. */
 export const countPending = async (ran: Ran): Promise<number> => (await pendingMigrations(ran)).length;

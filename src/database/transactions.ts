@@ -36,7 +36,7 @@ export interface DeferredSteps<T> {
  * | ---------- | ------------------------------------------ | --------------------------------------------------------- |
  * | begin      | a connection of the pool                   | waits for the writing connection; a savepoint of a group  |
  * | commit     | commits                                    | ends the savepoint; the group commits once (`WriteQueue`) |
- * | conflict   | serialization failure, deadlock            | another process writes, or the group could not commit     |
+ * | conflict   | serialization failure, deadlock            | a command writes, or the group could not commit           |
  * | first/last | in one packet with the begin or the commit | one after the other                                       |
  */
 export abstract class Transactions {
@@ -57,15 +57,16 @@ export abstract class Transactions {
     this.source.unit?.addSubject(path);
   }
 
-  /** Whether there is a current unit of work. */
+  /** Whether there is a current unit of work, even if its transaction has not begun. */
   get isActive(): boolean {
     return this.source.unit !== undefined;
   }
 
   /**
    * Runs a unit of work: all of it commits, or nothing. It runs again after a conflict with another transaction, for up
-   * to four seconds, so it must only read and write the database. Within another unit of work it is a part of that one, which fails
-   * if this part fails; for a part that may fail by itself there is `dataSource.transaction`, a nested transaction.
+   * to four seconds, so it must only read and write the database. Within another unit of work it is a part of that one,
+   * which fails if this part fails; for a part that may fail by itself there is `dataSource.transaction`, a nested
+   * transaction.
    */
   run<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     const { unit } = this.source;
@@ -117,7 +118,8 @@ export abstract class Transactions {
   /**
    * Runs a unit of work whose transaction begins with its first write, so that slow work before it blocks no other
    * writes. Everything from the first write to the end of the work belongs to the transaction; without a write, it has
-   * only the additional steps. The work may run more than once. On PostgreSQL, the transaction is `READ COMMITTED`.
+   * only the additional steps. After a conflict it runs again, as in {@link run}; a conflict at the begin repeats the begin
+   * alone. On PostgreSQL, the transaction is `READ COMMITTED`.
    */
   deferred<T>(work: () => Promise<T>, steps: DeferredSteps<T>): Promise<T> {
     return retryConflicts(() => this.attempt(work, steps));
@@ -166,6 +168,7 @@ export abstract class Transactions {
     { lock, first }: Pick<DeferredSteps<never>, 'lock' | 'first'>,
   ): Promise<readonly unknown[] | undefined> {
     const { dialect } = this.source;
+    // Commands use no keys, so there is nobody to exclude.
     if (dialect.hasOneProcess) return (await runner.startTransactionWith([first]))[0];
     const locking = { sql: `SELECT ${dialect.tryLock(':lock')} AS "isLocked"`, parameters: { lock } };
     const [locked, rows] = await runner.startTransactionWith([locking, first]);

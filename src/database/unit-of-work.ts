@@ -3,7 +3,10 @@ import { Logger } from '@nestjs/common';
 import type { QueryRunner } from 'typeorm';
 import type { Parameters, Statement } from './statement.js';
 
-/** Adds writes to the transactions of other modules, such as an audit log. `TransactionSubscriber` calls it. */
+/**
+ * Adds writes to the transactions of other modules, such as an audit log. `TransactionSubscriber` calls it in a unit of
+ * work of its own on the same connection, so that repositories and `Transactions` write into the same transaction.
+ */
 export interface TransactionParticipant {
   /** Whether a change in the current asynchronous context needs such a write. */
   isWanted(): boolean;
@@ -18,7 +21,7 @@ export interface TransactionParticipant {
 const WRITE =
   /^\s*(?:(?:INSERT|UPDATE|DELETE|REPLACE|MERGE|TRUNCATE)\b|WITH\b.*?(?<!\bFOR )\b(?:INSERT|UPDATE|DELETE|MERGE)\b)/is;
 
-/** Whether a statement may change rows, by its first word. */
+/** Whether a statement may change rows: by its first word, or by a write within `WITH`. */
 export const isWritingSql = (sql: string): boolean => WRITE.test(sql);
 
 /** A query runner of this service, on either database. */
@@ -28,7 +31,7 @@ export interface ServiceQueryRunner extends QueryRunner {
   readonly unit: UnitOfWork | undefined;
   /** Makes this runner take part in a unit of work; `release` then leaves the connection open. */
   join(unit: UnitOfWork): this;
-  /** Runs a statement on the connection at once: the caller already has its turn. */
+  /** Runs a statement on the connection at once: the caller has waited for the mutex of the unit. */
   send(sql: string, parameters?: unknown[], useStructuredResult?: boolean): Promise<any>;
   /** Like `send`, for a prepared statement with named placeholders. @returns its rows */
   execute<Row>(sql: string, parameters: Parameters): Promise<Row[]>;

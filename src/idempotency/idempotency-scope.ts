@@ -4,7 +4,7 @@ import { deriveKeys, type Keys } from '../config/derive-keys.js';
 import { Config } from '../config/config.js';
 import { canonicalJson } from './canonical-json.js';
 
-/** Of one body: the first is stored, and the store may have any of them. */
+/** Fingerprints of one body, by the current key and by previous ones: the first is stored, a record may have any. */
 export type Fingerprints = readonly [string, ...string[]];
 
 /** What a key is used for: keys of different callers and paths are separate. */

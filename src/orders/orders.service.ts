@@ -15,6 +15,7 @@ import { Order } from './order.entity.js';
 import { ORDER_EVENTS } from './order.events.js';
 import { ORDER_COLUMNS, type OrderView, toOrderView } from './order.view.js';
 
+/** Returns all columns: on PostgreSQL, the data of the event is built from them. */
 const INSERT = `
   INSERT INTO orders (account_id, status, payload, created_at) VALUES (:ownerId, 'created', :payload, :now)
   RETURNING ${[...Object.keys(ORDER_COLUMNS), 'version'].join(', ')}`;

@@ -59,6 +59,7 @@ export class AccessGuard implements CanActivate {
     if (access === 'optional' || access === 'public with account') return this.authenticateIfSent(context);
     if (access === 'owner')
       return this.admit(context, isWritingCall(context) ? requiredOfWriters : undefined);
+    // Without a decorator: any account.
     return this.admit(context, access);
   }
 
