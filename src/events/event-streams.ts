@@ -1,13 +1,4 @@
-import { Readable } from 'node:stream';
-import {
-  Injectable,
-  type OnApplicationBootstrap,
-  type OnModuleDestroy,
-  StreamableFile,
-} from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
-import { CredentialWatch } from '../auth/access/index.js';
-import { clientOf } from '../common/http/client.js';
+import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { ConsumerLimits } from './consumer-limits.js';
 import type { ReadEvents } from './event-feed.js';
 import { EventLog } from './event-log.js';
@@ -28,7 +19,6 @@ export class EventStreams implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly store: EventStore,
     private readonly log: EventLog,
     private readonly limits: ConsumerLimits,
-    private readonly credentials: CredentialWatch,
   ) {}
 
   /** The number of open streams. */
@@ -52,44 +42,25 @@ export class EventStreams implements OnApplicationBootstrap, OnModuleDestroy {
   /**
    * Opens a stream, after the given event or with the next one.
    *
-   * @throws AppError `INVALID_CURSOR`, `EVENTS_EXPIRED`, `SERVICE_UNAVAILABLE`, before anything is sent
+   * @param client the address that the stream counts for
+   * @throws AppError `INVALID_CURSOR`, `EVENTS_EXPIRED`, `SERVICE_UNAVAILABLE`
    */
-  async open(
-    request: FastifyRequest,
-    { filter, after }: Pick<ReadEvents, 'filter' | 'after'>,
-  ): Promise<StreamableFile> {
+  async open({ filter, after }: Pick<ReadEvents, 'filter' | 'after'>, client: string): Promise<EventStream> {
     const position = after ? await this.store.locate(after) : await this.log.catchUp();
     await this.log.findHead();
-    // For HEAD, Fastify would read the whole body and send nothing.
-    if (request.method === 'HEAD') return toFile(Readable.from([]));
-    const leave = this.limits.enter(clientOf(request).address);
+    const leave = this.limits.enter(client);
     const stream = new EventStream(position, filter, this.store, this.log);
     const unfollow = this.log.follow({
       accept: (batch) => stream.accept(batch),
       fail: () => stream.destroy(),
     });
-    // The client reconnects, and is rejected or gets fewer events.
-    const unwatch = this.credentials.watch(request, () => stream.end());
     this.streams.add(stream);
-    // Nothing else notices a client that disconnects before the stream is sent.
-    const { socket } = request.raw;
-    const disconnect = (): unknown => stream.destroy();
-    socket.once('close', disconnect);
-    // Without the last chunk, because clients that read with `fetch` would take it for the end of all events.
-    stream.once('end', () => socket.destroySoon());
     stream.once('close', () => {
-      socket.off('close', disconnect);
-      // If the client has closed its side only, the socket would stay open.
-      if (!stream.readableEnded) socket.destroy();
       this.streams.delete(stream);
       unfollow();
-      unwatch();
       leave();
     });
-    if (socket.destroyed) stream.destroy();
     if (this.isClosed) stream.end();
-    return toFile(stream);
+    return stream;
   }
 }
-
-const toFile = (body: Readable): StreamableFile => new StreamableFile(body, { type: 'text/event-stream' });

@@ -1,8 +1,9 @@
 import { Controller, Get, Header, Headers, Query, Res, Req, type StreamableFile } from '@nestjs/common';
 import { ApiHeader, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CurrentAccount, OptionalAccess } from '../auth/access/index.js';
+import { CredentialWatch, CurrentAccount, OptionalAccess } from '../auth/access/index.js';
 import type { Account } from '../auth/accounts/index.js';
+import { clientOf } from '../common/http/client.js';
 import { CarriesJsonText } from '../common/http/json-text.js';
 import type { QueryParameters } from '../common/http/query.js';
 import { EventStream, NoStore } from '../common/http/route-config.js';
@@ -13,6 +14,7 @@ import { EventFeed } from './event-feed.js';
 import { EventQuery } from './event-query.js';
 import { EventStreams } from './event-streams.js';
 import { EventView } from './event.view.js';
+import { streamResponse } from './stream-response.js';
 
 const TypesQuery = (): MethodDecorator =>
   QueryParameter('types', 'Types separated by commas; an unknown one matches nothing, none means all.', {
@@ -44,6 +46,7 @@ export class EventsController {
     private readonly events: EventQuery,
     private readonly feed: EventFeed,
     private readonly streams: EventStreams,
+    private readonly credentials: CredentialWatch,
   ) {}
 
   @Get()
@@ -81,12 +84,14 @@ export class EventsController {
   @NoStore()
   // Proxies that buffer responses would delay events.
   @Header('x-accel-buffering', 'no')
-  stream(
+  async stream(
     @Query() query: QueryParameters,
     @Headers('last-event-id') lastEventId: string | undefined,
     @CurrentAccount() account: Account | null,
     @Req() request: FastifyRequest,
   ): Promise<StreamableFile> {
-    return this.streams.open(request, this.events.stream(query, lastEventId, account));
+    const wanted = this.events.stream(query, lastEventId, account);
+    const stream = await this.streams.open(wanted, clientOf(request).address);
+    return streamResponse(request, stream, this.credentials);
   }
 }

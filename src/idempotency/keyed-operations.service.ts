@@ -1,12 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { currentTrail } from '../common/ports/audit-trail.js';
 import type { Versioned } from '../common/ports/expected-version.js';
-import { stringify } from '../common/http/json-text.js';
-import { entityTag } from '../common/responses/entity-tag.js';
+import { createdResponse } from '../common/responses/created.js';
 import { missingKey, parseKey } from './idempotency-key.js';
 import { IdempotencyScope } from './idempotency-scope.js';
 import { IdempotencyService } from './idempotency.service.js';
-import type { StoredResponse } from './pending-response.js';
 
 /** A creation over GraphQL that shares the keys of a REST handler. */
 export interface KeyedCreation {
@@ -53,7 +51,7 @@ export class KeyedOperations {
     const id = this.scope.idOf({ caller, method: 'POST', path, params: {} }, parsedKey);
     const fingerprints = this.scope.fingerprintsOf(body);
     const { response, isReplayed } = await this.idempotency.once(id, fingerprints, async () =>
-      responseOf(path, await create(), caller !== null),
+      createdResponse(path, await create(), caller !== null),
     );
     if (isReplayed) {
       this.idempotency.replays.add();
@@ -62,23 +60,3 @@ export class KeyedOperations {
     return (JSON.parse(response.body!) as { data: View }).data.id;
   }
 }
-
-/**
- * The response that REST sends for a creation, and repeats for the key.
- *
- * @param isPrivate whether it depends on the caller
- */
-const responseOf = (
-  path: string,
-  { view, row }: Creation<{ readonly id: number | string }>,
-  isPrivate: boolean,
-): StoredResponse => ({
-  status: 201,
-  headers: {
-    etag: entityTag(row),
-    'cache-control': isPrivate ? 'private, no-cache' : 'no-cache',
-    location: `${path}/${view.id}`,
-    'content-type': 'application/json; charset=utf-8',
-  },
-  body: stringify({ data: view }),
-});
