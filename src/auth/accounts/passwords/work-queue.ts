@@ -16,8 +16,9 @@ interface Limits {
 }
 
 /**
- * Runs a limited number of tasks at once. Further tasks wait in a bounded queue for each kind; the queues are
- * served in rotation (round robin), so that a full one delays the others by one task at most. Within a queue, the first come is served first.
+ * Runs a limited number of tasks at once. Further tasks wait in a bounded queue for each kind; the queues are served in
+ * rotation (round robin), so that a full one delays the others by one task at most. Within a queue, the first come is
+ * served first.
  */
 export class WorkQueue<Kind extends string> {
   private running = 0;
