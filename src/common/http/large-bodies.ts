@@ -80,22 +80,27 @@ export class LargeBodies {
     const { socket } = request.raw;
     if (socket.destroyed) return promise;
     this.waiting.push({ request, begin: resolve });
+    let timer: NodeJS.Timeout | undefined;
     const onClose = () => {
       // Its handler goes on: clients that disconnect would otherwise start any number of them.
-      if (this.running.has(request)) setTimeout(() => this.end(request), ABANDONED).unref();
+      if (this.running.has(request)) timer = setTimeout(() => this.end(request), ABANDONED).unref();
       else this.end(request);
     };
-    this.departures.set(request, onClose);
+    this.departures.set(request, () => {
+      socket.off('close', onClose);
+      // The timer would keep the body in memory.
+      clearTimeout(timer);
+    });
     socket.once('close', onClose);
     this.schedule();
     return promise;
   }
 
   private end(request: FastifyRequest): void {
-    const onClose = this.departures.get(request);
-    if (!onClose) return;
+    const forget = this.departures.get(request);
+    if (!forget) return;
     this.departures.delete(request);
-    request.raw.socket.off('close', onClose);
+    forget();
     if (this.running.delete(request)) {
       this.schedule();
       return;
