@@ -14,7 +14,7 @@ export interface AppOptions {
   readonly configure?: (app: NestFastifyApplication) => void | Promise<void>;
 }
 
-/** Builds the application: initialized, not listening yet. `main.ts` and every test use it. */
+/** Builds the application: initialized, not listening yet. `start.ts` and every test use it. */
 export async function createApp(
   config: Config,
   { modules = [], configure }: AppOptions = {},

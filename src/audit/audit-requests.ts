@@ -3,6 +3,7 @@ import fastifyPlugin from 'fastify-plugin';
 import { AuditTrail, runWithTrail } from '../common/ports/audit-trail.js';
 import { clientOf } from '../common/http/client.js';
 import { isWritingRoute } from '../common/http/methods.js';
+import { appendHook } from '../common/http/routes.js';
 import type { AuditLog } from './audit-log.js';
 
 declare module 'fastify' {
@@ -24,28 +25,22 @@ export const auditTrails = fastifyPlugin<{ log: AuditLog }>(
       paths.add(withoutName(route.url));
       if (!isWritingRoute(route) && !route.config?.audited) return;
       const isPost = [route.method].flat().includes('POST');
-      route.preHandler = [
-        ...[route.preHandler ?? []].flat(),
-        (request, reply, next) => {
-          // If there is a route `/v1/posts/:id`, a row inserted by `/v1/posts` is found at that path.
-          const isCollection = isPost && paths.has(`${route.url}/:`);
-          request.auditTrail = trailOf(request, reply, isCollection);
-          runWithTrail(request.auditTrail, next);
-        },
-      ];
-      route.onSend = [
-        ...[route.onSend ?? []].flat(),
-        (request, reply, payload, next) => {
-          const trail = request.auditTrail;
-          if (!trail?.mayHaveChanged || !hasChanged(reply)) {
-            trail?.close();
-            next(null, payload);
-            return;
-          }
-          request.auditTrail = null;
-          void record(log, trail, (error) => next(error, payload));
-        },
-      ];
+      appendHook(route, 'preHandler', (request, reply, next) => {
+        // If there is a route `/v1/posts/:id`, a row inserted by `/v1/posts` is found at that path.
+        const isCollection = isPost && paths.has(`${route.url}/:`);
+        request.auditTrail = trailOf(request, reply, isCollection);
+        runWithTrail(request.auditTrail, next);
+      });
+      appendHook(route, 'onSend', (request, reply, payload, next) => {
+        const trail = request.auditTrail;
+        if (!trail?.mayHaveChanged || !hasChanged(reply)) {
+          trail?.close();
+          next(null, payload);
+          return;
+        }
+        request.auditTrail = null;
+        void record(log, trail, (error) => next(error, payload));
+      });
     });
     done();
   },

@@ -1,4 +1,4 @@
-import type { RestoreStatement } from '../database/after-restore.js';
+import type { RestoreStatement } from '../database/statement.js';
 
 /** Inserts the entry of a restored database. @param operator who has restored it @param now as RFC 3339 */
 export const restoreEntry = (operator: string, now: string): RestoreStatement => ({

@@ -15,8 +15,8 @@ const { values, positionals } = parseCommandLine(USAGE, { options: YES, allowPos
 
 // Loaded after the flags are parsed, so that `--help` is fast.
 const { restoreEntry } = await import('../audit/restore-entry.js');
-const { finishRestore } = await import('../database/after-restore.js');
 const { isEmbedded } = await import('../database/data-source.js');
+const { finishRestore } = await import('../database/postgres/restore.js');
 const { restoreDatabase } = await import('../database/sqlite/restore.js');
 const { operator } = await import('./support/operator.js');
 const { runCommand, UsageError } = await import('./support/run-command.js');
@@ -26,15 +26,15 @@ await runCommand(async (config) => {
   const { store } = config;
   if (positionals.length !== (isEmbedded(store) ? 1 : 0)) throw new UsageError(USAGE);
   await nameTarget(store, values.yes);
-  const statements = () => [restoreEntry(operator(), new Date().toISOString())];
+  const entry = () => restoreEntry(operator(), new Date().toISOString());
   if (!isEmbedded(store)) {
-    await finishRestore(config, statements);
+    await finishRestore(config, entry());
     console.log('The restored database is ready for the service');
     return 0;
   }
   const [file = ''] = positionals;
   let progress: Progress | undefined;
-  const kept = await restoreDatabase(store, file, statements, (done, total) => {
+  const kept = await restoreDatabase(store, file, entry, (done, total) => {
     progress ??= new Progress('pages', total);
     progress.show(done);
   });

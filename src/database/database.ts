@@ -1,5 +1,4 @@
-import { isMissingTable } from './failures.js';
-import { changedMigrations, CHECKSUMS_TABLE, countPending } from './ran-migrations.js';
+import { changedMigrations, CHECKSUMS_TABLE, noneWithoutTable, pendingMigrations } from './ran-migrations.js';
 import type { Queries } from './queries.js';
 import type { Replication } from './replication.js';
 import type { ServiceDataSource } from './service-data-source.js';
@@ -34,11 +33,6 @@ const CHANGED =
   'was changed after it ran; undo the change and make another migration, or accept it: npm run migrate -- --accept-changed';
 const MISSING = 'is a column that the database lacks; make a migration that adds it';
 
-const noneWithoutTable = (error: unknown): never[] => {
-  if (isMissingTable(error)) return [];
-  throw error;
-};
-
 /** An open database of either kind. */
 export abstract class Database {
   abstract readonly source: ServiceDataSource;
@@ -53,7 +47,8 @@ export abstract class Database {
 
   /** The number of pending migrations. It queries the database each time. */
   async pendingMigrations(): Promise<number> {
-    return (this.pending = await countPending(() => this.monitor('SELECT name FROM migrations')));
+    const { length } = await pendingMigrations((sql) => this.monitor(sql));
+    return (this.pending = length);
   }
 
   /**

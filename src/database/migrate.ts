@@ -28,7 +28,7 @@ export async function migrate(config: Pick<Config, 'store'>, { accept = false } 
   const source = await commandDataSource(config).initialize();
   try {
     const unlock = config.store.kind === 'postgres' ? await lockDatabase(source) : undefined;
-    const pending = await pendingMigrations(() => source.query('SELECT name FROM migrations'));
+    const pending = await pendingMigrations((sql) => source.query(sql));
     const isOneTransaction = pending.every((Migration) => new Migration().transaction !== false);
     const ran = await source.runMigrations({ transaction: isOneTransaction ? 'all' : 'each' });
     const names = ran.map(({ name }) => name);

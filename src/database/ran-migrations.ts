@@ -56,17 +56,17 @@ export const changedMigrations = (
     .filter(({ name, checksum }) => (checksumOf(name) ?? checksum) !== checksum)
     .map(({ name }) => name);
 
-type Ran = () => Promise<readonly { readonly name: string }[]>;
-
-/** The migrations of this build that have not run. @param ran reads the table of those that have */
-export async function pendingMigrations(ran: Ran): Promise<typeof migrations> {
-  const rows = await ran().catch((error: unknown) => {
-    if (isMissingTable(error)) return [];
-    throw error;
-  });
-  const names = new Set(rows.map(({ name }) => name));
+/** The migrations of this build that have not run. */
+export async function pendingMigrations(
+  query: (sql: string) => Promise<readonly { readonly name: string }[]>,
+): Promise<typeof migrations> {
+  const ran = await query('SELECT name FROM migrations').catch(noneWithoutTable);
+  const names = new Set(ran.map(({ name }) => name));
   return migrations.filter(({ name }) => !names.has(name));
 }
 
-/** The number of {@link pendingMigrations}. */
-export const countPending = async (ran: Ran): Promise<number> => (await pendingMigrations(ran)).length;
+/** For the error of a query: no rows, if its table is missing. */
+export const noneWithoutTable = (error: unknown): never[] => {
+  if (isMissingTable(error)) return [];
+  throw error;
+};

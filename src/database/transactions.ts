@@ -12,8 +12,8 @@ import {
 /** Additional steps of a deferred unit of work, in the same transaction. */
 export interface DeferredSteps<T> {
   /**
-   * A name that the transaction locks when it begins, unless another one has it; it does not wait. SQLite needs no lock:
-   * it has one writer at a time.
+   * A name that the transaction tries to lock when it begins, without waiting for another one that has the lock. SQLite
+   * needs no lock: it has one writer at a time.
    */
   readonly lock: string;
   /** Runs before the first write, and sees everything that was committed before the lock was taken. */
@@ -101,8 +101,7 @@ export abstract class Transactions {
   ): Promise<Row[]> {
     const { unit } = this.source;
     if (unit) return unit.join(() => this.executeInOrder(statement, following));
-    if (this.hasParticipants) return this.run(() => this.executeInOrder(statement, following));
-    return this.autocommitBoth(statement, following).catch(this.noteFailure);
+    return this.run(() => this.executeInOrder(statement, following));
   }
 
   /**
@@ -168,7 +167,7 @@ export abstract class Transactions {
     { lock, first }: Pick<DeferredSteps<never>, 'lock' | 'first'>,
   ): Promise<readonly unknown[] | undefined> {
     const { dialect } = this.source;
-    // Commands use no keys, so there is nobody to exclude.
+    // One writer at a time: whoever had the lock has committed.
     if (dialect.hasOneProcess) return (await runner.startTransactionWith([first]))[0];
     const locking = { sql: `SELECT ${dialect.tryLock(':lock')} AS "isLocked"`, parameters: { lock } };
     const [locked, rows] = await runner.startTransactionWith([locking, first]);
@@ -178,13 +177,6 @@ export abstract class Transactions {
   /** A runner for a unit of work. */
   protected newRunner(): ServiceQueryRunner {
     return this.source.createOwnQueryRunner();
-  }
-
-  protected autocommitBoth<Row>(
-    statement: Statement,
-    following: (rows: readonly Row[]) => Statement | undefined,
-  ): Promise<Row[]> {
-    return this.run(() => this.executeInOrder(statement, following));
   }
 
   private async executeInOrder<Row>(
@@ -197,7 +189,7 @@ export abstract class Transactions {
     return rows;
   }
 
-  private readonly noteFailure = (error: unknown): never => {
+  protected readonly noteFailure = (error: unknown): never => {
     this.source.storage.note(error);
     throw error;
   };
@@ -212,8 +204,8 @@ const NOT_ENDED =
 /**
  * Rolls back a transaction.
  *
- * @returns a conflict, if there was one. On SQLite, the work may have failed because of a row of another member of its
- * group: if the group does not commit, the work runs again. Other errors of the rollback do not matter.
+ * @returns a conflict, if there was one. On SQLite, the work may have failed because of a row of another unit of work
+ * in its group (`WriteQueue`): if the group does not commit, the work runs again. Other errors of the rollback do not matter.
  */
 async function rollBack(runner: ServiceQueryRunner): Promise<unknown> {
   if (!runner.isTransactionActive) return undefined;

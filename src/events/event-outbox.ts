@@ -47,7 +47,7 @@ export class EventOutbox {
     toView: (row: Row) => { readonly id: unknown },
     { ownerId = null }: { readonly ownerId?: number | null } = {},
   ): Promise<Row[]> {
-    // Without a unit of work, but with an audit log that writes in the same transaction and needs the subjects.
+    // The audit log writes in the same transaction, so there must be a unit of work.
     if (!this.transactions.isActive && this.transactions.hasParticipants) {
       return this.transactions.run(() => this.change(definition, change, statement, toView, { ownerId }));
     }

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { AppError, ERRORS } from '../common/errors/errors.js';
 import { toAppError } from '../common/errors/to-app-error.js';
-import { currentRequestId } from '../common/http/request-context.js';
+import { currentRequest } from '../common/http/request-context.js';
 import type { GraphqlSettings } from '../config/config.js';
 import { exceededStack, originOf } from './limits/nesting.js';
 import { tooManyTokens } from './limits/tokens.js';
@@ -29,7 +29,7 @@ export const createFormatError =
   (_: unknown, thrown: unknown): GraphQLFormattedError => {
     const failure = tooManyTokens(thrown, limits.tokens) ?? exceededStack(thrown) ?? thrown;
     const error = toClientError(failure);
-    const requestId = currentRequestId();
+    const requestId = currentRequest()?.id;
     log(error, requestId);
     const { locations, path } = failure instanceof GraphQLError ? failure : {};
     return {

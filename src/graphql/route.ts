@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { AppError } from '../common/errors/errors.js';
 import { isUnreadable } from '../common/http/json-body.js';
+import { appendHook } from '../common/http/routes.js';
 import { isNavigation, varyByNavigation } from '../common/http/unrouted-requests.js';
 import { inSpan } from '../common/ports/spans.js';
 import type { Config } from '../config/config.js';
@@ -28,21 +29,18 @@ export const graphqlRoute = fastifyPlugin<{ config: Config }>(
       if (route.url !== PATH) return;
       const { handler } = route;
       route.config = { ...route.config, noStore: true, maxItems: MAX_ITEMS_READ };
-      route.preHandler = [
-        ...[route.preHandler ?? []].flat(),
-        (request, reply, next) => {
-          if (request.method !== 'POST') {
-            varyByNavigation(reply);
-            if (isNavigation(request)) {
-              sendHtml(withPlayground ? reply : reply.code(404), page);
-              return;
-            }
+      appendHook(route, 'preHandler', (request, reply, next) => {
+        if (request.method !== 'POST') {
+          varyByNavigation(reply);
+          if (isNavigation(request)) {
+            sendHtml(withPlayground ? reply : reply.code(404), page);
+            return;
           }
-          // An unreadable body becomes a GraphQL error, in the context.
-          if (!isUnreadable(request.body)) checkSize(request.body);
-          next();
-        },
-      ];
+        }
+        // An unreadable body becomes a GraphQL error, in the context.
+        if (!isUnreadable(request.body)) checkSize(request.body);
+        next();
+      });
       route.handler = function (request, reply) {
         return inSpan('GraphQL', () => handler.call(this, asGet(request), reply));
       };

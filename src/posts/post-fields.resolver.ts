@@ -1,8 +1,8 @@
 import { Context, Parent, ResolveField, Resolver } from '@nestjs/graphql';
 import { AppError } from '../common/errors/errors.js';
-import { loadLarge, shareEventLoop } from '../common/http/event-loop.js';
+import { loadLarge, shareEventLoop } from '../common/loading/event-loop.js';
 import { RequestLoader } from '../common/loading/request-loader.js';
-import { ResponseBudget } from '../common/loading/response-budget.js';
+import { ResponseBudget } from './response-budget.js';
 import { toUserView, UserView } from '../users/user.view.js';
 import { UsersService } from '../users/users.service.js';
 import { entityTag } from '../common/responses/entity-tag.js';

@@ -2,7 +2,7 @@ import { Field, InputType } from '@nestjs/graphql';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, ValidateIf } from 'class-validator';
 import { OneOf, Optional } from '../common/validation/fields.js';
-import { PartialInputTypeWithout } from '../common/validation/partial-input.js';
+import { PartialInputType } from '../common/validation/partial-input.js';
 import { Text } from '../common/validation/text.js';
 import { POST_STATUSES, type PostStatus } from './post.entity.js';
 import { PostStatusEnum } from './post.view.js';
@@ -34,7 +34,7 @@ export class CreatePostInput {
 
 /** Absent and null leave a field unchanged. */
 @InputType({ description: 'The fields to change; an absent or null field stays as it is.' })
-export class UpdatePostInput extends PartialInputTypeWithout(CreatePostInput, ['content', 'status']) {
+export class UpdatePostInput extends PartialInputType(CreatePostInput, ['content', 'status']) {
   @Field(() => String, { nullable: true, description: 'Any text.' })
   @Optional()
   @Text()

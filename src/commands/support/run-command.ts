@@ -7,7 +7,7 @@ import { loadCommandConfig } from '../../config/load-command-config.js';
 import { describeStore, loadStoreConfig, type StoreConfig } from '../../config/load-store.js';
 import { isMissing } from '../../database/data-source.js';
 import { migrate } from '../../database/migrate.js';
-import { countPending } from '../../database/ran-migrations.js';
+import { pendingMigrations } from '../../database/ran-migrations.js';
 import { UsageError } from './ask.js';
 import { CommandModule } from './command.module.js';
 import { countOf } from './progress.js';
@@ -69,7 +69,7 @@ export function runDatabaseCommand(
 
 /** @throws UsageError when the schema is older than this build */
 async function rejectOlder(source: DataSource, { store }: StoreConfig): Promise<void> {
-  const pending = await countPending(() => source.query('SELECT name FROM migrations'));
+  const { length: pending } = await pendingMigrations((sql) => source.query(sql));
   if (pending === 0) return;
   const migrations = `${countOf(pending, 'migration')} ${pending === 1 ? 'is' : 'are'}`;
   throw new UsageError(

@@ -7,6 +7,7 @@ import type { Metrics } from '../ports/metrics.js';
 import { ConfigureRoute } from './route-config.js';
 import { parseIJson, scanIJson } from './i-json.js';
 import { LARGE, LargeBodies } from './large-bodies.js';
+import { appendHook } from './routes.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -53,13 +54,10 @@ function setUpBody(route: RouteOptions): void {
   const { anyContentType, bodyLimit } = route.config ?? {};
   if (bodyLimit !== undefined) route.bodyLimit = bodyLimit;
   if (anyContentType) {
-    route.onRequest = [
-      ...[route.onRequest ?? []].flat(),
-      ({ headers }, _reply, done) => {
-        headers['content-type'] = 'application/json';
-        done();
-      },
-    ];
+    appendHook(route, 'onRequest', ({ headers }, _reply, done) => {
+      headers['content-type'] = 'application/json';
+      done();
+    });
   }
 }
 

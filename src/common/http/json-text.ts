@@ -1,5 +1,6 @@
 import fastifyPlugin from 'fastify-plugin';
 import { ConfigureRoute } from './route-config.js';
+import { appendHook } from './routes.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -72,13 +73,10 @@ export const jsonText = fastifyPlugin(
   (fastify, _options, done) => {
     fastify.addHook('onRoute', (route) => {
       if (!route.config?.carriesJsonText) return;
-      route.preSerialization = [
-        ...[route.preSerialization ?? []].flat(),
-        (_request, reply, payload, next) => {
-          reply.serializer(stringify);
-          next(null, payload);
-        },
-      ];
+      appendHook(route, 'preSerialization', (_request, reply, payload, next) => {
+        reply.serializer(stringify);
+        next(null, payload);
+      });
     });
     done();
   },

@@ -2,8 +2,9 @@ import { availableParallelism } from 'node:os';
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import { AppError } from '../errors/errors.js';
 import { hasBody } from './methods.js';
-import { yieldToEventLoop } from './event-loop.js';
+import { yieldToEventLoop } from '../loading/event-loop.js';
 import type { Metrics } from '../ports/metrics.js';
+import { appendHook } from './routes.js';
 
 /** From either size on, a body is large: parsing, checking and storing it blocks the event loop for milliseconds. */
 export const LARGE = { bytes: 64 * 1024, items: 1000 };
@@ -51,20 +52,14 @@ export class LargeBodies {
    */
   release(route: RouteOptions): void {
     if (!hasBody(route)) return;
-    route.onSend = [
-      ...[route.onSend ?? []].flat(),
-      (request, _reply, payload, done) => {
-        this.end(request);
-        done(null, payload);
-      },
-    ];
-    route.onResponse = [
-      ...[route.onResponse ?? []].flat(),
-      (request, _reply, done) => {
-        this.end(request);
-        done();
-      },
-    ];
+    appendHook(route, 'onSend', (request, _reply, payload, done) => {
+      this.end(request);
+      done(null, payload);
+    });
+    appendHook(route, 'onResponse', (request, _reply, done) => {
+      this.end(request);
+      done();
+    });
   }
 
   /**

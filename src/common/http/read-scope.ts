@@ -6,6 +6,7 @@ import type { Replication, RequestScope } from '../../database/replication.js';
 import { AppError } from '../errors/errors.js';
 import { Cookie } from './cookie.js';
 import { isSafe } from './methods.js';
+import { appendHook } from './routes.js';
 
 export const CONSISTENCY_TOKEN = 'Consistency-Token';
 
@@ -41,26 +42,20 @@ export const readScope = fastifyPlugin<{ config: Config; database: Database }>(
       next();
     });
     fastify.addHook('onRoute', (route) => {
-      route.preHandler = [
-        ...[route.preHandler ?? []].flat(),
-        (request, _reply, next) => {
-          const reads = { mayWrite: !isSafe(request), position: positionOf(request, cookie) };
-          replication.runRequest(reads, (scope) => {
-            request.readScope = scope;
-            next();
-          });
-        },
-      ];
-      route.onSend = [
-        ...[route.onSend ?? []].flat(),
-        (request, reply, payload, next) => {
-          if (!request.readScope?.isOfWrite(reply.statusCode < 400)) {
-            next(null, payload);
-            return;
-          }
-          void send(replication, request, reply, cookie).finally(() => next(null, payload));
-        },
-      ];
+      appendHook(route, 'preHandler', (request, _reply, next) => {
+        const reads = { mayWrite: !isSafe(request), position: positionOf(request, cookie) };
+        replication.runRequest(reads, (scope) => {
+          request.readScope = scope;
+          next();
+        });
+      });
+      appendHook(route, 'onSend', (request, reply, payload, next) => {
+        if (!request.readScope?.isOfWrite(reply.statusCode < 400)) {
+          next(null, payload);
+          return;
+        }
+        void send(replication, request, reply, cookie).finally(() => next(null, payload));
+      });
     });
     done();
   },

@@ -12,11 +12,8 @@ export const runWithRequest = <T>(request: RequestContext, work: () => T): T => 
 /** The current request; `undefined` in background work and commands. */
 export const currentRequest = (): RequestContext | undefined => requests.getStore();
 
-/** The id of the current request. */
-export const currentRequestId = (): string | undefined => requests.getStore()?.id;
-
 /** The fields of each log line. */
 export function requestFields(): { requestId?: string } {
-  const requestId = currentRequestId();
+  const requestId = currentRequest()?.id;
   return requestId === undefined ? {} : { requestId };
 }

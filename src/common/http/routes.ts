@@ -11,6 +11,17 @@ declare module 'fastify' {
   }
 }
 
+type HookName = 'onRequest' | 'preSerialization' | 'preHandler' | 'onSend' | 'onResponse';
+
+/** Adds a hook to a route, after those that it has. */
+export function appendHook<Name extends HookName>(
+  route: RouteOptions,
+  name: Name,
+  hook: Exclude<NonNullable<RouteOptions[Name]>, readonly unknown[]>,
+): void {
+  route[name] = [...[route[name] ?? []].flat(), hook] as RouteOptions[Name];
+}
+
 /** All routes, with their configuration. */
 class Routes {
   private readonly router = findMyWay({ ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH });

@@ -1,9 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { ArgsType, Field, Int, ObjectType, registerEnumType } from '@nestjs/graphql';
 import { decodePosition, encodePosition, type Keyset, type KeysetRequest } from './keyset.js';
-
-/** The default and the maximum of `first`; other values are replaced by the default. */
-const PAGES = { limit: 20, maxLimit: 100 };
+import { PAGES } from './page-request.js';
 
 /** The arguments of a connection, for `@Args()`. A class with more arguments extends it. */
 @ArgsType()
@@ -115,7 +113,7 @@ interface Source<Row, Node> {
   /**
    * Reads the rows after a position, in the order of the keyset.
    *
-   * @param count as below, for a list whose best way to read depends on its length
+   * @param count the `count` of this list, for a list whose best way to read depends on its length
    */
   readonly rows: (page: KeysetRequest, count: () => Promise<number>) => Promise<readonly Row[]>;
   /** Counts the rows of the whole list; called at most once. */

@@ -1,3 +1,5 @@
+import type { PageDefaults } from './page-request.js';
+
 /** The rows of a page, for SQL. */
 export interface Range {
   readonly limit: number;
@@ -10,13 +12,8 @@ interface PageArgs {
   readonly limit?: number | null;
 }
 
-interface ListOptions {
-  readonly limit: number;
-  readonly maxLimit: number;
-}
-
 /** A page below 1 or null becomes 1; a limit outside of 1 to the maximum or null becomes the default. */
-export function toRange({ page, limit }: PageArgs, defaults: ListOptions): Range {
+export function toRange({ page, limit }: PageArgs, defaults: PageDefaults): Range {
   const isPage = Number.isInteger(page) && page! >= 1;
   const isLimit = Number.isInteger(limit) && limit! >= 1 && limit! <= defaults.maxLimit;
   const rows = isLimit ? limit! : defaults.limit;
@@ -25,6 +22,6 @@ export function toRange({ page, limit }: PageArgs, defaults: ListOptions): Range
 
 /** The cost of a list field (`complexity`): the maximum number of objects on a page, with their fields. */
 export const listCost =
-  (defaults: ListOptions) =>
+  (defaults: PageDefaults) =>
   ({ args, childComplexity }: { args: PageArgs; childComplexity: number }): number =>
     toRange(args, defaults).limit * (1 + childComplexity);

@@ -4,11 +4,14 @@ import { parseInt64 } from '../validation/id.js';
 import { decodeCursor } from './cursor.js';
 import { type Completion, Page } from './page.js';
 
-interface PageDefaults {
+/** The default and the maximum length of a page. */
+export interface PageDefaults {
   readonly limit: number;
   /** A limit outside of 1 to this is replaced by the default, not clamped. */
   readonly maxLimit: number;
 }
+
+export const PAGES: PageDefaults = { limit: 20, maxLimit: 100 };
 
 /** Skipping more rows than this takes time. */
 export const DEEP = 1000;
@@ -20,15 +23,9 @@ export class PageRequest {
     readonly limit: number,
   ) {}
 
-  static from(
-    query: QueryParameters,
-    { limit, maxLimit }: PageDefaults = { limit: 20, maxLimit: 100 },
-  ): PageRequest {
+  static from(query: QueryParameters, defaults: PageDefaults = PAGES): PageRequest {
     const page = parseInt64(firstValue(query, 'page') ?? '');
-    return new PageRequest(
-      page === undefined || page < 1n ? 1n : page,
-      limitFrom(query, { limit, maxLimit }),
-    );
+    return new PageRequest(page === undefined || page < 1n ? 1n : page, limitFrom(query, defaults));
   }
 
   /** The number of rows before this page; beyond any list if the page number is too large. */
@@ -55,10 +52,7 @@ export class PageRequest {
 }
 
 /** `limit` of a query: a whole number from 1 to the maximum, else the default. */
-export function limitFrom(
-  query: QueryParameters,
-  { limit, maxLimit }: PageDefaults = { limit: 20, maxLimit: 100 },
-): number {
+export function limitFrom(query: QueryParameters, { limit, maxLimit }: PageDefaults = PAGES): number {
   const requested = parseInt64(firstValue(query, 'limit') ?? '');
   return requested === undefined || requested < 1n || requested > BigInt(maxLimit)
     ? limit

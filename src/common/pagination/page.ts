@@ -16,19 +16,11 @@ export type Completion<T> = (index: number) => Promise<T | undefined>;
 
 /** The rows of a page, which only `paged` can send. Those of a large page are incomplete: it is sent row by row. */
 abstract class Rows<T> {
-  readonly #completion: Completion<T> | undefined;
-
+  /** @param completion present for a large page */
   constructor(
     readonly data: readonly T[],
-    completion: Completion<T> | undefined,
-  ) {
-    this.#completion = completion;
-  }
-
-  /** Present for a large page. */
-  get completion(): Completion<T> | undefined {
-    return this.#completion;
-  }
+    readonly completion: Completion<T> | undefined,
+  ) {}
 
   /** @throws Error, because the response would have no `Link`, and a large page no complete rows */
   toJSON(): never {

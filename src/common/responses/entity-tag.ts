@@ -2,6 +2,7 @@ import { Res, SetMetadata } from '@nestjs/common';
 import type { FastifyReply, onSendHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { allowStoring } from '../http/cache-headers.js';
+import { appendHook } from '../http/routes.js';
 import type { Versioned } from '../ports/expected-version.js';
 
 /**
@@ -93,7 +94,7 @@ export const entityTags = fastifyPlugin(
     fastify.decorateRequest('isNotModified', false);
     fastify.addHook('onRoute', (route) => {
       if (![route.method].flat().some((method) => READS.has(method))) return;
-      route.onSend = [...[route.onSend ?? []].flat(), sendNotModified];
+      appendHook(route, 'onSend', sendNotModified);
     });
     done();
   },

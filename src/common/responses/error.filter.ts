@@ -27,7 +27,7 @@ const callerOf = (request: ReturnType<typeof currentRequest>): { accountId: numb
   accountId: (request as Partial<FastifyRequest> | undefined)?.user?.id,
 });
 
-/** The only place that turns an exception into an error response. */
+/** Turns exceptions into error responses. What is no HTTP request, or an upgrade, is rejected by `rejectConnection`. */
 @Catch()
 @Injectable()
 export class ErrorFilter implements ExceptionFilter {

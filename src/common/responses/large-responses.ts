@@ -7,6 +7,7 @@ import { AppError } from '../errors/errors.js';
 import type { Metrics } from '../ports/metrics.js';
 import { onResponseEnd } from '../http/response-end.js';
 import { isSafe } from '../http/methods.js';
+import { appendHook } from '../http/routes.js';
 
 /** 256 MiB: the memory of all responses that clients have not read yet, in bytes. */
 const BUDGET = 256 * 1024 * 1024;
@@ -53,11 +54,11 @@ export const largeResponses = fastifyPlugin<{ metrics: Metrics }>(
     };
 
     fastify.addHook('onRoute', (route) => {
-      if (!route.config?.eventStream) route.onSend = [...[route.onSend ?? []].flat(), bound];
+      if (!route.config?.eventStream) appendHook(route, 'onSend', bound);
     });
     done();
   },
-  // Its bytes are no text: the response is stored before.
+  // It turns text into bytes, which cannot be stored: the response is stored before.
   { name: 'large responses', dependencies: ['idempotent responses', 'read scope'] },
 );
 

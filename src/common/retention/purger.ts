@@ -23,7 +23,6 @@ interface Expiry {
  */
 @Injectable()
 export class Purger {
-  private readonly tables = new Map<string, Expiry>();
   private readonly tasks = new Map<string, Task>();
   private stopped = false;
 
@@ -34,7 +33,7 @@ export class Purger {
 
   /** @param table a name of the application, like the column: never text from outside */
   register(table: string, expiry: Expiry = { column: 'expires_at', lifetime: 0 }): void {
-    this.tables.set(table, expiry);
+    this.registerTask(table, () => this.deleteExpired(table, expiry));
   }
 
   /** For data that does not expire row by row. @param name of what is deleted */
@@ -49,20 +48,15 @@ export class Purger {
   async purge(): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
     let failure: { readonly error: unknown } | undefined;
-    for (const [name, purge] of this.purges()) {
+    for (const [name, task] of this.tasks) {
       try {
-        counts.set(name, await purge());
+        counts.set(name, await this.runTask(task));
       } catch (error) {
         failure ??= { error };
       }
     }
     if (failure) throw failure.error;
     return counts;
-  }
-
-  private *purges(): Generator<[string, () => Promise<number>]> {
-    for (const [table, expiry] of this.tables) yield [table, () => this.purgeTable(table, expiry)];
-    for (const [name, task] of this.tasks) yield [name, () => this.runTask(task)];
   }
 
   /** Ends a purge after its current batch, and all later ones. */
@@ -78,29 +72,26 @@ export class Purger {
     }
   }
 
-  private async purgeTable(table: string, { column, lifetime }: Expiry): Promise<number> {
+  private async deleteExpired(table: string, { column, lifetime }: Expiry): ReturnType<Task> {
     const end = new Date(this.clock.now().getTime() - lifetime).toISOString();
-    for (let count = 0; ;) {
-      const deleted = await this.transactions.run(async (manager) => {
-        const expired = manager
-          .createQueryBuilder()
-          .select('row.id')
-          .from(table, 'row')
-          .where(`row.${column} <= :end`)
-          .orderBy(`row.${column}`)
-          .addOrderBy('row.id')
-          .limit(BATCH);
-        const { affected } = await manager
-          .createQueryBuilder()
-          .delete()
-          .from(table)
-          .where(`id IN (${expired.getQuery()})`, { end })
-          .execute();
-        return affected ?? 0;
-      });
-      count += deleted;
-      if (deleted < BATCH || this.stopped) return count;
-    }
+    const deleted = await this.transactions.run(async (manager) => {
+      const expired = manager
+        .createQueryBuilder()
+        .select('row.id')
+        .from(table, 'row')
+        .where(`row.${column} <= :end`)
+        .orderBy(`row.${column}`)
+        .addOrderBy('row.id')
+        .limit(BATCH);
+      const { affected } = await manager
+        .createQueryBuilder()
+        .delete()
+        .from(table)
+        .where(`id IN (${expired.getQuery()})`, { end })
+        .execute();
+      return affected ?? 0;
+    });
+    return { deleted, isMore: deleted === BATCH };
   }
 }
 

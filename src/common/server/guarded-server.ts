@@ -10,28 +10,13 @@ const GRACE = 500;
 const INTERVAL = 50;
 
 /**
- * A server that closes without resetting requests: Node closes idle connections at once, while their clients
- * may be sending a request.
+ * A server that checks upgrade requests before any of its listeners gets them, and that closes without resetting requests:
+ * Node closes idle connections at once, while their clients may be sending a request.
  */
-class DrainingServer extends Server {
-  private isClosing = false;
-
-  /** Called by `close`. */
-  override closeIdleConnections(): void {
-    if (this.isClosing) return;
-    this.isClosing = true;
-    const closedAt = performance.now();
-    const timer = setInterval(() => {
-      if (performance.now() - closedAt >= GRACE) super.closeIdleConnections();
-    }, INTERVAL).unref();
-    this.once('close', () => clearInterval(timer));
-  }
-}
-
-/** A server that checks upgrade requests before any of its listeners gets them. */
-export class GuardedServer extends DrainingServer {
+export class GuardedServer extends Server {
   /** The checks. */
   upgrades: Upgrades | undefined;
+  private isClosing = false;
 
   constructor(options: ServerOptions, handler: RequestListener) {
     super(
@@ -52,5 +37,16 @@ export class GuardedServer extends DrainingServer {
     const [request, socket, head] = values as [IncomingMessage, Duplex, Buffer];
     void this.upgrades.pass(request, socket, head, (...upgrade) => super.emit(event, ...upgrade));
     return true;
+  }
+
+  /** Called by `close`. */
+  override closeIdleConnections(): void {
+    if (this.isClosing) return;
+    this.isClosing = true;
+    const closedAt = performance.now();
+    const timer = setInterval(() => {
+      if (performance.now() - closedAt >= GRACE) super.closeIdleConnections();
+    }, INTERVAL).unref();
+    this.once('close', () => clearInterval(timer));
   }
 }

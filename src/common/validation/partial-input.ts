@@ -7,17 +7,16 @@ export function PartialInput<T>(type: Type<T>): Type<Partial<T>> {
   return withOptionalFields(PartialType(type), type);
 }
 
-/** The same for an input of GraphQL. */
-export function PartialInputType<T>(type: Type<T>): Type<Partial<T>> {
-  return withOptionalFields(GraphqlPartialType(type), type);
-}
-
-/** The same without some of its fields, which the class declares itself, because they have other rules. */
-export function PartialInputTypeWithout<T, Name extends keyof T & string>(
+/**
+ * The same for an input of GraphQL.
+ *
+ * @param without fields that the class declares itself, because they have other rules
+ */
+export function PartialInputType<T, Name extends keyof T & string = never>(
   type: Type<T>,
-  names: readonly Name[],
+  without: readonly Name[] = [],
 ): Type<Partial<Omit<T, Name>>> {
-  return withOptionalFields<Omit<T, Name>>(GraphqlPartialType(OmitType(type, names)), type, names);
+  return withOptionalFields<Omit<T, Name>>(GraphqlPartialType(OmitType(type, without)), type, without);
 }
 
 /** Copies the fields' metadata for the reference. */

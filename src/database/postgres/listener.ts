@@ -16,7 +16,7 @@ export class PostgresListener implements Listening {
   private client: Client | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isClosed = false;
-  private isProven = false;
+  works = false;
 
   /**
    * @param newClient creates a connection with a timeout in milliseconds
@@ -33,10 +33,6 @@ export class PostgresListener implements Listening {
     void this.connect();
   }
 
-  get works(): boolean {
-    return this.isProven;
-  }
-
   async close(): Promise<void> {
     this.isClosed = true;
     clearTimeout(this.timer);
@@ -50,7 +46,7 @@ export class PostgresListener implements Listening {
     this.client = client;
     client.on('error', lose).on('end', lose);
     client.on('notification', ({ payload }) => {
-      if (payload === proof) this.isProven = true;
+      if (payload === proof) this.works = true;
       this.onSignal();
     });
     try {
@@ -66,7 +62,7 @@ export class PostgresListener implements Listening {
   private lose(client: Client): void {
     if (this.client !== client) return;
     this.client = undefined;
-    this.isProven = false;
+    this.works = false;
     client.end().catch(() => undefined);
     if (this.isClosed) return;
     // Signals were lost meanwhile.

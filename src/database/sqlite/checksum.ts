@@ -5,7 +5,7 @@ import { DatabaseError } from '../failures.js';
 import { flush, unreadable } from './snapshot.js';
 
 /** The first bytes of a database (https://sqlite.org/fileformat2.html, section 1.2). */
-export const MAGIC = 'SQLite format 3\0';
+const MAGIC = 'SQLite format 3\0';
 
 /** Where the header has the page size, in two bytes; 1 stands for 65,536. */
 const PAGE_SIZE = MAGIC.length;
@@ -13,6 +13,11 @@ const PAGE_SIZE = MAGIC.length;
 /** After the last page, where SQLite reads nothing. */
 const TRAILER = /^\nSHA-256 ([0-9a-f]{64})\n$/;
 const TRAILER_LENGTH = 74;
+
+const startsDatabase = (head: Buffer): boolean => head.toString('latin1', 0, MAGIC.length) === MAGIC;
+
+/** Whether a file is a database, which may be damaged. */
+export const isDatabase = async (file: string): Promise<boolean> => startsDatabase((await endsOf(file)).head);
 
 /** Appends the SHA-256 of a database to its file. */
 export async function appendChecksum(file: string): Promise<void> {
@@ -30,7 +35,7 @@ export async function compareChecksum(file: string): Promise<boolean> {
   const { size, head, tail } = await endsOf(file).catch((error: unknown) => {
     throw unreadable(file, error);
   });
-  if (head.toString('latin1', 0, MAGIC.length) !== MAGIC) return false;
+  if (!startsDatabase(head)) return false;
   const [, stored] = TRAILER.exec(tail.toString('latin1')) ?? [];
   // A whole number of pages has no checksum; a damaged one leaves an odd size.
   if (stored === undefined && size % pageSizeOf(head) === 0) return false;

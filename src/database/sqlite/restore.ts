@@ -1,10 +1,10 @@
-import { closeSync, existsSync, linkSync, openSync, readSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, linkSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { SqliteStore } from '../../config/config.js';
-import type { RestoreStatement } from '../after-restore.js';
 import { DatabaseError } from '../failures.js';
-import { compareChecksum, MAGIC } from './checksum.js';
+import type { RestoreStatement } from '../statement.js';
+import { compareChecksum, isDatabase } from './checksum.js';
 import { databaseFile } from './data-source.js';
 import { FileLock } from './file-lock.js';
 import { copyDatabase, createPrivate, flush, type OnProgress, verifyDatabase } from './snapshot.js';
@@ -16,14 +16,14 @@ const SUFFIXES = ['-wal', '-shm', '-journal'];
  * Replaces the embedded database by a verified backup. If it is killed at any moment, either the old
  * database or the new one is there.
  *
- * @param statements run on the new database before it replaces the old one
+ * @param statement run on the new database before it replaces the old one
  * @returns the file with the former database, if there was one
  * @throws DatabaseError when the folder is in use, or the backup is invalid
  */
 export async function restoreDatabase(
   store: SqliteStore,
   backup: string,
-  statements: () => readonly RestoreStatement[],
+  statement: () => RestoreStatement,
   onProgress: OnProgress,
 ): Promise<string | undefined> {
   if (!existsSync(backup)) throw new DatabaseError(`There is no file ${backup}`);
@@ -35,28 +35,23 @@ export async function restoreDatabase(
     createPrivate(draft);
     await compareChecksum(backup);
     await copyDatabase(backup, draft, onProgress, { readonly: true });
-    verifyDatabase(draft, { prepare: (database) => runAll(database, statements()) });
-    return replace(store, draft);
+    verifyDatabase(draft, { prepare: (database) => run(database, statement()) });
+    return await replace(store, draft);
   } finally {
     rmSync(draft, { force: true });
     lock.release();
   }
 }
 
-function runAll(database: Database.Database, statements: readonly RestoreStatement[]): void {
-  database.transaction(() => {
-    for (const { table, sql } of statements) {
-      const exists = database.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').get(table);
-      if (exists) database.exec(sql);
-    }
-  })();
+function run(database: Database.Database, { table, sql }: RestoreStatement): void {
+  if (database.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').get(table)) database.exec(sql);
 }
 
-function replace(store: SqliteStore, draft: string): string | undefined {
+async function replace(store: SqliteStore, draft: string): Promise<string | undefined> {
   const file = databaseFile(store);
   let kept: string | undefined;
   if (existsSync(file)) {
-    completeFile(store);
+    await completeFile(store);
     kept = `${file}.before-restore-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
     for (const suffix of SUFFIXES) {
       // Only a damaged database still has one; SQLite would use it for the new database.
@@ -70,9 +65,9 @@ function replace(store: SqliteStore, draft: string): string | undefined {
 }
 
 /** Moves the write-ahead log into the database, unless that is damaged. @throws DatabaseError when it is in use */
-function completeFile(store: SqliteStore): void {
+async function completeFile(store: SqliteStore): Promise<void> {
   // SQLite deletes the log of a file that is no database.
-  if (!isDatabase(databaseFile(store))) return;
+  if (!(await isDatabase(databaseFile(store)))) return;
   let database: Database.Database | undefined;
   try {
     database = new Database(databaseFile(store), { timeout: 1000 });
@@ -83,17 +78,6 @@ function completeFile(store: SqliteStore): void {
   } finally {
     database?.close();
   }
-}
-
-function isDatabase(file: string): boolean {
-  const start = Buffer.alloc(MAGIC.length);
-  const handle = openSync(file, 'r');
-  try {
-    readSync(handle, start);
-  } finally {
-    closeSync(handle);
-  }
-  return start.toString('latin1') === MAGIC;
 }
 
 const inUse = ({ directory }: SqliteStore) =>

@@ -21,16 +21,20 @@ export class SqliteTransactions extends Transactions {
   }
 
   /** Synchronous work joins the group; TypeORM's transactions wait at each step, which is six times as slow. */
-  protected override autocommitBoth<Row>(
-    { sql, parameters }: Statement,
+  override executeBoth<Row>(
+    statement: Statement,
     following: (rows: readonly Row[]) => Statement | undefined,
   ): Promise<Row[]> {
+    if (this.isActive || this.hasParticipants) return super.executeBoth(statement, following);
     const { queue, writing } = this.sqlite.driver;
-    return queue.write(() => {
-      const rows = writing.all<Row>(sql, parameters);
-      const next = following(rows);
-      if (next) writing.all(next.sql, next.parameters);
-      return rows;
-    });
+    this.sqlite.noteWrite();
+    return queue
+      .write(() => {
+        const rows = writing.all<Row>(statement.sql, statement.parameters);
+        const next = following(rows);
+        if (next) writing.all(next.sql, next.parameters);
+        return rows;
+      })
+      .catch(this.noteFailure);
   }
 }

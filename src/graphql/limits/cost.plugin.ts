@@ -1,5 +1,5 @@
 import type { ApolloServerPlugin } from '@apollo/server';
-import { shareEventLoop, yieldToEventLoop } from '../../common/http/event-loop.js';
+import { shareEventLoop, yieldToEventLoop } from '../../common/loading/event-loop.js';
 import type { GraphqlContext } from '../context.js';
 import { costOf } from './cost.js';
 import { tooComplex } from './too-complex.js';

@@ -10,7 +10,8 @@ export class Cluster {
   /** The class of connections to the primary. */
   readonly Client: typeof PostgresClient;
   private readonly primary: Primary | undefined;
-  private opened: Replicas | undefined;
+  /** Undefined if none are configured, or before they are opened. */
+  replicas: Replicas | undefined;
 
   constructor(private readonly store: PostgresStore) {
     this.primary = store.servers.length > 0 ? new Primary(store.servers) : undefined;
@@ -23,24 +24,19 @@ export class Cluster {
     this.primary.watch(monitor);
     this.primary.onMove = ({ name }) => {
       new Logger('Database').warn(`${name} is the primary now`);
-      this.opened?.forgetPositions();
+      this.replicas?.forgetPositions();
     };
-  }
-
-  /** Undefined if none are configured, or before they are opened. */
-  get replicas(): Replicas | undefined {
-    return this.opened;
   }
 
   /** Reads use the available replicas from now on. */
   async openReplicas(monitor: Pool): Promise<void> {
     if (this.store.replicaUrls.length === 0) return;
-    this.opened = new Replicas(this.store, monitor);
-    await this.opened.refresh();
+    this.replicas = new Replicas(this.store, monitor);
+    await this.replicas.refresh();
   }
 
   async close(): Promise<void> {
     this.primary?.close();
-    await this.opened?.close();
+    await this.replicas?.close();
   }
 }

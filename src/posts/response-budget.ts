@@ -1,4 +1,4 @@
-import { AppError } from '../errors/errors.js';
+import { AppError } from '../common/errors/errors.js';
 
 /** 16 MiB: the maximum text in the response of a GraphQL operation, in bytes. */
 const LIMIT = 16 * 1024 * 1024;
