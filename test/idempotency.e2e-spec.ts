@@ -222,6 +222,23 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     expectReplay(await api.post(`/v1/repeats/${what}`, {}, key), first);
   });
 
+  it('replays no header or cookie of the retry itself', async () => {
+    const key = withKey();
+    const first = await api.post('/v1/repeats/marked', {}, key);
+
+    expect(first.headers['set-cookie']).toEqual([expect.stringMatching(/^visit=/), 'own=1']);
+    expectReplay(await api.post('/v1/repeats/marked', {}, key), first);
+  });
+
+  it('covers a handler that does not read the body, also if nobody could', async () => {
+    const [before, key] = [await orders(), withKey()];
+    const first = await api.post('/v1/repeats/three-writes', '{broken', key);
+
+    expect(first).toHaveStatus(201);
+    expectReplay(await api.post('/v1/repeats/three-writes', '{broken', key), first);
+    expect(await orders()).toBe(before + 3);
+  });
+
   it('covers all writes of a handler, also concurrent ones', async () => {
     const before = await orders();
     const key = withKey();

@@ -23,10 +23,7 @@ export function parseKey(header: string): string | undefined {
   const key = header.trim();
   if (key === '') return undefined;
   if (key.length > MAX_LENGTH || !VISIBLE_ASCII.test(key)) {
-    throw new AppError(
-      'INVALID_IDEMPOTENCY_KEY',
-      `The Idempotency-Key must be 1 to ${MAX_LENGTH} visible ASCII characters`,
-    );
+    throw new AppError('INVALID_IDEMPOTENCY_KEY', MESSAGES.INVALID_IDEMPOTENCY_KEY);
   }
   return key;
 }

@@ -30,8 +30,6 @@ export class IdempotencyInterceptor implements NestInterceptor {
       if (required) throw missingKey();
       return next.handle();
     }
-    // An unreadable body is reported where it is read: errors of the id in the path come first.
-    if (isUnreadable(request.body)) return next.handle();
     return this.handleOnce(request, http.getResponse<FastifyReply>(), key, next);
   }
 
@@ -43,13 +41,16 @@ export class IdempotencyInterceptor implements NestInterceptor {
   ): Observable<unknown> {
     const { method, routeOptions, params, user } = request;
     const operation = { caller: user?.id ?? null, method, path: routeOptions.url, params };
-    const id = this.scope.idOf(operation, key);
-    const fingerprints = this.scope.fingerprintsOf(request.body);
+    // An unreadable body is reported where it is read: errors of the id in the path come first, and a record of the key
+    // does not matter. A handler that reads no body takes effect once, too.
+    const isReadable = !isUnreadable(request.body);
+    const id = this.scope.idOf(operation, isReadable ? key : `${key} with an unreadable body`);
+    const fingerprints = this.scope.fingerprintsOf(isReadable ? request.body : undefined);
     const pending = new PendingResponse(reply);
     request.pendingResponse = pending;
     const outcome = this.idempotency.once(id, fingerprints, () =>
       pending.handleAndWait(() => lastValueFrom(next.handle(), { defaultValue: undefined })),
     );
-    return from(pending.valueOf(outcome));
+    return from(pending.resultOf(outcome));
   }
 }

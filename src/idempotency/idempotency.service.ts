@@ -30,7 +30,7 @@ const OVERHEAD = 300;
 /** The maximum age of the known total size of all records, in milliseconds. */
 const USAGE_MAX_AGE = 1000;
 
-/** Thrown into the first write of the handler, to roll it back, if another request has the key or its record. */
+/** Rolls the transaction back when it begins, if another request has the key or has stored its response. */
 const TAKEN = Symbol('taken');
 
 /** Handles a request once, and repeats its response for retries. */
@@ -124,15 +124,15 @@ export class IdempotencyService {
     await this.assertNotFull();
     let size = 0;
     const response = await this.transactions.deferred(handle, {
-      // Excludes other requests with the record until the end of the transaction.
+      // Excludes other requests with this key until the end of the transaction.
       lock: id,
       first: {
         sql: 'SELECT id FROM idempotency_records WHERE id = :id AND expires_at > :now',
         parameters: { id, now: this.clock.now().toISOString() },
       },
       check: (records) => {
-        // `undefined`: another transaction has the lock; a row: it has committed.
-        if (records?.length !== 0) throw TAKEN;
+        const isLocked = records === undefined;
+        if (isLocked || records.length > 0) throw TAKEN;
       },
       last: (made) => {
         const record = recordOf(made);

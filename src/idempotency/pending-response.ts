@@ -3,6 +3,7 @@ import fastifyPlugin from 'fastify-plugin';
 import { AppError } from '../common/errors/errors.js';
 import { MESSAGES } from '../common/errors/messages.js';
 import { isWritingRoute } from '../common/http/methods.js';
+import { appendHook } from '../common/http/routes.js';
 import type { Counter } from '../common/ports/metrics.js';
 
 declare module 'fastify' {
@@ -81,11 +82,14 @@ export class PendingResponse {
     return this.final.promise;
   }
 
-  /** The value of the handler; for a replay, a value like that of the first request. */
-  valueOf(outcome: Promise<Outcome>): Promise<unknown> {
+  /**
+   * The value of the handler, for other interceptors. For a replay it is the stored body; what they make of it is not sent.
+   */
+  resultOf(outcome: Promise<Outcome>): Promise<unknown> {
     this.outcome = outcome;
     outcome.then(
-      ({ response, isReplayed }) => this.handled.resolve(isReplayed ? parsed(response) : undefined),
+      // Otherwise the handler has resolved it.
+      ({ response, isReplayed }) => isReplayed && this.handled.resolve(parsed(response)),
       (error: unknown) => {
         if (!this.isHandled) this.snapshot.restore();
         this.handled.reject(error);
@@ -110,7 +114,10 @@ export class PendingResponse {
     try {
       final.resolve(snapshot.responseWith(payload));
       const { response, isReplayed } = await outcome;
-      return isReplayed ? replay(reply, response) : payload;
+      if (!isReplayed) return payload;
+      // Without headers that only this attempt has set.
+      snapshot.restore();
+      return replay(reply, response);
     } catch (error) {
       final.reject(error);
       await outcome.catch(() => undefined);
@@ -140,9 +147,8 @@ export const idempotentResponses = fastifyPlugin<{ replays: Counter }>(
     };
     // A hook of the route runs after those of the application, which may still change the response.
     fastify.addHook('onRoute', (route) => {
-      if (isWritingRoute(route) || route.config?.idempotent) {
-        route.onSend = [...[route.onSend ?? []].flat(), hook];
-      }
+      // Every writing route, because Nest's `@RouteConfig()` replaces what `@Idempotent()` has set.
+      if (isWritingRoute(route) || route.config?.idempotent) appendHook(route, 'onSend', hook);
     });
     done();
   },
@@ -187,9 +193,9 @@ class ReplySnapshot {
 
   /** Removes what a rolled back attempt has set. */
   restore(): void {
-    const { reply, headers } = this;
-    for (const name of Object.keys(reply.getHeaders())) if (!(name in headers)) reply.removeHeader(name);
-    reply.status(this.status).headers(headers);
+    const { reply } = this;
+    for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name);
+    reply.status(this.status).headers(this.headers);
   }
 
   /** @throws TypeError for a body that is not text, such as a stream: it cannot be stored */
@@ -205,6 +211,8 @@ class ReplySnapshot {
 
 /** Sends a stored response instead of that of the handler and its interceptors. @returns its body */
 function replay(reply: FastifyReply, { status, headers, body }: StoredResponse): string | null {
+  // Fastify would append to cookies that were set before.
+  for (const name of Object.keys(headers)) reply.removeHeader(name);
   reply.status(status).headers(headers).header('idempotent-replayed', 'true');
   return body;
 }

@@ -1,6 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Body, Controller, HttpCode, Module, Param, Post, Res } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import {
+  Body,
+  type CallHandler,
+  Controller,
+  type ExecutionContext,
+  HttpCode,
+  Module,
+  type NestInterceptor,
+  Param,
+  Post,
+  Res,
+  UseInterceptors,
+} from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { type Observable, tap } from 'rxjs';
 import { Public } from '../../src/auth/access/index.js';
 import { WriteAccess } from '../../src/auth/access/index.js';
 import { AppError } from '../../src/common/errors/errors.js';
@@ -128,5 +142,27 @@ class GovernedRepeatController {
   }
 }
 
-@Module({ controllers: [RepeatController, GovernedRepeatController] })
+/** Sets a cookie before the handler, and a header after it, which differ for each request. */
+class MarkInterceptor implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const reply = context.switchToHttp().getResponse<FastifyReply>();
+    const mark = randomUUID();
+    reply.header('set-cookie', `visit=${mark}`);
+    return next.handle().pipe(tap(() => void reply.header(`x-mark-${mark}`, 'after')));
+  }
+}
+
+@Controller({ path: 'repeats/marked', version: '1' })
+@Public()
+@UseInterceptors(MarkInterceptor)
+class MarkedRepeatController {
+  @Post()
+  @Idempotent()
+  mark(@Res({ passthrough: true }) reply: FastifyReply): object {
+    reply.header('set-cookie', 'own=1');
+    return {};
+  }
+}
+
+@Module({ controllers: [RepeatController, GovernedRepeatController, MarkedRepeatController] })
 export class RepeatModule {}
