@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type ClientRequest, request as httpRequest } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Controller, Get, Injectable, Module, Post } from '@nestjs/common';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
@@ -12,6 +13,7 @@ import { OnDurableEvent } from '../src/events/index.js';
 import { MetricsServer } from '../src/metrics/metrics-server.js';
 import { bearer, startApi, type TestApi } from './support/api.js';
 import { EventClient } from './support/event-client.js';
+import { onlyFake } from './support/fake-timers.js';
 import { respond, Receiver } from './support/receiver.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
@@ -334,6 +336,25 @@ describe.each(STORES)('metrics on %s', (store) => {
     gate = Promise.withResolvers();
     await until('the handlers have ended', async () => (await bodies('running')) === 0);
     expect(await bodies('waiting')).toBe(0);
+  });
+
+  it('count a large body for 30 seconds after its client has disconnected, if its handler never ends', async () => {
+    const connection = once(api.app.getHttpServer(), 'connection') as Promise<[Socket]>;
+    const request = sendLarge().on('error', () => undefined);
+    const [socket] = await connection;
+    await until('it is being handled', async () => (await bodies('running')) === 1);
+    jest.useFakeTimers(onlyFake('setTimeout', 'clearTimeout'));
+    request.destroy();
+    await once(socket, 'close');
+
+    jest.advanceTimersByTime(29_999);
+    expect(await bodies('running')).toBe(1);
+    jest.advanceTimersByTime(1);
+    expect(await bodies('running')).toBe(0);
+
+    jest.useRealTimers();
+    gate.resolve();
+    gate = Promise.withResolvers();
   });
 
   it('read few index entries, whatever the length of a queue', async () => {
