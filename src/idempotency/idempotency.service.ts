@@ -131,8 +131,8 @@ export class IdempotencyService {
         parameters: { id, now: this.clock.now().toISOString() },
       },
       check: (records) => {
-        const isLocked = records === undefined;
-        if (isLocked || records.length > 0) throw TAKEN;
+        const isInProgress = records === undefined;
+        if (isInProgress || records.length > 0) throw TAKEN;
       },
       last: (made) => {
         const record = recordOf(made);
