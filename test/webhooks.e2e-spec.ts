@@ -383,8 +383,8 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     const queue = api.app.get(DeliveryQueue, { strict: false });
     const claim = queue.claim.bind(queue);
     const bodies = jest.spyOn(api.app.get(DeliveryBodies, { strict: false }), 'with');
-    jest.spyOn(queue, 'claim').mockImplementation(async (busy) => {
-      const claimed = await claim(busy);
+    jest.spyOn(queue, 'claim').mockImplementation(async (...limits) => {
+      const claimed = await claim(...limits);
       if (!claimed.some(({ webhookId }) => webhookId === webhook['id'])) return claimed;
       for (const change of changes) await api.patch(`/v1/webhooks/${webhook['id']}`, change, staff);
       return claimed;
@@ -589,6 +589,31 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     expect(states.filter(({ status }) => status === 'delivered')).toEqual([]);
     receiver.behaviour = respond(204);
     for (const webhook of [...hanging, ...responding]) await remove(webhook);
+  });
+
+  it('get one attempt at a time while they fail, and several again after a success', async () => {
+    const failing = await create({ types: ['post.created'] });
+    const other = await create({ types: ['post.created'] });
+    receiver.behaviour = (response, { path }) =>
+      respond(path === failing.path ? 500 : 204)(response, undefined as never);
+    await api.posts.create();
+    await until('the first attempt has failed', async () => (await failingSince(failing)) !== null);
+    const waiting: ServerResponse[] = [];
+    receiver.behaviour = (response, { path }) => {
+      if (path === failing.path) waiting.push(response);
+      else respond(204)(response, undefined as never);
+    };
+
+    for (let n = 0; n < 6; n++) await api.posts.create();
+    // Each time that one of these was claimed, an attempt of the failing webhook could have been, too.
+    await receiver.at(other.path, 7);
+    expect(waiting).toHaveLength(1);
+    waiting[0]!.writeHead(204).end();
+    await until('four attempts are in progress', async () => waiting.length === 5);
+    receiver.behaviour = respond(204);
+    for (const response of waiting.slice(1)) response.writeHead(204).end();
+    await receiver.at(failing.path, 7);
+    for (const webhook of [failing, other]) await remove(webhook);
   });
 
   it('are limited to 100', async () => {

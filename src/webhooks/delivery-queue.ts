@@ -134,24 +134,32 @@ export class DeliveryQueue {
    * Takes one due delivery of each webhook, the oldest first. Leases expire, so that another
    * process takes over when this one dies.
    *
-   * @param busy webhooks that get no more for now: a slow receiver delays no other
+   * @param underWay the number of attempts in progress, by webhook: a slow receiver delays no other
+   * @param maximum of them for one webhook; one while the webhook is failing
    */
-  async claim(busy: readonly number[]): Promise<ClaimedDelivery[]> {
+  async claim(underWay: ReadonlyMap<number, number>, maximum: number): Promise<ClaimedDelivery[]> {
     const now = this.clock.now();
+    const busy = [...underWay].filter(([, count]) => count >= maximum).map(([id]) => id);
+    const { dialect } = this.queries;
     const due = await this.queries.all<{ id: number | null }>(
       `SELECT (
          SELECT id FROM webhook_deliveries AS delivery
          WHERE delivery.webhook_id = webhooks.id AND delivery.status = 'pending' AND delivery.next_attempt_at <= :now
          ORDER BY delivery.next_attempt_at, delivery.id LIMIT 1
        ) AS id
-       FROM webhooks WHERE active AND id NOT IN (${this.queries.dialect.integersOf(':busy')})`,
-      { now: now.toISOString(), busy: JSON.stringify(busy) },
+       FROM webhooks WHERE active AND id NOT IN (${dialect.integersOf(':busy')})
+         AND (failing_since IS NULL OR id NOT IN (${dialect.integersOf(':underWay')}))`,
+      {
+        now: now.toISOString(),
+        busy: JSON.stringify(busy),
+        underWay: JSON.stringify([...underWay.keys()]),
+      },
     );
     const ids = due.map(({ id }) => id).filter((id) => id !== null);
     if (ids.length === 0) return [];
     return this.transactions.execute<ClaimedDelivery>(
       `UPDATE webhook_deliveries SET attempts = attempts + 1, fence = fence + 1, next_attempt_at = :lease
-       WHERE id IN (${this.queries.dialect.integersOf(':ids')}) AND status = 'pending' AND next_attempt_at <= :now
+       WHERE id IN (${dialect.integersOf(':ids')}) AND status = 'pending' AND next_attempt_at <= :now
        RETURNING id, webhook_id AS "webhookId", event_id AS "eventId", position, body, attempts, fence`,
       {
         ids: JSON.stringify(ids),
@@ -178,28 +186,27 @@ export class DeliveryQueue {
   }
 
   /**
-   * Records the result of an attempt, for the delivery and for its webhook.
-   *
-   * @returns whether it counts: not after a redelivery, or if the webhook got another URL or was deactivated meanwhile
+   * Records the result of an attempt, for the delivery and for its webhook. It does not count after a redelivery, or
+   * if the webhook got another URL or was deactivated meanwhile.
    */
-  settle(delivery: ClaimedDelivery, outcome: Outcome): Promise<boolean> {
+  async settle(delivery: ClaimedDelivery, outcome: Outcome): Promise<void> {
     const { error, isFinal } = outcome;
-    return this.transactions.run(async () => {
-      if (isFinal) return this.record(delivery, outcome, 'failed');
-      return error === null ? this.succeed(delivery, outcome) : this.fail(delivery, outcome);
+    await this.transactions.run(async () => {
+      if (isFinal) await this.record(delivery, outcome, 'failed');
+      else if (error === null) await this.succeed(delivery, outcome);
+      else await this.fail(delivery, outcome);
     });
   }
 
-  private async succeed(delivery: ClaimedDelivery, outcome: Outcome): Promise<boolean> {
-    if (!(await this.record(delivery, outcome, 'delivered'))) return false;
+  private async succeed(delivery: ClaimedDelivery, outcome: Outcome): Promise<void> {
+    if (!(await this.record(delivery, outcome, 'delivered'))) return;
     await this.transactions.execute(
       'UPDATE webhooks SET failing_since = NULL WHERE id = :id AND failing_since IS NOT NULL',
       { id: delivery.webhookId },
     );
-    return true;
   }
 
-  private async fail(delivery: ClaimedDelivery, outcome: Outcome): Promise<boolean> {
+  private async fail(delivery: ClaimedDelivery, outcome: Outcome): Promise<void> {
     const { webhookId: id, attempts } = delivery;
     const { dialect } = this.queries;
     const now = this.clock.now();
@@ -209,8 +216,7 @@ export class DeliveryQueue {
     await this.transactions.execute(`SELECT id FROM webhooks WHERE id = :id ${dialect.lockRowsForUpdate}`, {
       id,
     });
-    if (!(await this.record(delivery, outcome, nextAttemptAt ? 'pending' : 'failed', nextAttemptAt)))
-      return false;
+    if (!(await this.record(delivery, outcome, nextAttemptAt ? 'pending' : 'failed', nextAttemptAt))) return;
     const [webhook] = await this.transactions.execute<{ failing_since: string }>(
       `UPDATE webhooks SET failing_since = coalesce(failing_since, ${dialect.toTimestamp(':now')})
        WHERE id = :id AND active RETURNING failing_since`,
@@ -221,7 +227,6 @@ export class DeliveryQueue {
       await this.webhooks.update({ id, active: true }, { active: false, updatedAt: now });
       await this.giveUp(id);
     }
-    return true;
   }
 
   /** @returns whether the attempt is still the newest one of its delivery */

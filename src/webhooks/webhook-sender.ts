@@ -14,7 +14,7 @@ import { post } from './webhook-request.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 import { signedHeaders } from './webhook-signature.js';
 
-/** Concurrent attempts to one webhook by one process; only one if its last attempt has failed. */
+/** Concurrent attempts to one webhook by one process; only one while it is failing. */
 const CONCURRENCY = 4;
 
 /** The longest interval between two reads of the queue, in milliseconds: for retries, and for killed processes. */
@@ -29,8 +29,6 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
   private readonly logger = new Logger('Webhooks');
   private readonly outside = AsyncLocalStorage.snapshot();
   private readonly underWay = new Map<Promise<void>, number>();
-  /** Webhooks whose last attempt has failed. */
-  private readonly failing = new Set<number>();
   private timer: NodeJS.Timeout | undefined;
   private claiming: Promise<void> | undefined;
   private isAwake = false;
@@ -84,19 +82,18 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
   private async claimDue(): Promise<void> {
     while (this.isAwake && !this.stopped) {
       this.isAwake = false;
-      const claimed = await this.queue.claim(this.busy());
+      const claimed = await this.queue.claim(this.attemptsUnderWay(), CONCURRENCY);
       // There may be more of the same webhooks.
       if (claimed.length > 0) this.isAwake = true;
       for (const delivery of claimed) this.begin(delivery);
     }
   }
 
-  /** Webhooks with their maximum of concurrent attempts. */
-  private busy(): number[] {
+  /** The number of attempts in progress, by webhook. */
+  private attemptsUnderWay(): Map<number, number> {
     const counts = new Map<number, number>();
     for (const id of this.underWay.values()) counts.set(id, (counts.get(id) ?? 0) + 1);
-    const limitOf = (id: number) => (this.failing.has(id) ? 1 : CONCURRENCY);
-    return [...counts].filter(([id, count]) => count >= limitOf(id)).map(([id]) => id);
+    return counts;
   }
 
   private begin(delivery: ClaimedDelivery): void {
@@ -115,17 +112,12 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
   private async attempt(delivery: ClaimedDelivery): Promise<void> {
     const { id, webhookId, attempts } = delivery;
     const outcome = await this.bodies.with(delivery, (body) => this.send(delivery, body));
-    if (!outcome) {
-      this.failing.delete(webhookId);
-      return;
-    }
+    if (!outcome) return;
     this.onAttempt?.(outcome);
     if (outcome.error !== null) {
       this.logger.log({ msg: 'A delivery failed', id, webhookId, attempts, cause: outcome.error });
     }
-    if (!(await this.queue.settle(delivery, outcome))) return;
-    if (outcome.error === null) this.failing.delete(webhookId);
-    else this.failing.add(webhookId);
+    await this.queue.settle(delivery, outcome);
   }
 
   /** @returns `undefined` if nothing is to be sent, because the delivery or its webhook has changed since the claim */
