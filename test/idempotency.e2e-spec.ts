@@ -334,6 +334,16 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     await own.stop();
   });
 
+  it('fails on a GET whose configuration was replaced by @RouteConfig() of Nest, and works on a POST', async () => {
+    const [before, key] = [await orders(), withKey()];
+
+    expect(await api.get('/v1/repeats/configured', key)).toBeError('INTERNAL_ERROR');
+    expect(await orders()).toEqual(before);
+    const first = await api.post('/v1/repeats/configured', {}, key);
+    expect(first).toHaveStatus(201);
+    expectReplay(await api.post('/v1/repeats/configured', {}, key), first);
+  });
+
   it('replays the headers set after a conflict, and none set before it', async () => {
     const [before, key] = [await orders(), withKey()];
     const first = await api.post('/v1/repeats/colliding', {}, key);

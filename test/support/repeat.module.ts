@@ -5,6 +5,7 @@ import {
   type CallHandler,
   Controller,
   type ExecutionContext,
+  Get,
   HttpCode,
   Module,
   type NestInterceptor,
@@ -13,6 +14,7 @@ import {
   Res,
   UseInterceptors,
 } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyReply } from 'fastify';
 import { type Observable, tap } from 'rxjs';
 import { Public } from '../../src/auth/access/index.js';
@@ -121,6 +123,21 @@ class RepeatController {
   @HttpCode(204)
   async nothing(): Promise<void> {
     await this.order();
+  }
+
+  /** Has lost what `@Idempotent()` has set for its route, as the next one. */
+  @Get('configured')
+  @RouteConfig({})
+  @Idempotent()
+  async readConfigured(): Promise<{ id: number }> {
+    return { id: await this.order() };
+  }
+
+  @Post('configured')
+  @RouteConfig({})
+  @Idempotent()
+  async configured(): Promise<{ id: number }> {
+    return { id: await this.order() };
   }
 
   private async order(): Promise<number> {
