@@ -135,7 +135,7 @@ export class DeliveryQueue {
    * process takes over when this one dies.
    *
    * @param underWay the number of attempts in progress, by webhook: a slow receiver delays no other
-   * @param maximum of them for one webhook; one while the webhook is failing
+   * @param maximum the most attempts in progress for one webhook; it is one while the webhook is failing
    */
   async claim(underWay: ReadonlyMap<number, number>, maximum: number): Promise<ClaimedDelivery[]> {
     const now = this.clock.now();
