@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Purger } from '../src/common/retention/purger.js';
 import { Queries } from '../src/database/queries.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
-import { RepeatModule } from './support/repeat.module.js';
+import { MisconfiguredModule, RepeatModule } from './support/repeat.module.js';
 import { statementsOf } from './support/statements.js';
 import { STORES } from './support/stores.js';
 
@@ -334,14 +334,15 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     await own.stop();
   });
 
-  it('fails on a GET whose configuration was replaced by @RouteConfig() of Nest, and works on a POST', async () => {
-    const [before, key] = [await orders(), withKey()];
+  it('covers a GET with settings of its own, unless they replace those of @Idempotent()', async () => {
+    const key = withKey();
 
-    expect(await api.get('/v1/repeats/configured', key)).toBeError('INTERNAL_ERROR');
-    expect(await orders()).toEqual(before);
-    const first = await api.post('/v1/repeats/configured', {}, key);
-    expect(first).toHaveStatus(201);
-    expectReplay(await api.post('/v1/repeats/configured', {}, key), first);
+    const first = await api.get('/v1/repeats/configured', key);
+    expect(first.body).toMatchObject({ own: 'setting' });
+    expectReplay(await api.get('/v1/repeats/configured', key), first);
+    await expect(startApi(store, {}, [MisconfiguredModule])).rejects.toThrow(
+      '@RouteConfig() of MisconfiguredController.read replaces what the decorators below it set: move it below them',
+    );
   });
 
   it('replays the headers set after a conflict, and none set before it', async () => {

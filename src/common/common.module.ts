@@ -13,6 +13,7 @@ import { Purger, PurgeSchedule } from './retention/purger.js';
 import { DateTimeScalar } from './http/date-time.scalar.js';
 import { JsonScalar } from './http/json.scalar.js';
 import { RateLimiter } from './http/rate-limiter.js';
+import { RouteConfigCheck } from './http/route-config.js';
 
 function sourceOfRequest(): ReturnType<typeof clientOf> | undefined {
   const request = currentRequest();
@@ -32,6 +33,7 @@ function sourceOfRequest(): ReturnType<typeof clientOf> | undefined {
     Purger,
     PurgeSchedule,
     RateLimiter,
+    RouteConfigCheck,
     Upgrades,
     {
       provide: SecurityEvents,

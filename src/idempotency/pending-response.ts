@@ -1,8 +1,7 @@
-import type { FastifyReply, onSendHookHandler, RouteOptions } from 'fastify';
+import type { FastifyReply, onSendHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { AppError } from '../common/errors/errors.js';
 import { MESSAGES } from '../common/errors/messages.js';
-import { isWritingRoute } from '../common/http/methods.js';
 import { appendHook } from '../common/http/routes.js';
 import type { Counter } from '../common/ports/metrics.js';
 
@@ -35,9 +34,6 @@ export interface Outcome {
 /** The transaction is rolled back because the response is an error, which is not stored. */
 class NotStored extends Error {}
 
-const CONFIGURATION_LOST =
-  '@RouteConfig() has replaced what @Idempotent() had set for this route: use @ConfigureRoute() instead of it';
-
 /**
  * Connects the two ends of an idempotent request: the handler, whose transaction stays open, and the time
  * right before the response is sent, when its final status, headers and body are stored in that transaction.
@@ -65,8 +61,6 @@ export class PendingResponse {
   private isHandled = false;
 
   constructor(private readonly reply: FastifyReply) {
-    // Otherwise the transaction would stay open for ever.
-    if (!canStore(reply.request.routeOptions)) throw new TypeError(CONFIGURATION_LOST);
     this.snapshot = new ReplySnapshot(reply);
     // Avoids an unhandled rejection; `outcome` has the same error.
     this.final.promise.catch(() => undefined);
@@ -152,19 +146,12 @@ export const idempotentResponses = fastifyPlugin<{ replays: Counter }>(
     };
     // A hook of the route runs after those of the application, which may still change the response.
     fastify.addHook('onRoute', (route) => {
-      if (canStore(route)) appendHook(route, 'onSend', hook);
+      if (route.config?.idempotent) appendHook(route, 'onSend', hook);
     });
     done();
   },
   { name: 'idempotent responses', dependencies: ['body', 'json text', 'entity tags'] },
 );
-
-/**
- * Whether the hook above stores the responses of a route. It is on every writing route, because Nest's `@RouteConfig()`
- * replaces what `@Idempotent()` has set.
- */
-const canStore = (route: Pick<RouteOptions, 'method' | 'config'>): boolean =>
-  isWritingRoute(route) || route.config?.idempotent === true;
 
 async function finishResponse(
   pending: PendingResponse,

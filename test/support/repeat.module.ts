@@ -11,11 +11,12 @@ import {
   type NestInterceptor,
   Param,
   Post,
+  Req,
   Res,
   UseInterceptors,
 } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, tap } from 'rxjs';
 import { Public } from '../../src/auth/access/index.js';
 import { WriteAccess } from '../../src/auth/access/index.js';
@@ -125,19 +126,13 @@ class RepeatController {
     await this.order();
   }
 
-  /** Has lost what `@Idempotent()` has set for its route, as the next one. */
+  /** Has settings of its own. A GET with effects is idempotent, too. */
   @Get('configured')
-  @RouteConfig({})
   @Idempotent()
-  async readConfigured(): Promise<{ id: number }> {
-    return { id: await this.order() };
-  }
-
-  @Post('configured')
-  @RouteConfig({})
-  @Idempotent()
-  async configured(): Promise<{ id: number }> {
-    return { id: await this.order() };
+  @RouteConfig({ own: 'setting' })
+  async configured(@Req() request: FastifyRequest): Promise<object> {
+    const { own } = request.routeOptions.config as { own?: string };
+    return { id: await this.order(), own };
   }
 
   private async order(): Promise<number> {
@@ -183,3 +178,17 @@ class MarkedRepeatController {
 
 @Module({ controllers: [RepeatController, GovernedRepeatController, MarkedRepeatController] })
 export class RepeatModule {}
+
+@Controller('misconfigured')
+@Public()
+class MisconfiguredController {
+  @Get()
+  @RouteConfig({ own: 'setting' })
+  @Idempotent()
+  read(): object {
+    return {};
+  }
+}
+
+@Module({ controllers: [MisconfiguredController] })
+export class MisconfiguredModule {}

@@ -10,7 +10,7 @@ const WITHOUT_BODY = new Set(['GET', 'HEAD']);
 export const isSafe = ({ method }: { readonly method: string }): boolean => SAFE_METHODS.has(method);
 
 /** Whether a route may change something. */
-export const isWritingRoute = ({ method }: Pick<RouteOptions, 'method'>): boolean =>
+export const isWritingRoute = ({ method }: RouteOptions): boolean =>
   [method].flat().some((name) => WRITES.has(name));
 
 /** Whether Fastify reads the bodies of requests to a route. */

@@ -1,3 +1,5 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyContextConfig } from 'fastify';
 
@@ -32,11 +34,15 @@ export const ForProbes = (): ClassDecorator & MethodDecorator => ConfigureRoute(
 /** The response is a stream that lasts until the client leaves. */
 export const EventStream = (): MethodDecorator => ConfigureRoute({ eventStream: true });
 
+/** The metadata of Nest's `@RouteConfig()`, which becomes the `config` of the route. */
+const { KEY } = RouteConfig({});
+
+/** What `ConfigureRoute` has set for each handler. */
 const configurations = new WeakMap<object, FastifyContextConfig>();
 
 /**
  * Adds to the `config` of a route in Fastify, or of all routes of a controller, whose own decorators take precedence.
- * Nest's `RouteConfig` replaces what other decorators have set.
+ * Nest's `@RouteConfig()` replaces what decorators below it have set: write it below them.
  */
 export function ConfigureRoute(config: FastifyContextConfig): ClassDecorator & MethodDecorator {
   return (target: object, name?: string | symbol, descriptor?: PropertyDescriptor) => {
@@ -58,7 +64,30 @@ function configure(
   descriptor: PropertyDescriptor,
   config: FastifyContextConfig,
 ): void {
-  const merged = { ...config, ...configurations.get(descriptor.value) };
+  const merged = { ...config, ...Reflect.getMetadata(KEY, descriptor.value) };
   configurations.set(descriptor.value, merged);
   RouteConfig(merged)(prototype, name, descriptor);
+}
+
+/** Fails at start where `@RouteConfig()` has replaced the settings of other decorators. */
+@Injectable()
+export class RouteConfigCheck implements OnModuleInit {
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly scanner: MetadataScanner,
+  ) {}
+
+  onModuleInit(): void {
+    for (const { metatype } of this.discovery.getControllers()) {
+      if (!metatype) continue;
+      for (const name of this.scanner.getAllMethodNames(metatype.prototype)) {
+        const handler = metatype.prototype[name];
+        const configuration = configurations.get(handler);
+        if (!configuration || configuration === Reflect.getMetadata(KEY, handler)) continue;
+        throw new Error(
+          `@RouteConfig() of ${metatype.name}.${name} replaces what the decorators below it set: move it below them`,
+        );
+      }
+    }
+  }
 }
