@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { bearer, type Reply, startApi, type TestApi } from './support/api.js';
+import { statementsOf } from './support/statements.js';
 import { STORES } from './support/stores.js';
 
 const CREATE = `mutation ($key: String!, $payload: JSON) {
@@ -42,11 +43,40 @@ describe.each(STORES)('orders over GraphQL on %s', (store) => {
     expect(body.data).toEqual({ order: expected, orders: { nodes: [expected] } });
   });
 
-  it('show the numbers of a payload as it was sent over REST', async () => {
-    const payload = '{"a":1e400,"b":-1e400,"c":1152921504606846977,"d":0.10,"e":[12345678901234567890]}';
+  it('show a payload exactly as it was sent over REST', async () => {
+    const payload =
+      '{"2": "/", "1":\t"","a":1e400,"b":-1e400,"c":1152921504606846977,"d":0.10,"e":[12345678901234567890]}';
     const { id } = (await createOverRest(api, randomUUID(), payload)).body.data;
 
     expect((await api.graphql(`{ order(id: ${id}) { payload } }`)).text).toContain(`"payload":${payload}`);
+  });
+
+  it('show at most 16 MiB of payloads and other texts in one response', async () => {
+    const filler = 'x'.repeat(64 * 1024 - '{"x":""}'.length);
+    for (let n = 0; n < 10; n++) await createOverRest(api, randomUUID(), { x: filler });
+    const post = await api.posts.create({ content: 'x'.repeat(900_000) });
+    const orders = (aliases: number, more = '') => {
+      const payloads = Array.from({ length: aliases }, (_, n) => `p${n}: payload`).join(' ');
+      return api.graphql(`{ orders(first: 10) { nodes { ${payloads} } } ${more} }`);
+    };
+
+    const { body } = await orders(25);
+    expect(body.errors).toBeUndefined();
+    expect(body.data.orders.nodes).toHaveLength(10);
+    expect(body.data.orders.nodes[9].p24).toEqual({ x: filler });
+    for (const reply of [await orders(26), await orders(25, `post(id: ${post.id}) { content }`)]) {
+      expect(errorOf(reply.body)).toEqual({
+        code: 'QUERY_TOO_COMPLEX',
+        message: expect.stringContaining('16777216'),
+      });
+    }
+  });
+
+  it('load payloads only if they are selected, in one statement', async () => {
+    const orders = (field: string) => api.graphql(`{ orders(first: 10) { nodes { ${field} } } }`);
+
+    expect(await statementsOf(() => orders('id'))).toHaveLength(1);
+    expect(await statementsOf(() => orders('payload'))).toHaveLength(2);
   });
 
   it.each(['999999', '0', 'abc', '', '9'.repeat(30)])('are null for the id %j', async (id) => {

@@ -160,6 +160,8 @@ describe.each(STORES)('large responses on %s', (store) => {
       return response.status === 503 && response.headers.get('retry-after') !== null;
     });
     expect((await fetch(`${origin}/v1/posts/1`)).status).toBe(200);
+    const inGraphql = await api.graphql('{ user(id: 1) { posts(limit: 15) { content } } }');
+    expect(inGraphql).toHaveStatus(503);
     const created = await api.post('/v1/posts', { title: 'T', content: 'x'.repeat(100 * KIB) });
     expect(created).toHaveStatus(201);
 

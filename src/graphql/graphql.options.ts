@@ -9,9 +9,9 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { GqlOptionsFactory } from '@nestjs/graphql';
 import type { GraphQLSchema } from 'graphql';
 import { Authenticator } from '../auth/access/index.js';
+import { stringifyUncopied } from '../common/http/json-text.js';
 import { Metrics } from '../common/ports/metrics.js';
 import { Config } from '../config/config.js';
-import { Database } from '../database/database.js';
 import { auditPlugin } from './audit.plugin.js';
 import { createContext } from './create-context.js';
 import { DocumentStore } from './document-store.js';
@@ -21,7 +21,7 @@ import { metricsPlugin } from './metrics.plugin.js';
 import { costPlugin } from './limits/cost.plugin.js';
 import { noIntrospectionRule } from './limits/introspection.rule.js';
 import { shapeRule } from './limits/shape.rule.js';
-import { replicaReadsPlugin } from './replica-reads.plugin.js';
+import { queriesPlugin } from './queries.plugin.js';
 import { tracingPlugin } from './tracing.plugin.js';
 import { PATH } from './route.js';
 
@@ -34,7 +34,6 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
     private readonly config: Config,
     private readonly authenticator: Authenticator,
     private readonly metrics: Metrics,
-    private readonly database: Database,
   ) {}
 
   createGqlOptions(): Omit<ApolloDriverConfig, 'driver'> {
@@ -63,7 +62,7 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
 
       // GraphiQL is served by this process, not by a CDN.
       graphiql: false,
-      stringifyResult: JSON.stringify,
+      stringifyResult: stringifyUncopied,
       nodeEnv: production ? 'production' : 'development',
       logger: apolloLogger(),
       // Apollo serves until the HTTP server is closed.
@@ -72,7 +71,7 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
       plugins: [
         httpPlugin,
         auditPlugin,
-        ...(this.database.replication ? [replicaReadsPlugin] : []),
+        queriesPlugin,
         ...(this.metrics.enabled ? [metricsPlugin(this.metrics)] : []),
         ...(this.config.tracing ? [tracingPlugin] : []),
         costPlugin(graphql.limits.cost),

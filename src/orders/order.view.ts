@@ -1,9 +1,8 @@
 import { Field, ID, ObjectType } from '@nestjs/graphql';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { JsonScalar } from '../common/http/json.scalar.js';
 import { JsonText } from '../common/http/json-text.js';
 import { Int64Property, TimestampProperty } from '../common/openapi/properties.js';
-import type { Order } from './order.entity.js';
+import type { Order, OrderSummary } from './order.entity.js';
 
 export const ORDERS_PATH = '/v1/orders';
 
@@ -22,7 +21,7 @@ export class OrderView {
   @ApiProperty({ type: 'string', enum: ['created'] })
   readonly status!: 'created';
 
-  @Field(() => JsonScalar, { description: 'A JSON object, as it was sent.' })
+  /** In GraphQL, `OrdersResolver` loads it. */
   @ApiProperty({ ...ANY_OBJECT, description: 'Exactly as it was sent.' })
   readonly payload!: JsonText;
 
@@ -43,5 +42,15 @@ export const toOrderView = ({ id, status, payload, createdAt }: Order): OrderVie
   id,
   status,
   payload: new JsonText(payload),
+  created_at: createdAt.toISOString(),
+});
+
+/** An order for the fields of GraphQL, which load its payload where it is missing. */
+export type OrderNode = OrderView | (Omit<OrderView, 'payload'> & { readonly payload_bytes: number });
+
+export const toOrderNode = ({ id, status, payloadBytes, createdAt }: OrderSummary): OrderNode => ({
+  id,
+  status,
+  payload_bytes: payloadBytes,
   created_at: createdAt.toISOString(),
 });

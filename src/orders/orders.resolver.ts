@@ -1,8 +1,20 @@
-import { Args, Context, ID, Mutation, ObjectType, Query, Resolver } from '@nestjs/graphql';
+import {
+  Args,
+  Context,
+  ID,
+  Mutation,
+  ObjectType,
+  Parent,
+  Query,
+  ResolveField,
+  Resolver,
+} from '@nestjs/graphql';
 import { CurrentAccount, OwnerAccess } from '../auth/access/index.js';
 import type { Account } from '../auth/accounts/index.js';
 import { JsonScalar } from '../common/http/json.scalar.js';
+import { JsonText } from '../common/http/json-text.js';
 import { RequestLoader } from '../common/loading/request-loader.js';
+import { TextLoader } from '../common/loading/text-loader.js';
 import {
   connect,
   Connection,
@@ -12,9 +24,9 @@ import {
 } from '../common/pagination/connection.js';
 import { NO_ROW, toId } from '../common/validation/id.js';
 import { KeyedOperations } from '../idempotency/keyed-operations.service.js';
-import type { Order } from './order.entity.js';
+import type { OrderSummary } from './order.entity.js';
 import { checkPayload } from './order.payload.js';
-import { ORDERS_PATH, OrderView, toOrderView } from './order.view.js';
+import { type OrderNode, ORDERS_PATH, OrderView, toOrderNode, toOrderView } from './order.view.js';
 import { NEWEST_FIRST, OrdersService } from './orders.service.js';
 
 @ObjectType({ description: 'A page of orders.' })
@@ -23,7 +35,11 @@ class OrderConnection extends Connection(OrderView) {}
 @Resolver(() => OrderView)
 @OwnerAccess()
 export class OrdersResolver {
-  private readonly byId = new RequestLoader<{ id: number; reader: Account | null }, Order | null, number>(
+  private readonly byId = new RequestLoader<
+    { id: number; reader: Account | null },
+    OrderSummary | null,
+    number
+  >(
     async (wanted) => {
       // All fields of a request have the same reader.
       const orders = await this.service.findByIds(
@@ -35,6 +51,8 @@ export class OrdersResolver {
     },
     ({ id }) => id,
   );
+
+  private readonly payloads = new TextLoader((ids) => this.service.payloadsOf(ids), 'Order');
 
   constructor(
     private readonly service: OrdersService,
@@ -49,10 +67,10 @@ export class OrdersResolver {
     @Args('id', { type: () => ID }) id: string,
     @CurrentAccount() reader: Account | null,
     @Context() context: object,
-  ): Promise<OrderView | null> {
+  ): Promise<OrderNode | null> {
     const known = toId(id) ?? NO_ROW;
     const order = known === NO_ROW ? null : await this.byId.load(context, { id: known, reader });
-    return order && toOrderView(order);
+    return order && toOrderNode(order);
   }
 
   @Query(() => OrderConnection, {
@@ -62,12 +80,21 @@ export class OrdersResolver {
   orders(
     @Args() args: ConnectionArgs,
     @CurrentAccount() reader: Account | null,
-  ): Promise<ConnectionOf<OrderView>> {
+  ): Promise<ConnectionOf<OrderNode>> {
     return connect(args, NEWEST_FIRST, {
       rows: (page) => this.service.listAfter(page, reader),
       count: () => this.service.count(reader),
-      toNode: toOrderView,
+      toNode: toOrderNode,
     });
+  }
+
+  @ResolveField(() => JsonScalar, { description: 'A JSON object, as it was sent.' })
+  async payload(@Parent() order: OrderNode, @Context() context: object): Promise<JsonText> {
+    if ('payload_bytes' in order) {
+      return new JsonText(await this.payloads.load(context, { id: order.id, bytes: order.payload_bytes }));
+    }
+    this.payloads.loaded(context, order.payload['application/json']);
+    return order.payload;
   }
 
   @Mutation(() => OrderView, {

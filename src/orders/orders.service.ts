@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type FindOptionsWhere, In, MoreThan, Repository } from 'typeorm';
+import { type FindOptionsWhere, In, MoreThan, Repository, type SelectQueryBuilder } from 'typeorm';
 import type { Account } from '../auth/accounts/index.js';
 import { Clock } from '../common/ports/clock.js';
 import { AppError } from '../common/errors/errors.js';
@@ -11,7 +11,7 @@ import { MESSAGES } from '../common/errors/messages.js';
 import { NO_ROW } from '../common/validation/id.js';
 import { isForeignKeyViolation } from '../database/failures.js';
 import { EventOutbox } from '../events/index.js';
-import { Order } from './order.entity.js';
+import { Order, type OrderSummary } from './order.entity.js';
 import { ORDER_EVENTS } from './order.events.js';
 import { ORDER_COLUMNS, type OrderView, toOrderView } from './order.view.js';
 
@@ -51,11 +51,11 @@ export class OrdersService {
     } while (batch.length === EXPORT_BATCH);
   }
 
-  /** Like {@link list}, after a position of {@link NEWEST_FIRST}. */
-  listAfter({ after, limit }: KeysetRequest, reader: OrderReader): Promise<Order[]> {
+  /** Like {@link list}, after a position of {@link NEWEST_FIRST}, without payloads. */
+  listAfter({ after, limit }: KeysetRequest, reader: OrderReader): Promise<OrderSummary[]> {
     const query = this.orders.createQueryBuilder('o').where(visibleTo(reader));
     if (after) query.andWhere('(o.createdAt, o.id) < (:after0, :after1)', positionParameters(after));
-    return query.orderBy('o.createdAt', 'DESC').addOrderBy('o.id', 'DESC').take(limit).getMany();
+    return summariesOf(query.orderBy('o.createdAt', 'DESC').addOrderBy('o.id', 'DESC').limit(limit));
   }
 
   /** The number of orders that the account may read. */
@@ -63,9 +63,16 @@ export class OrdersService {
     return this.orders.countBy(visibleTo(reader));
   }
 
-  /** Those of the ids that the account may read, in any order. */
-  findByIds(ids: readonly number[], reader: OrderReader): Promise<Order[]> {
-    return this.orders.findBy({ ...visibleTo(reader), id: In([...ids]) });
+  /** Those of the ids that the account may read, in any order, without payloads. */
+  findByIds(ids: readonly number[], reader: OrderReader): Promise<OrderSummary[]> {
+    return summariesOf(this.orders.createQueryBuilder('o').where({ ...visibleTo(reader), id: In([...ids]) }));
+  }
+
+  /** The payloads of orders that the caller may read, by their ids. */
+  async payloadsOf(ids: readonly number[]): Promise<Map<number, string>> {
+    const select = { id: true, payload: true };
+    const orders = await this.orders.find({ select, where: { id: In([...ids]) } });
+    return new Map(orders.map(({ id, payload }) => [id, payload]));
   }
 
   /** @throws AppError `NOT_FOUND`, also for an order that the account may not read */
@@ -101,8 +108,16 @@ export class OrdersService {
   }
 }
 
+async function summariesOf(query: SelectQueryBuilder<Order>): Promise<OrderSummary[]> {
+  const { entities, raw } = await query
+    .select(['o.id', 'o.accountId', 'o.status', 'o.createdAt', 'o.version'])
+    .addSelect('octet_length(o.payload)', 'payload_bytes')
+    .getRawAndEntities<{ payload_bytes: number }>();
+  return entities.map((order, n) => Object.assign(order, { payloadBytes: raw[n]!.payload_bytes }));
+}
+
 /** The order of lists, for cursors. */
-export const NEWEST_FIRST: Keyset<Order> = {
+export const NEWEST_FIRST: Keyset<OrderSummary> = {
   name: 'orders',
   kinds: ['time', 'id'],
   positionOf: ({ createdAt, id }) => [createdAt.toISOString(), id],

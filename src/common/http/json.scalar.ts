@@ -1,6 +1,5 @@
 import { Scalar, type CustomScalar } from '@nestjs/graphql';
 import { GraphQLError, Kind, type ValueNode } from 'graphql';
-import { exactValueOf, JsonText } from './json-text.js';
 
 type Variables = Readonly<Record<string, unknown>> | null | undefined;
 
@@ -9,8 +8,9 @@ type Variables = Readonly<Record<string, unknown>> | null | undefined;
 export class JsonScalar implements CustomScalar<unknown, unknown> {
   readonly description = 'Any JSON value.';
 
+  /** A `JsonText` is written when the response is. */
   serialize(value: unknown): unknown {
-    return value instanceof JsonText ? exactValueOf(value) : value;
+    return value;
   }
 
   parseValue(value: unknown): unknown {

@@ -9,6 +9,13 @@ import { onResponseEnd } from '../http/response-end.js';
 import { isSafe } from '../http/methods.js';
 import { appendHook } from '../http/routes.js';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether it changes nothing although its method may: a GraphQL query. */
+    isQuery: boolean;
+  }
+}
+
 /** 256 MiB: the memory of all responses that clients have not read yet, in bytes. */
 const BUDGET = 256 * 1024 * 1024;
 
@@ -41,7 +48,7 @@ export const largeResponses = fastifyPlugin<{ metrics: Metrics }>(
         next(null, payload);
         return;
       }
-      if (held + bytes > BUDGET && isSafe(request)) {
+      if (held + bytes > BUDGET && (isSafe(request) || request.isQuery)) {
         if (isStream(payload)) payload.destroy();
         next(new AppError('SERVICE_UNAVAILABLE', 'Too many large responses are being sent; retry later'));
         return;
@@ -53,6 +60,7 @@ export const largeResponses = fastifyPlugin<{ metrics: Metrics }>(
       next(null, typeof payload === 'string' ? Buffer.from(payload) : payload);
     };
 
+    fastify.decorateRequest('isQuery', false);
     fastify.addHook('onRoute', (route) => {
       if (!route.config?.eventStream) appendHook(route, 'onSend', bound);
     });
