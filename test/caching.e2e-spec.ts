@@ -147,7 +147,12 @@ describe.each(STORES)('errors of unknown paths on %s', (store) => {
   it('are stored by no cache below the paths of authentication', async () => {
     const api = await startApi(store);
 
-    for (const path of ['/auth/nothing', '/auth/register/nothing', '/auth/sessions/1/nothing']) {
+    for (const path of [
+      '/auth/nothing',
+      '/auth/register/nothing',
+      '/auth/sessions/1/nothing',
+      '/auth/sessions//',
+    ]) {
       const reply = await api.get(path);
       expect(reply).toBeError('NOT_FOUND');
       expect([path, reply.headers['cache-control']]).toEqual([path, 'no-store']);

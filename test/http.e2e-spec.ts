@@ -260,6 +260,9 @@ describe.each(STORES)('HTTP on %s', (store) => {
       const reply = await raw('GET http://x/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
 
       expect(reply.status).toBe(200);
+      const unknown = await raw('GET http://x/auth/none HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+      expect(unknown).toBeError('NOT_FOUND');
+      expect(unknown.headers['cache-control']).toBe('no-store');
     });
   });
 
@@ -307,6 +310,8 @@ describe.each(STORES)('HTTP on %s', (store) => {
     const reply = await api.post('/v1/posts', '{}', { 'content-encoding': 'gzip' });
 
     expect(reply).toBeError('UNSUPPORTED_MEDIA_TYPE');
+    const fields = { title: 'T', content: 'C' };
+    expect(await api.post('/v1/posts', fields, { 'content-encoding': 'Identity' })).toHaveStatus(201);
   });
 
   it('sends the security headers of an API, and those of pages only with pages', async () => {

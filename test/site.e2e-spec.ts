@@ -112,6 +112,8 @@ describe('the pages', () => {
 
   it.each([
     ['/nowhere', HTML],
+    ['/v1/posts//', HTML],
+    ['/v1/users//posts', HTML],
     ['/v1/nowhere', { accept: '*/*', 'sec-fetch-mode': 'navigate' }],
     ['/auth/nowhere/', { accept: 'Text/HTML' }],
   ])('have the way back at an unknown address, and its status: %s', async (path, headers) => {

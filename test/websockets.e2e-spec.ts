@@ -146,6 +146,19 @@ describe('the origins of CORS_ORIGINS', () => {
       for (const origin of ['https://evil.example', 'http://app.example', 'null', '']) {
         expect(await tryUpgrade(url + path, { origin })).toBeError('FORBIDDEN');
       }
+      for (const [origin, host] of [
+        ['http://service', 'service:80'],
+        ['https://service', 'service:443'],
+        ['http://service:1', 'Service:1'],
+      ] as const) {
+        expect(await tryUpgrade(url + path, { origin, host })).toBeUndefined();
+      }
+      for (const [origin, host] of [
+        ['http://service', 'service:443'],
+        ['null', ''],
+      ] as const) {
+        expect(await tryUpgrade(url + path, { origin, host })).toBeError('FORBIDDEN');
+      }
     }
     await api.stop();
   });

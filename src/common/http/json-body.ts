@@ -90,9 +90,9 @@ export const jsonBodies = fastifyPlugin<{ metrics: Metrics }>(
       large.release(route);
     });
     fastify.addHook('onRequest', ({ headers }, _reply, next) => {
-      const { 'content-encoding': encoding } = headers;
-      // RFC 9110, section 8.4
-      if (encoding === undefined || encoding === 'identity') next();
+      // Names of codings have no letter case (RFC 9110, section 8.4.1).
+      const encoding = headers['content-encoding']?.toLowerCase() ?? 'identity';
+      if (encoding === 'identity') next();
       else next(new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must not be compressed'));
     });
 

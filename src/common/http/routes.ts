@@ -59,8 +59,8 @@ class Routes {
   }
 }
 
-/** The first segment of a path: `auth` of `/auth/login/?next=1`. */
-const areaOf = (url: string): string => /^\/([^/?#]*)/.exec(url)?.[1] ?? '';
+/** The first segment of a path: `auth` of `/auth/login/?next=1`, also behind an origin (RFC 9112, section 3.2.2). */
+const areaOf = (url: string): string => /^(?:https?:\/\/[^/?#]*)?\/([^/?#]*)/i.exec(url)?.[1] ?? '';
 
 /**
  * Collects the routes that are registered after it. Each gets the application's error handler, which Nest sets after

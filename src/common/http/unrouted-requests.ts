@@ -35,7 +35,7 @@ export const unroutedRequests = fastifyPlugin<UnroutedOptions>(
       } else if (method === 'OPTIONS' && request.originalUrl === '*') {
         // The server as a whole (RFC 9110, section 9.3.7).
         void reply.code(204).header('allow', METHODS.join(', ')).send();
-      } else if (request.is404 || method === 'OPTIONS') {
+      } else if (request.is404 || method === 'OPTIONS' || hasEmptyParameter(request)) {
         const allowed = fastify.routes.methodsOf(request.url.replace(/[?#].*/s, ''));
         varyByNavigation(reply);
         if (allowed) next(methodNotAllowed(allowed.join(', ')));
@@ -50,6 +50,14 @@ export const unroutedRequests = fastifyPlugin<UnroutedOptions>(
   // After CORS, so that browsers can read the error, and after the limits, which count these requests, too.
   { name: 'unrouted', dependencies: ['routes', 'cors', 'limits'] },
 );
+
+/** The router lets `/v1/posts//` match `/v1/posts/:id`; `*` may be empty. */
+function hasEmptyParameter({ params }: FastifyRequest): boolean {
+  for (const name in params as Record<string, string>) {
+    if ((params as Record<string, string>)[name] === '' && name !== '*') return true;
+  }
+  return false;
+}
 
 const methodNotAllowed = (allow: string): AppError =>
   new AppError('METHOD_NOT_ALLOWED', `This path accepts only ${allow}`, { headers: { allow } });

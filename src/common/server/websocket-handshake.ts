@@ -43,7 +43,10 @@ export function checkHandshake({ method, headers }: IncomingMessage): void {
 export function checkOrigin({ headers }: IncomingMessage, { corsOrigins, publicUrl }: Config): void {
   const { origin, host } = headers;
   if (origin === undefined || corsOrigins === '*') return;
-  const isOwn = origin === new URL(publicUrl).origin || (URL.parse(origin)?.host ?? '') === host;
-  if (isOwn || corsOrigins.includes(origin)) return;
+  const page = URL.parse(origin);
+  // Parsed like the origin, because a proxy may write the default port and upper case letters.
+  const isOwn =
+    page !== null && page.host !== '' && page.host === URL.parse(`${page.protocol}//${host}`)?.host;
+  if (isOwn || origin === new URL(publicUrl).origin || corsOrigins.includes(origin)) return;
   throw new AppError('FORBIDDEN', 'Pages of this origin may not open WebSockets; add it to CORS_ORIGINS');
 }
