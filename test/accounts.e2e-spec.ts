@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Database } from '../src/database/database.js';
+import { EmailKeys1763700000096 } from '../src/database/migrations/1763700000096-email-keys.js';
 import { Queries } from '../src/database/queries.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
@@ -47,6 +49,38 @@ describe.each(STORES)('accounts on %s', (store) => {
         date_joined: expect.laterThan('2026-01-01T00:00:00.000Z'),
       });
       expect(reply.body.id).not.toBe(77);
+    });
+
+    it.each([
+      ['\u03b1\u03c3', '\u0391\u03a3'],
+      ['\u01f0', 'J\u030c'],
+    ])('accepts %s once, in any letter case', async (lower, upper) => {
+      await api.accounts.register(`${lower}@example.com`);
+      const fields = { name: 'Twice', password: PASSWORD };
+      const again = await api.post('/auth/register/', { ...fields, email: `${upper}@example.com` });
+
+      expect(again).toBeError('CONFLICT');
+      expect(await api.accounts.login(`${upper}@example.com`)).toHaveProperty('access');
+    });
+
+    it('accepts the letter case of an address whose account has a key of an earlier version', async () => {
+      const { transactions } = api.app.get(Database);
+      const { id } = await api.accounts.register('\u03bf\u03c2@example.com');
+      const setKey = (to: number, key: string) =>
+        transactions.execute('UPDATE accounts SET email_key = :key WHERE id = :to', { to, key });
+      const migrate = () =>
+        transactions.run((manager) => new EmailKeys1763700000096().up(manager.queryRunner!));
+      await setKey(id, '\u03bf\u03c2@example.com');
+
+      await migrate();
+
+      expect(await api.accounts.login('\u039f\u03a3@example.com')).toHaveProperty('access');
+      const other = await api.accounts.register('other@example.com');
+      await setKey(other.id, '\u03bf\u03c2@example.com');
+      await expect(migrate()).rejects.toThrow(
+        `The accounts ${id} and ${other.id} have the same e-mail address`,
+      );
+      await setKey(other.id, 'other@example.com');
     });
 
     it('stores the password as an argon2id hash', async () => {

@@ -193,6 +193,10 @@ describe.each(STORES)('HTTP on %s', (store) => {
         'chunks in HTTP/1.0',
         'POST /v1/posts HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
       ],
+      [
+        'chunks in HTTP/1.0 without a Host',
+        'POST /v1/posts HTTP/1.0\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+      ],
       ['HTTP/2.0 in the request line', 'GET /health HTTP/2.0\r\nHost: x\r\n\r\n'],
     ])('return 400 and close the connection: %s', async (_, request) => {
       // The server closes the connection.

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Secret, TOTP } from 'otpauth';
 import { Queries } from '../src/database/queries.js';
 import { Transactions } from '../src/database/transactions.js';
 import { MailSender } from '../src/mail/index.js';
@@ -158,23 +159,30 @@ describe.each(STORES)('a password reset on %s', (store) => {
     expect(await api.post('/auth/email/verify/', { token: verification })).toHaveStatus(200);
   });
 
-  it('of an account with an unverified address removes its linked identities', async () => {
-    const { id } = await register('victim@example.com');
+  it('of an account with an unverified address removes its linked identities and its second factor', async () => {
+    const { id, headers } = await register('victim@example.com');
     await addIdentity(id);
+    const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
+    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+    expect(await api.post('/auth/mfa/totp/confirm/', { code }, headers)).toHaveStatus(200);
 
     expect(await confirm(await tokenFor('victim@example.com'))).toHaveStatus(200);
 
     expect(await identities(id)).toBe(0);
+    expect(await api.accounts.login('victim@example.com', NEW_PASSWORD)).toHaveProperty('access');
   });
 
-  it('of an account with a verified address keeps its linked identities', async () => {
-    const { id } = await register('linked@example.com');
+  it('of an account with a verified address keeps its linked identities, and is told of its API keys', async () => {
+    const { id, headers } = await register('linked@example.com');
     await api.accounts.admin().verifyEmail('linked@example.com');
     await addIdentity(id);
+    expect(await api.post('/auth/api-keys/', { name: 'A', scope: 'read' }, headers)).toHaveStatus(201);
+    await server.nextWith('linked@example.com', 'An API key was created');
 
     expect(await confirm(await tokenFor('linked@example.com'))).toHaveStatus(200);
 
     expect(await identities(id)).toBe(1);
+    await server.nextWith('linked@example.com', 'An API key was deleted');
   });
 
   it('succeeds for exactly one of 50 requests with one token', async () => {

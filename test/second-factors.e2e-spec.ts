@@ -299,6 +299,28 @@ describe.each(STORES)('the second factor on %s', (store) => {
     expect(await complete(await begin(), body.recovery_codes[0])).toHaveStatus(200);
   });
 
+  it('is checked, which makes the login recent, when its recovery codes are replaced or it is turned off', async () => {
+    const { secret } = await turnOn();
+    move(moved + 4 * MINUTE);
+    const renewed = await api.post('/auth/mfa/recovery-codes/', { code: codeOf(secret) }, headers);
+    move(moved + 4 * MINUTE);
+    expect(await api.get('/auth/me/export/', headers)).toHaveStatus(200);
+    const [code] = renewed.body.recovery_codes;
+    expect(
+      await api.send({ method: 'DELETE', url: '/auth/mfa/totp/', payload: { code }, headers }),
+    ).toHaveStatus(204);
+    move(moved + 4 * MINUTE);
+    expect(await api.get('/auth/me/export/', headers)).toHaveStatus(200);
+  });
+
+  it('is not skipped by the code of a social login from before it was turned on', async () => {
+    const account = await api.app.get(AccountsService).findByEmail(email);
+    await turnOn();
+    const code = await api.app.get(LoginCodes, { strict: false }).issue(account!, undefined);
+
+    expect(await api.post('/auth/social/exchange/', { code })).toBeError('INVALID_CODE');
+  });
+
   it('needs a recent login to begin', async () => {
     move(5 * MINUTE + 1000);
     expect(await api.post('/auth/mfa/totp/', {}, headers)).toBeError('FORBIDDEN');

@@ -132,6 +132,8 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     ['a relative url', { url: '/x' }, ['url']],
     ['another scheme', { url: 'ftp://example.com' }, ['url']],
     ['credentials', { url: 'https://ada:pw@example.com' }, ['url']],
+    ['empty credentials', { url: 'https://:@example.com' }, ['url']],
+    ['no host', { url: 'https:///example.com' }, ['url']],
     ['a url without slashes', { url: 'http:example.com' }, ['url']],
     ['a space in a url', { url: ' https://example.com/' }, ['url']],
     ['a line break in a url', { url: 'https://example.com/a\nb' }, ['url']],

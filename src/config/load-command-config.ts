@@ -10,7 +10,8 @@ import { isBaseUrl, oneOf, parse, text, unusable, wholeNumber } from './settings
 const JWT_SECRET_BYTES = 32;
 
 /** An address that a path is appended to, without credentials. */
-const isServiceUrl = (value: string) => isBaseUrl(value) && new URL(value).username === '';
+const isServiceUrl = (value: string) =>
+  isBaseUrl(value) && new URL(value).username + new URL(value).password === '';
 
 const encryptionKey = () =>
   text()
@@ -43,7 +44,9 @@ export const commandSettings = z.object({
   ENCRYPTION_KEY: encryptionKey().optional(),
   ENCRYPTION_KEY_PREVIOUS: encryptionKey().optional(),
   PUBLIC_URL: text()
-    .refine(isBaseUrl, { error: 'must be the address of this service, such as https://api.example.com' })
+    .refine(isServiceUrl, {
+      error: 'must be the address of this service, without credentials, such as https://api.example.com',
+    })
     .optional(),
   HOST: text().default('127.0.0.1'),
   PORT: wholeNumber(0, 65_535).default(3000),

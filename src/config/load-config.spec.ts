@@ -306,6 +306,15 @@ describe('loadConfig', () => {
     expect(loadCommandConfig(variables).publicUrl).toBe(expected);
   });
 
+  it.each(['https://ada@api.example.com', 'https://ada:pw@api.example.com', 'https://:pw@api.example.com'])(
+    'rejects an address of the service with credentials, which events would show: %s',
+    (address) => {
+      expect(() => loadConfig({ DATA_DIR, PUBLIC_URL: address })).toThrow(
+        'PUBLIC_URL must be the address of this service, without credentials',
+      );
+    },
+  );
+
   it('defaults to the strict password policy in production', () => {
     const production = {
       DATA_DIR,

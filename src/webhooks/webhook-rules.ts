@@ -33,12 +33,13 @@ export class WebhookRules implements FurtherRules {
   private urlFault(url: string): string | undefined {
     const protocols = this.config.production ? ['https:'] : ['https:', 'http:'];
     // The parser would accept and repair addresses with spaces or missing slashes.
-    if (!/^[a-z]+:\/\/[^\s\\]+$/i.test(url) || !URL.canParse(url))
+    const [, authority] = /^[a-z]+:\/\/([^\s\\/?#]+)[^\s\\]*$/i.exec(url) ?? [];
+    if (authority === undefined || !URL.canParse(url))
       return 'must be an absolute address such as https://receiver.example.com/events';
-    const { protocol, username, password, hostname } = new URL(url);
+    const { protocol, hostname } = new URL(url);
     if (!protocols.includes(protocol) || hostname === '')
       return `must begin with ${protocols.map((each) => `${each}//`).join(' or ')}`;
-    if (username !== '' || password !== '') return 'must not contain credentials';
+    if (authority.includes('@')) return 'must not contain credentials';
     return url.includes('#') ? 'must not contain a fragment' : undefined;
   }
 

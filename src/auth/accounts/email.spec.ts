@@ -41,4 +41,13 @@ describe('emailKey', () => {
     expect(emailKey('\u00c9t\u00e9@example.com')).toBe(emailKey('e\u0301te\u0301@example.com'));
     expect(emailKey(' Nobody ')).toBe('nobody');
   });
+
+  it.each([
+    ['\u03b1\u03c3@example.com', '\u0391\u03a3@example.com'],
+    ['\u03b1\u03c2@example.com', '\u0391\u03a3@example.com'],
+    ['\u01f0@example.com', 'J\u030c@example.com'],
+    ['\u1e96@example.com', 'H\u0331@example.com'],
+  ])('is the same for %s and %s', (lower, upper) => {
+    expect(emailKey(upper)).toBe(emailKey(lower));
+  });
 });

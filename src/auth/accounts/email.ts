@@ -30,9 +30,13 @@ export function normalizeNewEmail(text: string): string | undefined {
   return isPlain ? email : undefined;
 }
 
-/** The key of an address: in lower case, composed (NFC). */
+/**
+ * The key of an address: in lower case, composed (NFC). The lower case of sigma depends on its place in a word, and that
+ * of some composed letters is not composed.
+ */
 export function emailKey(text: string): string {
-  return (normalizeEmail(text) ?? text.trim()).normalize('NFC').toLowerCase();
+  const address = normalizeEmail(text) ?? text.trim();
+  return address.normalize('NFC').toLowerCase().replaceAll('ς', 'σ').normalize('NFC');
 }
 
 /** Whether two addresses differ in the case of ASCII letters at most. */

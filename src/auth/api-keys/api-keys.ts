@@ -51,8 +51,10 @@ export class ApiKeys {
     return this.keys.find({ where: { accountId }, order: { id: 'ASC' } });
   }
 
-  async removeAll(accountId: number): Promise<void> {
-    await this.keys.delete({ accountId });
+  /** @returns whether there was one */
+  async removeAll(accountId: number): Promise<boolean> {
+    const { affected } = await this.keys.delete({ accountId });
+    return affected !== 0;
   }
 
   /** Not awaited: reading with a key also works while the database cannot write. The next request tries again. */

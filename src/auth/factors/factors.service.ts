@@ -69,7 +69,7 @@ export class FactorsService {
       },
     });
     this.security.record('factor_changed', { accountId: account.id, reason: 'TOTP on' });
-    if (sid !== undefined) await this.logins.confirm(sid);
+    await this.confirmLogin(sid);
     return codes;
   }
 
@@ -89,6 +89,7 @@ export class FactorsService {
       accountId: caller.account.id,
       reason: 'recovery codes renewed',
     });
+    await this.confirmLogin(caller.sid);
     return codes;
   }
 
@@ -103,5 +104,11 @@ export class FactorsService {
       },
     });
     this.security.record('factor_changed', { accountId: caller.account.id, reason: 'TOTP off' });
+    await this.confirmLogin(caller.sid);
+  }
+
+  /** A checked code makes the login a recent one. */
+  private async confirmLogin(sid: string | undefined): Promise<void> {
+    if (sid !== undefined) await this.logins.confirm(sid);
   }
 }

@@ -5,6 +5,7 @@ import { MailOutbox } from '../../mail/index.js';
 import { AccountMails, AccountTokens, MailLimits } from '../account-mails/index.js';
 import { AccountsService, emailKey, PasswordPolicy, Passwords } from '../accounts/index.js';
 import { ApiKeys } from '../api-keys/index.js';
+import { SecondFactors } from '../factors/index.js';
 import { Logins } from '../logins/index.js';
 import { Passkeys } from '../passkeys/index.js';
 import { SocialIdentities } from '../social/index.js';
@@ -20,6 +21,7 @@ export class PasswordResets {
     private readonly logins: Logins,
     private readonly identities: SocialIdentities,
     private readonly passkeys: Passkeys,
+    private readonly factors: SecondFactors,
     private readonly tokens: AccountTokens,
     private readonly mails: AccountMails,
     private readonly limits: MailLimits,
@@ -40,8 +42,8 @@ export class PasswordResets {
   }
 
   /**
-   * Sets the password, and ends all logins and API keys. An account that is not verified also loses its identities and
-   * passkeys, which may be another person's.
+   * Sets the password, and ends all logins and API keys. An account that is not verified also loses its identities,
+   * passkeys and second factor, which may be another person's.
    *
    * @param address of the client
    * @throws AppError `INVALID_CODE`; `VALIDATION_ERROR` for a password that breaks the policy (the token stays usable)
@@ -58,12 +60,13 @@ export class PasswordResets {
       if (!account.isEmailVerified) {
         await this.identities.removeAll(account.id);
         await this.passkeys.removeAll(account.id);
+        await this.factors.remove(account.id);
       }
       await this.accounts.setPasswordHash(account, passwordHash);
       await this.accounts.markVerified(account.id);
       await this.logins.endAll(account.id);
       await this.tokens.endAll(account.id);
-      await this.apiKeys.removeAll(account.id);
+      if (await this.apiKeys.removeAll(account.id)) await this.mails.notify(account, 'api-key-removed');
       await this.mails.notifyUnverified(account, 'password-changed');
     });
   }

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { AccountMailsModule } from '../account-mails/index.js';
 import { AccountsModule } from '../accounts/index.js';
 import { ApiKeysModule } from '../api-keys/index.js';
+import { SecondFactorsModule } from '../factors/index.js';
 import { LoginsModule } from '../logins/index.js';
 import { PasskeysModule } from '../passkeys/index.js';
 import { SocialModule } from '../social/index.js';
@@ -13,7 +14,15 @@ import { PasswordResets } from './password-resets.js';
 
 /** What links in mails do: verify and change the e-mail address, and reset the password. */
 @Module({
-  imports: [AccountsModule, AccountMailsModule, ApiKeysModule, LoginsModule, PasskeysModule, SocialModule],
+  imports: [
+    AccountsModule,
+    AccountMailsModule,
+    ApiKeysModule,
+    LoginsModule,
+    PasskeysModule,
+    SecondFactorsModule,
+    SocialModule,
+  ],
   controllers: [EmailController, PasswordResetController],
   providers: [EmailChanges, EmailVerification, PasswordResets],
 })

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/errors/errors.js';
+import { SecurityEvents } from '../../common/ports/security-events.js';
 import { isStorable } from '../../common/validation/text.js';
 import { isDuplicate } from '../../database/failures.js';
 import { Config } from '../../config/config.js';
@@ -38,6 +39,7 @@ export class SocialAccounts {
     private readonly transactions: Transactions,
     private readonly accounts: AccountsService,
     private readonly mails: AccountMails,
+    private readonly security: SecurityEvents,
     private readonly config: Config,
   ) {}
 
@@ -53,10 +55,10 @@ export class SocialAccounts {
       throw new AppError('UNAUTHENTICATED', 'The provider did not send a user id');
     for (let attempt = 1; ; attempt++) {
       const known = await this.identities.find(provider, profile.subject);
-      if (known) return active(known.account!);
+      if (known) return this.active(known.account!);
       const email = emailOf(profile);
       const owner = await this.accounts.findByEmail(email);
-      if (owner) rejectUnlessOwner(owner, profile, email);
+      if (owner) this.active(rejectUnlessOwner(owner, profile, email));
       // Without the provider's verification, the address could be another person's.
       else if (!profile.emailVerified) throw emailFault('email must be verified by the provider first');
       if (!owner && !this.config.registrationOpen) throw new AppError('FORBIDDEN', REGISTRATION_CLOSED);
@@ -76,11 +78,17 @@ export class SocialAccounts {
     }
   }
 
+  private active(account: Account): Account {
+    if (account.isActive) return account;
+    this.security.record('login_failed', { accountId: account.id, reason: 'inactive' });
+    throw new AppError('UNAUTHENTICATED', 'The account is deactivated');
+  }
+
   /** @throws OwnerChanged when the account was deleted, or got another e-mail, after it was found */
   private async lock({ id, emailKey }: Account): Promise<Account> {
     const account = await this.accounts.lock(id);
     if (account?.emailKey !== emailKey) throw new OwnerChanged();
-    return active(account);
+    return this.active(account);
   }
 }
 
@@ -95,22 +103,17 @@ function emailOf({ email: sent }: SocialProfile): string {
 }
 
 /** Prevents taking over an unverified account, and preparing one for another person. */
-function rejectUnlessOwner(account: Account, { emailVerified }: SocialProfile, email: string): void {
+function rejectUnlessOwner(account: Account, { emailVerified }: SocialProfile, email: string): Account {
   if (!isSameEmail(account.email, email)) throw new AppError('CONFLICT', SIMILAR_EMAIL);
   if (!emailVerified || !account.isEmailVerified) {
     throw new AppError('CONFLICT', UNVERIFIED_OWNER);
   }
-  active(account);
+  return account;
 }
 
 /** Whether a provider's user id can be stored. */
 export const isSubject = (subject: string): boolean =>
   subject !== '' && subject.length <= SUBJECT_LENGTH && isStorable(subject);
-
-function active(account: Account): Account {
-  if (account.isActive) return account;
-  throw new AppError('UNAUTHENTICATED', 'The account is deactivated');
-}
 
 function emailFault(message: string): AppError {
   return new AppError('VALIDATION_ERROR', message, { details: [{ field: 'email', message }] });

@@ -113,7 +113,9 @@ export class SocialService {
   async exchange({ code, code_verifier }: ExchangeInput, client: ClientInfo): Promise<TokenPair> {
     const id = await this.codes.redeem(code, code_verifier ?? undefined);
     const account = id === undefined ? undefined : await this.accounts.findOne(id);
-    if (!account?.isActive) throw new AppError('INVALID_CODE', WRONG_LOGIN_CODE);
+    // A second factor that was turned on after the code was issued has not been checked.
+    const mayLogIn = account?.isActive && !account.hasSecondFactor;
+    if (!mayLogIn) throw new AppError('INVALID_CODE', WRONG_LOGIN_CODE);
     return this.tokens.open(account, client);
   }
 }

@@ -18,7 +18,7 @@ export const AMBIGUOUS = {
 export function ambiguityOf({ headers, httpVersion, rawHeaders }: IncomingMessage): string | undefined {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return AMBIGUOUS.version;
   // RFC 9112, section 3.2: HTTP/1.1 requires one, HTTP/1.0 does not.
-  if (headers.host === undefined) return httpVersion === '1.1' ? AMBIGUOUS.noHost : undefined;
+  if (headers.host === undefined && httpVersion === '1.1') return AMBIGUOUS.noHost;
   if (namesHostTwice(rawHeaders)) return AMBIGUOUS.twoHosts;
   const coding = headers['transfer-encoding'];
   if (coding === undefined) return undefined;
