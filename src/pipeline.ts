@@ -68,9 +68,9 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
   // `onRequest`: headers first, so that rejections have them, too.
   await fastify.register(headers, { isClosing: () => drain.closing });
   await fastify.register(cors, { config, exposedHeaders });
-  await fastify.register(ambiguousRequests); // 400 for what a proxy might have parsed differently
   await fastify.register(pendingMigrations, { database }); // 503 until the migrations have run
   await fastify.register(limits, { limiter }); // 429
+  await fastify.register(ambiguousRequests); // 400 for what a proxy might have parsed differently
   await fastify.register(unroutedRequests, { sendNotFoundPage: (reply) => void sendHtml(reply, page) }); // 404, 405
 
   // The body: 413 if it is too large, 415 if it is not JSON; a large one waits for others. One that is not valid JSON

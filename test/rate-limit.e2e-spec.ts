@@ -36,6 +36,10 @@ describe('RATE_LIMIT', () => {
     ['an unknown path', (address: string) => ask(api, address, '/nowhere')],
     ['a wrong method', (address: string) => api.put('/v1/posts', {}, from(address))],
     ['an unreadable body', (address: string) => api.post('/v1/users', '{', from(address))],
+    [
+      'an odd Transfer-Encoding',
+      (address: string) => api.post('/v1/posts', {}, { ...from(address), 'transfer-encoding': 'gzip' }),
+    ],
     ['GraphQL', (address: string) => api.post('/graphql', { query: '{ __typename }' }, from(address))],
     ['the OpenAPI document', (address: string) => ask(api, address, '/openapi.json')],
   ])('counts %s', async (name, request) => {

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { runCommand } from './support/command.js';
 import { Service } from './support/service.js';
+import { Google } from './support/social/google.js';
+import { Visitor } from './support/social/visitor.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
 import { until } from './support/until.js';
 
@@ -98,6 +101,37 @@ describe.each(STORES)('security events on %s', (store) => {
     const text = JSON.stringify(service.log);
     const secrets = ['hunter2', 'first programmer', 'private.example', '000000', key, tokens.access];
     for (const secret of secrets) expect(text).not.toContain(secret);
+  });
+
+  it('include a social login of an inactive account', async () => {
+    const ownStore = await createStore(store);
+    const publicUrl = 'https://api.example.com';
+    const google = await Google.start(`${publicUrl}/auth/social/google/callback/`);
+    google.people['grace'] = { email: 'grace@private.example', email_verified: true, name: 'Grace' };
+    const environment = { ...ownStore.environment, ...google.settings, PUBLIC_URL: publicUrl };
+    const own = await Service.start({ ...environment, LOG_LEVEL: 'info' });
+    const visitor = new Visitor({
+      config: { publicUrl },
+      get: async (path, headers) => {
+        const reply = await own.fetch(path, { headers, redirect: 'manual' });
+        const { status } = reply;
+        return { status, headers: Object.fromEntries(reply.headers), body: null, text: await reply.text() };
+      },
+    });
+    expect(await visitor.logIn('google', 'grace')).toHaveStatus(200);
+    const parameters = ['deactivate', 'grace@private.example'];
+    expect(await runCommand('account', parameters, { environment: ownStore.environment })).toMatchObject({
+      code: 0,
+    });
+
+    expect(await visitor.logIn('google', 'grace')).toHaveStatus(401);
+
+    const logged = { msg: 'Security event', event: 'login_failed', reason: 'inactive' };
+    await until('it is logged', () => own.log.some((line: any) => line.reason === 'inactive'));
+    expect(own.log).toContainEqual(expect.objectContaining(logged));
+    await own.end();
+    await google.stop();
+    await ownStore.remove();
   });
 
   it('are counted, and request lines have path, client and account', async () => {

@@ -9,7 +9,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { GqlOptionsFactory } from '@nestjs/graphql';
 import type { GraphQLSchema } from 'graphql';
 import { Authenticator } from '../auth/access/index.js';
-import { stringifyUncopied } from '../common/http/json-text.js';
+import { stringifyWithoutCopies } from '../common/http/json-text.js';
 import { Metrics } from '../common/ports/metrics.js';
 import { Config } from '../config/config.js';
 import { auditPlugin } from './audit.plugin.js';
@@ -62,7 +62,7 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
 
       // GraphiQL is served by this process, not by a CDN.
       graphiql: false,
-      stringifyResult: stringifyUncopied,
+      stringifyResult: stringifyWithoutCopies,
       nodeEnv: production ? 'production' : 'development',
       logger: apolloLogger(),
       // Apollo serves until the HTTP server is closed.

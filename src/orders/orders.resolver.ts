@@ -93,7 +93,7 @@ export class OrdersResolver {
     if ('payload_bytes' in order) {
       return new JsonText(await this.payloads.load(context, { id: order.id, bytes: order.payload_bytes }));
     }
-    this.payloads.loaded(context, order.payload['application/json']);
+    this.payloads.countLoaded(context, order.payload['application/json']);
     return order.payload;
   }
 

@@ -34,7 +34,7 @@ export class PostFieldsResolver {
     if ('content_bytes' in post) {
       return this.contents.load(context, { id: post.id, bytes: post.content_bytes });
     }
-    this.contents.loaded(context, post.content);
+    this.contents.countLoaded(context, post.content);
     return post.content;
   }
 

@@ -58,9 +58,12 @@ export class SocialAccounts {
       if (known) return this.active(known.account!);
       const email = emailOf(profile);
       const owner = await this.accounts.findByEmail(email);
-      if (owner) this.active(rejectUnlessOwner(owner, profile, email));
+      if (owner) {
+        rejectUnlessOwner(owner, profile, email);
+        this.active(owner);
+      }
       // Without the provider's verification, the address could be another person's.
-      else if (!profile.emailVerified) throw emailFault('email must be verified by the provider first');
+      if (!owner && !profile.emailVerified) throw emailFault('email must be verified by the provider first');
       if (!owner && !this.config.registrationOpen) throw new AppError('FORBIDDEN', REGISTRATION_CLOSED);
       try {
         return await this.transactions.run(async () => {
@@ -103,12 +106,11 @@ function emailOf({ email: sent }: SocialProfile): string {
 }
 
 /** Prevents taking over an unverified account, and preparing one for another person. */
-function rejectUnlessOwner(account: Account, { emailVerified }: SocialProfile, email: string): Account {
+function rejectUnlessOwner(account: Account, { emailVerified }: SocialProfile, email: string): void {
   if (!isSameEmail(account.email, email)) throw new AppError('CONFLICT', SIMILAR_EMAIL);
   if (!emailVerified || !account.isEmailVerified) {
     throw new AppError('CONFLICT', UNVERIFIED_OWNER);
   }
-  return account;
 }
 
 /** Whether a provider's user id can be stored. */

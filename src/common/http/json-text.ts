@@ -49,7 +49,7 @@ export const stringify = (value: unknown): string =>
   });
 
 /** Faster than {@link stringify}, for a value without copies of {@link JsonText}. */
-export const stringifyUncopied = (value: unknown): string => write(value);
+export const stringifyWithoutCopies = (value: unknown): string => write(value);
 
 function write(value: unknown, replacer?: (name: string, member: unknown) => unknown): string {
   const inserted: string[] = [];

@@ -48,7 +48,7 @@ export class TextLoader {
    *
    * @throws AppError `QUERY_TOO_COMPLEX`
    */
-  loaded(context: object, text: string): void {
+  countLoaded(context: object, text: string): void {
     count(context, Buffer.byteLength(text));
     check(context);
   }

@@ -77,6 +77,6 @@ export const ambiguousRequests = fastifyPlugin(
     });
     done();
   },
-  // After CORS, so that browsers can read the error.
-  { name: 'ambiguous requests', dependencies: ['cors'] },
+  // After CORS, so that browsers can read the error, and after the limits, which count these requests, too.
+  { name: 'ambiguous requests', dependencies: ['cors', 'limits'] },
 );

@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { DatabaseError } from '../failures.js';
 
 interface AccountRow {
   readonly id: number;
@@ -10,7 +11,7 @@ interface AccountRow {
  * before, some addresses that differ in letter case had different keys.
  */
 export class EmailKeys1763700000096 implements MigrationInterface {
-  /** @throws Error when two accounts have the same key now */
+  /** @throws DatabaseError when two accounts have the same key now */
   async up(runner: QueryRunner): Promise<void> {
     // Only characters outside of ASCII take more than one byte.
     const accounts: AccountRow[] = await runner.query(
@@ -21,7 +22,7 @@ export class EmailKeys1763700000096 implements MigrationInterface {
       const key = email_key.replaceAll('ς', 'σ').normalize('NFC');
       const other = known.get(key);
       if (other !== undefined) {
-        throw new Error(
+        throw new DatabaseError(
           `The accounts ${other} and ${id} have the same e-mail address in different letter case; ` +
             'delete one of them, or change its address, with the version that ran before, and start again',
         );
