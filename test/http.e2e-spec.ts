@@ -254,6 +254,8 @@ describe.each(STORES)('HTTP on %s', (store) => {
         const respondedEarly = 'POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{';
         const reply = await raw(respondedEarly, { end: false });
         expect(reply).toBeError('NOT_FOUND');
+        const nothing = '';
+        expect(await exchange(nothing)).toBe('');
       } finally {
         Object.assign(server, { requestTimeout, headersTimeout });
       }

@@ -21,6 +21,10 @@ const KIB = 1024;
 /** The metric of requests that are in progress. */
 const ACTIVE = 'http_server_active_requests';
 
+/** The metrics of the memory of large responses, and of its limit. */
+const HELD = 'http_server_held_response_bytes';
+const HELD_MAX = 'http_server_held_response_max_bytes';
+
 /** Handlers that respond when the test lets them. */
 let gate = Promise.withResolvers<void>();
 let waiting = 0;
@@ -141,24 +145,22 @@ describe.each(STORES)('large responses on %s', (store) => {
     const headers = { 'content-type': 'application/json' };
     const response = await fetch(`${origin}/v1/posts`, { method: 'POST', headers, body });
     expect(response.status).toBe(201);
+    await response.text();
     for (const socket of sockets) socket.destroy();
   });
 
   it('return 503 beyond their total limit, until clients have read them or disconnected', async () => {
-    const sockets: Socket[] = [];
-    const hold = () => {
+    await untilNothingIsHeld();
+    const sockets = Array.from({ length: 16 }, () => {
       const socket = connect(port, '127.0.0.1').pause();
       socket.write('GET /v1/posts?limit=100 HTTP/1.1\r\nHost: x\r\n\r\n');
-      sockets.push(socket);
-    };
-    for (let n = 0; n < 16; n++) hold();
-    await until('the limit is reached', async () => {
-      // The previous test may still hold part of the limit for some of the sixteen.
-      hold();
-      const response = await fetch(`${origin}/v1/posts?limit=100`);
-      await response.body?.cancel();
-      return response.status === 503 && response.headers.get('retry-after') !== null;
+      return socket;
     });
+    await until('the limit is reached', async () => (await metric(HELD)) === (await metric(HELD_MAX)));
+    const rejected = await fetch(`${origin}/v1/posts?limit=100`);
+    expect(rejected.status).toBe(503);
+    expect(rejected.headers.get('retry-after')).not.toBeNull();
+    await rejected.text();
     expect((await fetch(`${origin}/v1/posts/1`)).status).toBe(200);
     const inGraphql = await api.graphql('{ user(id: 1) { posts(limit: 15) { content } } }');
     expect(inGraphql).toHaveStatus(503);
@@ -202,11 +204,13 @@ describe.each(STORES)('large responses on %s', (store) => {
     const response = await fetch(`${origin}/v1/posts?limit=100`);
     await response.body?.cancel();
     expect(response.status).toBe(200);
-    await until('nothing is held', async () => (await metric('http_server_held_response_bytes')) === 0);
+    await untilNothingIsHeld();
     expect(await metric(ACTIVE)).toBe(0);
     process.off('warning', warn);
     expect(warnings).toEqual([]);
   });
+
+  const untilNothingIsHeld = () => until('nothing is held', async () => (await metric(HELD)) === 0);
 
   /** A request whose response stops once the buffers are full. */
   async function requestAndWait(url: string) {

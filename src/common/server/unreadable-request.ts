@@ -25,8 +25,10 @@ interface HttpSocket extends Socket {
 export function handleUnreadableRequest(error: NodeJS.ErrnoException, socket: HttpSocket): void {
   const { _httpMessage: owed, parser } = socket;
   const respondedEarly = !owed && parser?.incoming?.complete === false;
-  if (!isOfParser(error) || !socket.writable) {
-    // The connection is lost: an error comes for each write that is still pending.
+  // A browser opens connections in advance: it would take the error as the response to its first request.
+  const isUnused = socket.bytesRead === 0;
+  if (!isOfParser(error) || !socket.writable || isUnused) {
+    // If the connection is lost, an error comes for each write that is still pending.
     socket.destroy();
   } else if (owed?.req.complete) {
     if (ending.has(socket)) return;
