@@ -7,6 +7,7 @@ import { getRepositoryToken } from '@nestjs/typeorm';
 import { DataSource, type Repository } from 'typeorm';
 import { createApp } from '../src/app.factory.js';
 import { Public } from '../src/auth/access/index.js';
+import { explainStartFailure } from '../src/common/server/start-failure.js';
 import { commandDataSource } from '../src/database/data-source.js';
 import { Database } from '../src/database/database.js';
 import { migrate } from '../src/database/migrate.js';
@@ -394,6 +395,25 @@ describe('PostgreSQL with other settings', () => {
     expect(Date.now() - Date.parse(created_at)).toBeLessThan(60_000);
     await again.stop();
   });
+
+  it.each([
+    ['options=-c%20no_such_option%3D1', 'unrecognized configuration parameter "no_such_option"'],
+    ['sslmode=verify-full', 'The server does not support SSL connections'],
+    ['sslrootcert=/none.pem', "no such file or directory, open '/none.pem'"],
+  ])(
+    'that the address asks for and the server does not have stop the start: %s',
+    async (parameter, cause) => {
+      const { environment, ...testStore } = await createStore('PostgreSQL');
+      const url = new URL(environment['DATABASE_URL']!);
+      url.search = [url.search.slice(1), parameter].filter(Boolean).join('&');
+
+      const started = createApp(loadConfig({ LOG_LEVEL: 'silent', ...environment, DATABASE_URL: url.href }));
+      const error = await started.catch((thrown: unknown) => thrown);
+      expect(explainStartFailure(error)).toMatch(/^DATABASE_URL cannot be used: [^\n]+$/);
+      expect(explainStartFailure(error)).toContain(cause);
+      await testStore.remove();
+    },
+  );
 
   it('is rejected with an encoding other than UTF8', async () => {
     const { environment, ...testStore } = await createStore('PostgreSQL', {

@@ -300,6 +300,20 @@ describe.each(STORES)('HTTP on %s', (store) => {
     });
   });
 
+  it.each([
+    ['GET', '/auth/social/exchange/', 'POST'],
+    ['HEAD', '/auth/social/exchange', 'POST'],
+    ['DELETE', '/auth/passkeys/options/?x=1', 'POST'],
+  ] as const)(
+    'rejects the wrong method %s of %s, which another route matches',
+    async (method, url, allow) => {
+      const reply = await api.send({ method, url });
+
+      expect(reply).toHaveStatus(405);
+      expect(reply.headers['allow']).toBe(allow);
+    },
+  );
+
   it('masks an internal error, and identifies it by its request id', async () => {
     const { transactions } = api.app.get(Database);
     await transactions.run((manager) => manager.query('ALTER TABLE posts RENAME COLUMN content TO hidden'));
@@ -318,6 +332,8 @@ describe.each(STORES)('HTTP on %s', (store) => {
     expect(reply).toBeError('UNSUPPORTED_MEDIA_TYPE');
     const fields = { title: 'T', content: 'C' };
     expect(await api.post('/v1/posts', fields, { 'content-encoding': 'Identity' })).toHaveStatus(201);
+    // Without a body, nothing is compressed.
+    expect(await api.get('/v1/posts', { 'content-encoding': 'gzip' })).toHaveStatus(200);
   });
 
   it('sends the security headers of an API, and those of pages only with pages', async () => {

@@ -4,6 +4,7 @@ import { Service } from './support/service.js';
 import { Google } from './support/social/google.js';
 import { Visitor } from './support/social/visitor.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
+import { tryUpgrade } from './support/upgrade.js';
 import { until } from './support/until.js';
 
 describe.each(STORES)('security events on %s', (store) => {
@@ -18,6 +19,7 @@ describe.each(STORES)('security events on %s', (store) => {
       METRICS_PORT: '0',
       WRITE_ACCESS: 'staff',
       REFRESH_REUSE: 'revoke',
+      CORS_ORIGINS: 'https://app.example',
     });
   });
   afterAll(async () => {
@@ -101,6 +103,29 @@ describe.each(STORES)('security events on %s', (store) => {
     const text = JSON.stringify(service.log);
     const secrets = ['hunter2', 'first programmer', 'private.example', '000000', key, tokens.access];
     for (const secret of secrets) expect(text).not.toContain(secret);
+  });
+
+  it('include a WebSocket of a page of another origin', async () => {
+    const reply = await tryUpgrade(`${service.url}/graphql?token=hunter2`, {
+      origin: 'https://evil.example',
+      'user-agent': agent,
+    });
+    expect(reply).toBeError('FORBIDDEN');
+
+    const requestId = reply!.headers['x-request-id'] as string;
+    expect(await untilEvent(requestId)).toEqual([
+      expect.objectContaining({
+        event: 'access_denied',
+        address: '127.0.0.1',
+        agent,
+        reason: 'foreign origin',
+      }),
+    ]);
+    const request = { requestId, method: 'GET', path: '/graphql', address: '127.0.0.1', status: 403 };
+    await until('the request is logged', () =>
+      service.log.some((line: any) => line.requestId === requestId && 'status' in line),
+    );
+    expect(service.log).toContainEqual(expect.objectContaining(request));
   });
 
   it('include a social login of an inactive account', async () => {

@@ -9,7 +9,7 @@ import { WebSocket } from 'ws';
 import { createApp } from '../src/app.factory.js';
 import { loadConfig } from '../src/config/load-config.js';
 import { RoomsModule } from './recipes/guide/rooms/rooms.module.js';
-import { bearer, type Reply, TestApi } from './support/api.js';
+import { bearer, type Reply, startApi, TestApi } from './support/api.js';
 import { hasRedis, RedisServer } from './support/redis.js';
 import { createStore } from './support/stores.js';
 import { until } from './support/until.js';
@@ -63,6 +63,20 @@ describe('an upgrade to WebSocket', () => {
     // The address that the trusted proxy appended counts; earlier ones may be forged.
     expect(await tryUpgrade(url + path, from(`198.51.100.1, ${address}`))).toBeError('RATE_LIMITED');
     expect(await tryUpgrade(url + path, from(`198.51.100.${path.length}`))).toBeUndefined();
+  });
+
+  it('has a request id and the rest of the limit in its response', async () => {
+    const socket = new WebSocket(`${url}/graphql`.replace('http', 'ws'), 'graphql-transport-ws', {
+      headers: from('203.0.113.9'),
+    });
+    const [accepted] = (await once(socket, 'upgrade')) as [IncomingMessage];
+    socket.terminate();
+
+    expect(accepted.headers).toMatchObject({
+      'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+      'ratelimit-policy': '"default";q=3;w=3600',
+      ratelimit: expect.stringMatching(/^"default";r=2;t=\d+$/),
+    });
   });
 
   it('counts an IPv6 client by its /64', async () => {
@@ -350,6 +364,21 @@ describe('WebSockets', () => {
     expect(await whoAmI()).toMatchObject({ event: 'exception' });
     api.moveClock(0);
     socket!.terminate();
+  });
+});
+
+describe('an upgrade at an unknown path', () => {
+  it('is rejected with a request id and the rest of the limit', async () => {
+    const api = await startApi('SQLite', { RATE_LIMIT: '3/3600' });
+    await api.app.listen(0, '127.0.0.1');
+
+    const reply = await tryUpgrade(`${await api.app.getUrl()}/nowhere`);
+    expect(reply).toBeError('NOT_FOUND');
+    expect(reply!.headers).toMatchObject({
+      'x-request-id': expect.any(String),
+      ratelimit: expect.stringMatching(/^"default";r=2;/),
+    });
+    await api.stop();
   });
 });
 

@@ -43,6 +43,16 @@ describe('the database settings', () => {
     expect(loadConfig({ DATA_DIR, DATABASE_URL: url }).store).toMatchObject({ url: servers[0], servers });
   });
 
+  it('reject an sslmode that the driver does not know, which it would ignore', () => {
+    const url = 'postgres://user@db/posts?sslmode=verify_full';
+    const known =
+      'must have no sslmode, or one of disable, prefer, require, verify-ca, verify-full, no-verify';
+
+    expect(() => loadConfig({ DATA_DIR, DATABASE_URL: url })).toThrow(`DATABASE_URL ${known}`);
+    const replicas = { DATABASE_URL: 'postgres://user@db/posts', DATABASE_REPLICA_URLS: url };
+    expect(() => loadConfig({ DATA_DIR, ...replicas })).toThrow(`DATABASE_REPLICA_URLS ${known}`);
+  });
+
   it('accept a list of read replicas, for PostgreSQL only', () => {
     const urls = ['postgres://user:hunter2@one/posts', 'postgres://user:hunter2@two/posts'];
     const replicas = { DATA_DIR, DATABASE_REPLICA_URLS: urls.join(', ') };

@@ -2,9 +2,18 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { Config } from './config.js';
 import { misspeltSettings } from './misspelt-settings.js';
-import { isPostgresAddress, isWritableTarget, needsPrimary, serversOf } from './postgres-address.js';
+import {
+  hasKnownSslMode,
+  isPostgresAddress,
+  isWritableTarget,
+  needsPrimary,
+  serversOf,
+  SSL_MODES,
+} from './postgres-address.js';
 import { readSecretFiles } from './secret-files.js';
 import { oneOf, parse, text, unusable, wholeNumber } from './settings.js';
+
+const SSL_MODE = `must have no sslmode, or one of ${SSL_MODES.join(', ')}`;
 
 /** The place of the data, for commands. */
 export const storeSettings = z.object({
@@ -13,6 +22,7 @@ export const storeSettings = z.object({
       error:
         'must be a PostgreSQL address, postgres://user:password@host:port/database, or have several: @host1:port,host2:port/database',
     })
+    .refine((address) => serversOf(address).every(hasKnownSslMode), { error: SSL_MODE })
     .refine(isWritableTarget, {
       error: 'must be without target_session_attrs, or have read-write: the service writes',
     })
@@ -23,6 +33,7 @@ export const storeSettings = z.object({
       error:
         'must be a comma-separated list of PostgreSQL addresses, postgres://user:password@host:port/database',
     })
+    .refine((items) => items.every(hasKnownSslMode), { error: SSL_MODE })
     .default([]),
   DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
   DATABASE_POOLER: oneOf(['none', 'transaction']).default('none'),

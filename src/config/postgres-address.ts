@@ -22,6 +22,14 @@ export const needsPrimary = (text: string): boolean =>
 export const isWritableTarget = (text: string): boolean =>
   WRITABLE.has(sessionAttributes(text) ?? 'read-write');
 
+/** Those that the driver knows. It would treat any other like `verify-full`. */
+export const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+
+export function hasKnownSslMode(value: string): boolean {
+  const mode = URL.parse(value)?.searchParams.get('sslmode') ?? undefined;
+  return mode === undefined || SSL_MODES.includes(mode);
+}
+
 /** User, host and database are required: the driver would guess what is missing, and write the data there. */
 export function isPostgresAddress(value: string): boolean {
   if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) return false;

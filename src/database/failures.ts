@@ -37,6 +37,9 @@ const DUPLICATE = /^(23505|SQLITE_CONSTRAINT_UNIQUE)$/;
 /** PostgreSQL: insufficient privilege, undefined function, feature not supported. */
 const NOT_PERMITTED = /^(42501|42883|0A000)$/;
 
+/** PostgreSQL's error classes for a role, a password or a database that it does not accept. */
+const REJECTED_LOGIN = /^(28|3D)...$/;
+
 /** PostgreSQL: undefined table, undefined column. */
 const MISSING_TABLE = '42P01';
 const MISSING_COLUMN = '42703';
@@ -86,6 +89,10 @@ export const isDuplicate = (error: unknown): boolean => matches(error, ({ code }
 /** Whether the server will never run the statement for this role. */
 export const isNotPermitted = (error: unknown): boolean =>
   matches(error, ({ code }) => NOT_PERMITTED.test(code));
+
+/** Whether the server does not accept the role, its password or the database. */
+export const isRejectedLogin = (error: unknown): boolean =>
+  matches(error, ({ code }) => REJECTED_LOGIN.test(code));
 
 /** Whether a statement names a table that does not exist: the migrations have not run, or the statement is wrong. */
 export const isMissingTable = (error: unknown): boolean =>

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { AppError } from '../common/errors/errors.js';
 import { isUnreadable } from '../common/http/json-body.js';
+import { type QueryParameters, splitOnce, withFirstValues } from '../common/http/query.js';
 import { appendHook } from '../common/http/routes.js';
 import { isNavigation, varyByNavigation } from '../common/http/unrouted-requests.js';
 import { inSpan } from '../common/ports/spans.js';
@@ -42,7 +43,7 @@ export const graphqlRoute = fastifyPlugin<{ config: Config }>(
         next();
       });
       route.handler = function (request, reply) {
-        return inSpan('GraphQL', () => handler.call(this, asGet(request), reply));
+        return inSpan('GraphQL', () => handler.call(this, supported(request), reply));
       };
     });
     done();
@@ -50,9 +51,19 @@ export const graphqlRoute = fastifyPlugin<{ config: Config }>(
   { name: 'graphql', dependencies: ['audit', 'read scope'] },
 );
 
-/** Apollo does not support HEAD; Fastify removes the body of the response. */
-const asGet = (request: FastifyRequest): FastifyRequest =>
-  request.method === 'HEAD' ? Object.create(request, { method: { value: 'GET' } }) : request;
+/**
+ * A request that Apollo supports: not HEAD (Fastify removes the body of the response), and without repeated parameters,
+ * of which the first value counts.
+ */
+function supported(request: FastifyRequest): FastifyRequest {
+  const isRepeated = Object.values(request.query as QueryParameters).some(Array.isArray);
+  if (request.method !== 'HEAD' && !isRepeated) return request;
+  const [path, query] = splitOnce(request.url, '?');
+  return Object.create(request, {
+    method: { value: request.method === 'HEAD' ? 'GET' : request.method },
+    url: { value: `${path}?${withFirstValues(query)}` },
+  });
+}
 
 export function checkSize(body: unknown): void {
   const { query } = (body ?? {}) as { query?: unknown };

@@ -57,7 +57,8 @@ export function checkAgainstReference(
 ): void {
   const path = url.replace(/[?#].*/s, '');
   const documentedMethod = method === 'HEAD' ? 'GET' : method;
-  const found = routes.find((route) => route.method === documentedMethod && route.pattern.test(path));
+  const template = routes.find(({ pattern }) => pattern.test(path))?.path;
+  const found = routes.find((route) => route.method === documentedMethod && route.path === template);
   if (!found) return;
 
   const name = `${documentedMethod} ${found.path} ${status}`;

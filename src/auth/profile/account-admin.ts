@@ -73,7 +73,7 @@ export class AccountAdmin {
       const account = await this.set(email, { isActive: active });
       if (!active) {
         await this.logins.endAll(account.id);
-        await this.apiKeys.removeAll(account.id);
+        await this.removeApiKeys(account);
       }
       return account;
     });
@@ -97,7 +97,7 @@ export class AccountAdmin {
       await this.accounts.setPasswordHash(account, passwordHash);
       await this.logins.endAll(seen.id);
       await this.tokens.endAll(seen.id);
-      await this.apiKeys.removeAll(seen.id);
+      await this.removeApiKeys(account);
       await this.mails.notify(account, 'password-changed');
     });
     return seen;
@@ -156,6 +156,10 @@ export class AccountAdmin {
       await this.removal.remove(account);
       return account;
     });
+  }
+
+  private async removeApiKeys(account: Account): Promise<void> {
+    if (await this.apiKeys.removeAll(account.id)) await this.mails.notify(account, 'api-key-removed');
   }
 
   private async set(

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
@@ -81,6 +82,10 @@ const unreadableBodies = new WeakSet();
 export const isUnreadable = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && unreadableBodies.has(body);
 
+/** Whether a request has a body (RFC 9112, section 6.3). */
+const hasBody = (headers: IncomingHttpHeaders): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
 /** Bodies are JSON only; Fastify rejects every other type with 415. */
 export const jsonBodies = fastifyPlugin<{ metrics: Metrics }>(
   (fastify, { metrics }, done) => {
@@ -92,7 +97,7 @@ export const jsonBodies = fastifyPlugin<{ metrics: Metrics }>(
     fastify.addHook('onRequest', ({ headers }, _reply, next) => {
       // Names of codings have no letter case (RFC 9110, section 8.4.1).
       const encoding = headers['content-encoding']?.toLowerCase() ?? 'identity';
-      if (encoding === 'identity') next();
+      if (encoding === 'identity' || !hasBody(headers)) next();
       else next(new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must not be compressed'));
     });
 

@@ -29,6 +29,13 @@ export function firstValue(query: QueryParameters, name: string): string | undef
   return Array.isArray(value) ? value[0] : value;
 }
 
+/** The query without all but the first value of each parameter. */
+export function withFirstValues(query: string): string {
+  const names = new Set<string>();
+  const isFirst = (parameter: string) => names.size < names.add(splitParameter(parameter)[0]).size;
+  return query.split('&').filter(isFirst).join('&');
+}
+
 /**
  * The text before and after the value of one parameter, once it is set; the rest of the query is
  * unchanged.

@@ -44,4 +44,5 @@ export const requestLog = fastifyPlugin<{ logger: Logger }>(
 /** Long paths of unknown addresses would fill the log. */
 const PATH_LENGTH = 500;
 
-const pathOf = (url: string): string => url.slice(0, PATH_LENGTH).split('?', 1)[0]!;
+/** The path of a request, for the log. */
+export const pathOf = (url: string): string => url.slice(0, PATH_LENGTH).split('?', 1)[0]!;

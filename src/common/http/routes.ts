@@ -34,7 +34,7 @@ class Routes {
     const area = areaOf(url);
     this.areas.set(area, [...(this.areas.get(area) ?? []), route]);
     // Two routes of one path may have different names for its parameters.
-    const path = url.replaceAll(/:[^/]+/g, ':parameter').replace(/(?<=.)\/$/, '');
+    const path = withoutSlash(url.replaceAll(/:[^/]+/g, ':parameter'));
     let methods = this.methods.get(path);
     if (!methods) {
       this.methods.set(path, (methods = new Set()));
@@ -51,6 +51,15 @@ class Routes {
     return isKnown ? [...(known.store as Set<string>)].toSorted() : undefined;
   }
 
+  /**
+   * Whether the router has taken a path for the parameter of another one, because only that has the method: for
+   * `GET /auth/social/exchange/` it finds `/auth/social/:provider/`.
+   */
+  isFallback({ method, url }: FastifyRequest): boolean {
+    const methods = this.methods.get(withoutSlash(pathOf(url)));
+    return methods !== undefined && !methods.has(method);
+  }
+
   /** Whether the route of a request has the flag; for one without a route, whether all routes of its area have it. */
   has(flag: 'noStore' | 'forProbes', request: FastifyRequest): boolean {
     if (!request.is404) return request.routeOptions.config[flag] === true;
@@ -58,6 +67,12 @@ class Routes {
     return routes?.every(({ config }) => config?.[flag]) ?? false;
   }
 }
+
+/** The path of a URL, which may have an origin (RFC 9112, section 3.2.2). */
+const pathOf = (url: string): string => url.replace(/[?#].*/s, '').replace(/^https?:\/\/[^/]*/i, '');
+
+const withoutSlash = (path: string): string =>
+  path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 
 /** The first segment of a path: `auth` of `/auth/login/?next=1`, also behind an origin (RFC 9112, section 3.2.2). */
 const areaOf = (url: string): string => /^(?:https?:\/\/[^/?#]*)?\/([^/?#]*)/i.exec(url)?.[1] ?? '';

@@ -35,7 +35,7 @@ export const unroutedRequests = fastifyPlugin<UnroutedOptions>(
       } else if (method === 'OPTIONS' && request.originalUrl === '*') {
         // The server as a whole (RFC 9110, section 9.3.7).
         void reply.code(204).header('allow', METHODS.join(', ')).send();
-      } else if (request.is404 || method === 'OPTIONS' || hasEmptyParameter(request)) {
+      } else if (request.is404 || method === 'OPTIONS' || isMisrouted(request)) {
         const allowed = fastify.routes.methodsOf(request.url.replace(/[?#].*/s, ''));
         varyByNavigation(reply);
         if (allowed) next(methodNotAllowed(allowed.join(', ')));
@@ -51,12 +51,12 @@ export const unroutedRequests = fastifyPlugin<UnroutedOptions>(
   { name: 'unrouted', dependencies: ['routes', 'cors', 'limits'] },
 );
 
-/** The router lets `/v1/posts//` match `/v1/posts/:id`; `*` may be empty. */
-function hasEmptyParameter({ params }: FastifyRequest): boolean {
-  for (const name in params as Record<string, string>) {
-    if ((params as Record<string, string>)[name] === '' && name !== '*') return true;
-  }
-  return false;
+/** The router lets `/v1/posts//` match `/v1/posts/:id` (`*` may be empty), and a path match another one's parameter. */
+function isMisrouted(request: FastifyRequest): boolean {
+  const parameters = request.params as Record<string, string>;
+  const names = Object.keys(parameters);
+  if (names.some((name) => parameters[name] === '' && name !== '*')) return true;
+  return names.length > 0 && request.server.routes.isFallback(request);
 }
 
 const methodNotAllowed = (allow: string): AppError =>

@@ -4,17 +4,24 @@ import type { Duplex } from 'node:stream';
 import { type AppError, toEnvelope } from '../errors/errors.js';
 import { rootLogger } from './create-logger.js';
 
+interface Rejection {
+  readonly requestId?: string;
+  /** Headers in addition to those of the error. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What is known of the request, for the log. */
+  readonly fields?: Readonly<Record<string, string>>;
+}
+
 /** Sends an error to a request that Fastify does not handle, and closes the connection. */
 export function rejectConnection(
   socket: Duplex,
   error: AppError,
-  headers: Readonly<Record<string, string>> = {},
+  { requestId = randomUUID(), headers = {}, fields = {} }: Rejection = {},
 ): void {
-  const requestId = randomUUID();
   const { status, message } = error;
   const body = JSON.stringify(toEnvelope(error));
-  rootLogger().info({ requestId, status, reason: message });
-  const fields = {
+  rootLogger().info({ requestId, ...fields, status, reason: message });
+  const allHeaders = {
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': Buffer.byteLength(body),
     'X-Request-ID': requestId,
@@ -28,7 +35,7 @@ export function rejectConnection(
   socket.end(
     [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-      ...Object.entries(fields).map(([name, value]) => `${name}: ${value}`),
+      ...Object.entries(allHeaders).map(([name, value]) => `${name}: ${value}`),
       '',
       body,
     ].join('\r\n'),

@@ -1,14 +1,11 @@
 import { ConfigError } from '../../config/config-error.js';
-import { DatabaseError } from '../../database/failures.js';
+import { DatabaseError, isRejectedLogin } from '../../database/failures.js';
 import { AppError } from '../errors/errors.js';
 
 interface SystemError extends Error {
   readonly code?: string;
   readonly syscall?: string;
 }
-
-/** PostgreSQL's error classes (appendix A) for a role, a password or a database that it does not accept. */
-const REJECTED = /^(28|3D)...$/;
 
 /** The remedy for a data folder that SQLite or Node cannot use, by error code. */
 const STORAGE_ADVICE: readonly (readonly [RegExp, string])[] = [
@@ -41,7 +38,7 @@ export function explainStartFailure(error: unknown): string {
     return `HOST and PORT cannot be used: ${message}`;
   }
   if (code.startsWith('ERR_PARSE_ARGS')) return message;
-  if (REJECTED.test(code)) return `DATABASE_URL is rejected by the server: ${message}`;
+  if (isRejectedLogin(error)) return `DATABASE_URL is rejected by the server: ${message}`;
   if (code === 'NO_PRIMARY') return `DATABASE_URL cannot be used: ${message}`;
   if (syscall === 'connect' || syscall === 'getaddrinfo') return `DATABASE_URL cannot be reached: ${message}`;
   const [, advice] = STORAGE_ADVICE.find(([known]) => known.test(code)) ?? [];

@@ -1,9 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../config/config.js';
+import type { AppError } from '../errors/errors.js';
 import { toAppError } from '../errors/to-app-error.js';
 import { RateLimiter } from '../http/rate-limiter.js';
+import { SecurityEvents } from '../ports/security-events.js';
+import { runWithRequest } from '../http/request-context.js';
+import { pathOf } from '../http/request-log.js';
 import { clientOf } from '../http/client.js';
 import { ConnectionLimit } from './connection-limit.js';
 import { addressBehind, rememberAddress, toRequest } from '../http/request-of.js';
@@ -11,6 +16,13 @@ import { rejectConnection } from './reject-connection.js';
 import { checkHandshake, checkOrigin } from './websocket-handshake.js';
 
 type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+/** What every response to an upgrade request has. */
+interface Response {
+  readonly requestId: string;
+  /** The rest of the rate limit. */
+  readonly headers: Readonly<Record<string, string>>;
+}
 
 /**
  * Checks the upgrade requests of all WebSocket servers, which do not pass Fastify's hooks: they count for
@@ -20,11 +32,13 @@ type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) =
 export class Upgrades {
   private readonly connections = new ConnectionLimit('WebSockets');
   private readonly handlers = new Map<RegExp, UpgradeHandler>();
+  private readonly responses = new WeakMap<IncomingMessage, Response>();
   private readonly addressOf: (request: IncomingMessage) => string;
 
   constructor(
     private readonly config: Config,
     private readonly limiter: RateLimiter,
+    private readonly security: SecurityEvents,
   ) {
     this.addressOf = addressBehind(config.trustedProxies);
   }
@@ -38,10 +52,11 @@ export class Upgrades {
   async pass(request: IncomingMessage, socket: Duplex, head: Buffer, passOn: UpgradeHandler): Promise<void> {
     // Node has no error listener on this socket: an error of a disconnected client would end the process.
     socket.on('error', () => undefined);
+    rememberAddress(request, this.addressOf(request));
+    const asRequest = toRequest(request, { id: randomUUID() });
     const headers: Record<string, string> = {};
+    this.responses.set(request, { requestId: asRequest.id, headers });
     try {
-      rememberAddress(request, this.addressOf(request));
-      const asRequest = toRequest(request);
       await this.limiter.check(asRequest, (limit) => Object.assign(headers, limit));
       checkHandshake(request);
       checkOrigin(request, this.config);
@@ -51,12 +66,34 @@ export class Upgrades {
         leave();
         return;
       }
-    } catch (error) {
-      rejectConnection(socket, toAppError(error), headers);
+    } catch (thrown) {
+      const error = toAppError(thrown);
+      if (error.code === 'FORBIDDEN') {
+        runWithRequest(asRequest, () => this.security.record('access_denied', { reason: 'foreign origin' }));
+      }
+      this.reject(request, socket, error);
       return;
     }
     const path = request.url ?? '';
     const [, handler] = [...this.handlers].find(([served]) => served.test(path)) ?? [];
     (handler ?? passOn)(request, socket, head);
+  }
+
+  /** Rejects a request that has passed the checks, with the headers of all responses. */
+  reject(request: IncomingMessage, socket: Duplex, error: AppError): void {
+    const { method = '', url = '' } = request;
+    const { address } = clientOf(toRequest(request));
+    rejectConnection(socket, error, {
+      ...this.responses.get(request),
+      fields: { method, path: pathOf(url), address },
+    });
+  }
+
+  /** The header lines that the response to an accepted request has, in addition to those of its WebSocket. */
+  headerLinesOf(request: IncomingMessage): string[] {
+    const { requestId, headers } = this.responses.get(request)!;
+    return Object.entries({ 'X-Request-ID': requestId, ...headers }).map(
+      ([name, value]) => `${name}: ${value}`,
+    );
   }
 }

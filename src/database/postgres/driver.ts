@@ -4,6 +4,7 @@ import { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Parameters, Statement } from '../statement.js';
+import { DatabaseError, isOutage, isRejectedLogin } from '../failures.js';
 import { serviceQueryRunner } from '../query-runner.js';
 import type { ServiceQueryRunner } from '../unit-of-work.js';
 import type { PostgresClient } from './client.js';
@@ -86,6 +87,20 @@ export class ServicePostgresDriver extends PostgresDriver {
     super(source);
     // TypeORM then asks for another connection for `SELECT` builders.
     this.isReplicated = true;
+  }
+
+  /**
+   * @throws DatabaseError for an address that the driver or the server cannot use: a certificate, an unknown option.
+   * Outages and a rejected login keep their error.
+   */
+  override async connect(): Promise<void> {
+    try {
+      await super.connect();
+    } catch (error) {
+      if (isOutage(error) || isRejectedLogin(error)) throw error;
+      const { message } = error as Error;
+      throw new DatabaseError(`DATABASE_URL cannot be used: ${message}`, { cause: error });
+    }
   }
 
   override createQueryRunner(mode: ReplicationMode): PostgresQueryRunner {

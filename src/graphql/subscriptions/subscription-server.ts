@@ -9,7 +9,6 @@ import { useServer } from 'graphql-ws/use/ws';
 import { WebSocket, WebSocketServer } from 'ws';
 import { Authenticator, CredentialWatch } from '../../auth/access/index.js';
 import { AppError } from '../../common/errors/errors.js';
-import { rejectConnection } from '../../common/server/reject-connection.js';
 import { Upgrades } from '../../common/server/upgrades.js';
 import { RateLimiter } from '../../common/http/rate-limiter.js';
 import { Config } from '../../config/config.js';
@@ -61,6 +60,7 @@ export class SubscriptionServer implements OnApplicationBootstrap, OnModuleDestr
     const http = fastify.server;
     const { authenticator, credentials, limiter } = this;
     const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE, WebSocket: ClientSocket });
+    sockets.on('headers', (lines, request) => lines.push(...this.upgrades.headerLinesOf(request)));
     this.server = useServer(
       {
         ...subscriptionOptions(this.schema.schema, this.config.graphql, {
@@ -81,9 +81,9 @@ export class SubscriptionServer implements OnApplicationBootstrap, OnModuleDestr
       });
     });
     // Node emits upgrades only if there is a listener.
-    http.on('upgrade', (_request: IncomingMessage, socket: Duplex) => {
+    http.on('upgrade', (request: IncomingMessage, socket: Duplex) => {
       if (http.listenerCount('upgrade') > 1) return;
-      rejectConnection(socket, new AppError('NOT_FOUND', 'There is no WebSocket at this path'));
+      this.upgrades.reject(request, socket, new AppError('NOT_FOUND', 'There is no WebSocket at this path'));
     });
   }
 
