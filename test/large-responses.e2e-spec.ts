@@ -18,12 +18,14 @@ import { until } from './support/until.js';
 
 const KIB = 1024;
 
+/** The memory of all large responses, in bytes. */
+const MAX = 256 * KIB * KIB;
+
 /** The metric of requests that are in progress. */
 const ACTIVE = 'http_server_active_requests';
 
-/** The metrics of the memory of large responses, and of its limit. */
+/** The metric of the memory of large responses. */
 const HELD = 'http_server_held_response_bytes';
-const HELD_MAX = 'http_server_held_response_max_bytes';
 
 /** Handlers that respond when the test lets them. */
 let gate = Promise.withResolvers<void>();
@@ -57,7 +59,10 @@ describe.each(STORES)('large responses on %s', (store) => {
   let origin: string;
   let port: number;
   beforeAll(async () => {
-    api = await startApi(store, { METRICS_PORT: '0' }, [QuickPasswordsModule, GatedModule]);
+    api = await startApi(store, { METRICS_PORT: '0', TRUST_PROXY: '127.0.0.1' }, [
+      QuickPasswordsModule,
+      GatedModule,
+    ]);
     const sizes = [10, 8 * KIB, 8 * KIB + 1, ...Array.from({ length: 37 }, () => 490_000)];
     for (const [n, size] of sizes.entries()) {
       const createdAt = new Date(Date.UTC(2026, 0, 1) + n * 1000);
@@ -113,12 +118,7 @@ describe.each(STORES)('large responses on %s', (store) => {
 
   it('use little memory, do not delay other requests, and wait for slow clients', async () => {
     const { loaded, stop } = watchContents();
-    const readers = Array.from({ length: 12 }, () => {
-      const socket = connect(port, '127.0.0.1');
-      socket.write('GET /v1/posts?limit=100 HTTP/1.1\r\nHost: x\r\n\r\n');
-      // Accepts what fits into the buffers, and nothing more.
-      return socket.pause();
-    });
+    const readers = Array.from({ length: 12 }, (_, n) => hold(`192.0.2.${n}`));
     await untilBlocked(12);
 
     // A few for each connection: those in its buffers, and those that wait.
@@ -151,12 +151,8 @@ describe.each(STORES)('large responses on %s', (store) => {
 
   it('return 503 beyond their total limit, until clients have read them or disconnected', async () => {
     await untilNothingIsHeld();
-    const sockets = Array.from({ length: 16 }, () => {
-      const socket = connect(port, '127.0.0.1').pause();
-      socket.write('GET /v1/posts?limit=100 HTTP/1.1\r\nHost: x\r\n\r\n');
-      return socket;
-    });
-    await until('the limit is reached', async () => (await metric(HELD)) === (await metric(HELD_MAX)));
+    const sockets = Array.from({ length: 16 }, (_, n) => hold(`192.0.2.${n}`));
+    await untilHeld(MAX);
     const rejected = await fetch(`${origin}/v1/posts?limit=100`);
     expect(rejected.status).toBe(503);
     expect(rejected.headers.get('retry-after')).not.toBeNull();
@@ -172,6 +168,22 @@ describe.each(STORES)('large responses on %s', (store) => {
       'large responses are accepted',
       async () => (await fetch(`${origin}/v1/posts?limit=3&page=19`)).status === 200,
     );
+  });
+
+  it('that one client does not read leave half of the limit to others, each of which can use it', async () => {
+    await untilNothingIsHeld();
+    const sockets = Array.from({ length: 8 }, () => hold('192.0.2.1'));
+    await untilHeld(MAX / 2);
+    expect(await statusFor('192.0.2.1')).toBe(503);
+    // The /64 of an IPv6 client is one client.
+    for (let n = 0; n < 2; n++) sockets.push(hold(`2001:db8:1:1::${n}`));
+    await untilHeld(MAX / 2 + 32 * KIB * KIB);
+    expect(await statusFor('2001:db8:1:1::9')).toBe(503);
+    expect(await statusFor('2001:db8:1:2::9')).toBe(200);
+
+    for (const socket of sockets) socket.destroy();
+    await untilNothingIsHeld();
+    expect(await statusFor('192.0.2.1')).toBe(200);
   });
 
   it.each([
@@ -210,7 +222,23 @@ describe.each(STORES)('large responses on %s', (store) => {
     expect(warnings).toEqual([]);
   });
 
-  const untilNothingIsHeld = () => until('nothing is held', async () => (await metric(HELD)) === 0);
+  const untilHeld = (bytes: number) =>
+    until(`${bytes} bytes are held`, async () => (await metric(HELD)) === bytes);
+  const untilNothingIsHeld = () => untilHeld(0);
+
+  /** A client that asks for a large response, and accepts what fits into the buffers, and nothing more. */
+  function hold(address: string): Socket {
+    const socket = connect(port, '127.0.0.1').pause();
+    socket.write(`GET /v1/posts?limit=100 HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\n\r\n`);
+    return socket;
+  }
+
+  /** The status of a large response, which the client does not read. */
+  async function statusFor(address: string): Promise<number> {
+    const response = await fetch(`${origin}/v1/posts?limit=100`, { headers: { 'x-forwarded-for': address } });
+    await response.body?.cancel();
+    return response.status;
+  }
 
   /** A request whose response stops once the buffers are full. */
   async function requestAndWait(url: string) {

@@ -104,6 +104,16 @@ describe.each(STORES)('the process on %s', (store) => {
     expect(received.join('')).toMatch(/^HTTP\/1\.1 200 [^]*HTTP\/1\.1 200 [^]*\r\nconnection: close\r\n/i);
   });
 
+  it('does not wait for connections that a browser has opened in advance', async () => {
+    const service = await start();
+    const unused = connect(Number(new URL(service.url).port), '127.0.0.1');
+    await once(unused, 'connect');
+
+    const { code, milliseconds } = await service.end();
+    expect(code).toBe(0);
+    expect(milliseconds).toBeLessThan(7000);
+  });
+
   it('cuts off a request that never ends within 10 seconds, and exits with 1', async () => {
     const service = await start();
     await slowPost(service);

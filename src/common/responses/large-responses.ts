@@ -6,8 +6,10 @@ import fastifyPlugin from 'fastify-plugin';
 import { AppError } from '../errors/errors.js';
 import type { Metrics } from '../ports/metrics.js';
 import { onResponseEnd } from '../http/response-end.js';
+import { clientOf, networkOf } from '../http/client.js';
 import { isSafe } from '../http/methods.js';
 import { appendHook } from '../http/routes.js';
+import { Counts } from '../server/connection-limit.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -19,6 +21,9 @@ declare module 'fastify' {
 /** 256 MiB: the memory of all responses that clients have not read yet, in bytes. */
 const BUDGET = 256 * 1024 * 1024;
 
+/** Clients that hold at least 32 MiB, in bytes, leave half of the budget to others. */
+const SHARE = BUDGET / 8;
+
 /** Shorter responses are not counted: a connection itself takes more memory. */
 const LARGE = 64 * 1024;
 
@@ -29,16 +34,18 @@ const STALL = 30_000;
 const STREAM = 16 * 1024 * 1024;
 
 /**
- * Limits the memory of responses that clients read slowly, and disconnects clients that do not read. Above the limit,
- * responses become 503, except for changes that have been made. A stream of events has its own limit.
+ * Limits the memory of responses that clients read slowly, of each client and together, and disconnects clients that do
+ * not read. Above the limit, responses become 503, except for changes that have been made. A stream of events has its
+ * own limit.
  */
 export const largeResponses = fastifyPlugin<{ metrics: Metrics }>(
   (fastify, { metrics }, done) => {
-    let held = 0;
+    const held = new Counts();
+    let total = 0;
     metrics.gauge(
       'http_server_held_response_bytes',
       'Size of the large responses that are being sent',
-      () => held,
+      () => total,
     );
     metrics.gauge('http_server_held_response_max_bytes', 'Size that they may have together', () => BUDGET);
 
@@ -48,13 +55,19 @@ export const largeResponses = fastifyPlugin<{ metrics: Metrics }>(
         next(null, payload);
         return;
       }
-      if (held + bytes > BUDGET && (isSafe(request) || request.isQuery)) {
+      const client = networkOf(clientOf(request).address);
+      const limit = held.of(client) < SHARE ? BUDGET : BUDGET / 2;
+      if (total + bytes > limit && (isSafe(request) || request.isQuery)) {
         if (isStream(payload)) payload.destroy();
         next(new AppError('SERVICE_UNAVAILABLE', 'Too many large responses are being sent; retry later'));
         return;
       }
-      held += bytes;
-      onResponseEnd(request, reply, () => (held -= bytes));
+      const count = (change: number) => {
+        total += change;
+        held.add(client, change);
+      };
+      count(bytes);
+      onResponseEnd(request, reply, () => count(-bytes));
       disconnectWhenStalled(reply.raw);
       // Node would copy a text to write it, and the copy does not count for the garbage collector.
       next(null, typeof payload === 'string' ? Buffer.from(payload) : payload);

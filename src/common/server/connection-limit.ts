@@ -48,7 +48,7 @@ export class ConnectionLimit {
     };
   }
 
-  private add(client: string, site: string, number: 1 | -1): void {
+  private add(client: string, site: string, number: number): void {
     this.count += number;
     this.byClient.add(client, number);
     this.bySite.add(site, number);
@@ -56,14 +56,14 @@ export class ConnectionLimit {
 }
 
 /** Counts by key, without keys whose count is 0. */
-class Counts {
+export class Counts {
   private readonly counts = new Map<string, number>();
 
   of(key: string): number {
     return this.counts.get(key) ?? 0;
   }
 
-  add(key: string, number: 1 | -1): void {
+  add(key: string, number: number): void {
     const count = this.of(key) + number;
     if (count === 0) this.counts.delete(key);
     else this.counts.set(key, count);

@@ -16,6 +16,7 @@ const INTERVAL = 50;
 export class GuardedServer extends Server {
   /** The checks. */
   upgrades: Upgrades | undefined;
+  private readonly connected = new Set<Socket>();
   private isClosing = false;
 
   constructor(options: ServerOptions, handler: RequestListener) {
@@ -28,8 +29,12 @@ export class GuardedServer extends Server {
       },
       handler,
     );
-    // Node keeps an address that was read: a request may ask for that of a connection that is closed meanwhile.
-    this.on('connection', (socket: Socket) => void socket.remoteAddress);
+    this.on('connection', (socket: Socket) => {
+      // Node keeps an address that was read: a request may ask for that of a connection that is closed meanwhile.
+      void socket.remoteAddress;
+      this.connected.add(socket);
+      socket.once('close', () => this.connected.delete(socket));
+    });
   }
 
   override emit(event: string, ...values: unknown[]): boolean {
@@ -45,7 +50,10 @@ export class GuardedServer extends Server {
     this.isClosing = true;
     const closedAt = performance.now();
     const timer = setInterval(() => {
-      if (performance.now() - closedAt >= GRACE) super.closeIdleConnections();
+      if (performance.now() - closedAt < GRACE) return;
+      super.closeIdleConnections();
+      // Browsers open connections in advance, which are not idle for Node: it waits for their first request.
+      for (const socket of this.connected) if (socket.bytesRead === 0) socket.destroy();
     }, INTERVAL).unref();
     this.once('close', () => clearInterval(timer));
   }
