@@ -53,11 +53,12 @@ class Routes {
 
   /**
    * Whether the router has taken a path for the parameter of another one, because only that has the method: for
-   * `GET /auth/social/exchange/` it finds `/auth/social/:provider/`.
+   * `GET /auth/social/exchange/` it finds `/auth/social/:provider/`. A path that is read reserves its name for reads:
+   * `PATCH /v1/posts/cursor` belongs to `/v1/posts/:id`.
    */
   isFallback({ method, url }: FastifyRequest): boolean {
     const methods = this.methods.get(withoutSlash(pathOf(url)));
-    return methods !== undefined && !methods.has(method);
+    return methods !== undefined && !methods.has(method) && !methods.has('GET');
   }
 
   /** Whether the route of a request has the flag; for one without a route, whether all routes of its area have it. */

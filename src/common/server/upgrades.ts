@@ -52,11 +52,12 @@ export class Upgrades {
   async pass(request: IncomingMessage, socket: Duplex, head: Buffer, passOn: UpgradeHandler): Promise<void> {
     // Node has no error listener on this socket: an error of a disconnected client would end the process.
     socket.on('error', () => undefined);
-    rememberAddress(request, this.addressOf(request));
-    const asRequest = toRequest(request, { id: randomUUID() });
+    const id = randomUUID();
     const headers: Record<string, string> = {};
-    this.responses.set(request, { requestId: asRequest.id, headers });
+    this.responses.set(request, { requestId: id, headers });
     try {
+      rememberAddress(request, this.addressOf(request));
+      const asRequest = toRequest(request, { id });
       await this.limiter.check(asRequest, (limit) => Object.assign(headers, limit));
       checkHandshake(request);
       checkOrigin(request, this.config);
@@ -69,7 +70,9 @@ export class Upgrades {
     } catch (thrown) {
       const error = toAppError(thrown);
       if (error.code === 'FORBIDDEN') {
-        runWithRequest(asRequest, () => this.security.record('access_denied', { reason: 'foreign origin' }));
+        runWithRequest(toRequest(request, { id }), () =>
+          this.security.record('access_denied', { reason: 'foreign origin' }),
+        );
       }
       this.reject(request, socket, error);
       return;
