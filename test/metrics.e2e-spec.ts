@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { type ClientRequest, request as httpRequest } from 'node:http';
+import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Controller, Get, Injectable, Module, Post } from '@nestjs/common';
@@ -68,7 +68,11 @@ describe.each(STORES)('metrics on %s', (store) => {
   let api: TestApi;
   let url: string;
   beforeAll(async () => {
-    api = await startApi(store, { METRICS_PORT: '0', GRAPHQL_SUBSCRIPTIONS: 'on' }, [MeasuredModule]);
+    api = await startApi(
+      store,
+      { METRICS_PORT: '0', GRAPHQL_SUBSCRIPTIONS: 'on', TRUST_PROXY: '127.0.0.1' },
+      [MeasuredModule],
+    );
     // An injected request has no connection whose close could end a stream.
     await api.app.listen(0, '127.0.0.1');
     url = await api.app.getUrl();
@@ -297,9 +301,13 @@ describe.each(STORES)('metrics on %s', (store) => {
   const bodies = async (state: string) => (await scrape(api)).get(`http_server_large_bodies_${state}`)!;
 
   /** Sends a large body to a handler that waits for the gate. */
-  const sendLarge = () => {
+  const sendLarge = (address = '192.0.2.1') => {
     const body = JSON.stringify({ text: 'x'.repeat(70_000) });
-    const headers = { 'content-type': 'application/json', 'content-length': body.length };
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': body.length,
+      'x-forwarded-for': address,
+    };
     return httpRequest(`${url}/held`, { method: 'POST', agent: false, headers }).end(body);
   };
 
@@ -318,6 +326,36 @@ describe.each(STORES)('metrics on %s', (store) => {
     await Promise.all(replies);
     gate = Promise.withResolvers();
     expect(await bodies('running')).toBe(0);
+  });
+
+  it('are 503 when too many large bodies wait, half of which may be of one client', async () => {
+    const send = async (address: string) => {
+      const [response] = (await once(sendLarge(address), 'response')) as [IncomingMessage];
+      response.resume();
+      return response.statusCode;
+    };
+    const untilWaiting = (count: number) =>
+      until(`${count} wait`, async () => (await bodies('waiting')) === count);
+    const accepted = [send('192.0.2.1')];
+    const fill = async (address: string, count: number) => {
+      while ((await bodies('waiting')) < count) {
+        accepted.push(send(address));
+        const sent = accepted.length;
+        await until(
+          'it has arrived',
+          async () => (await bodies('running')) + (await bodies('waiting')) === sent,
+        );
+      }
+    };
+    await fill('192.0.2.1', 32);
+    expect(await send('192.0.2.1')).toBe(503);
+    await fill('192.0.2.2', 64);
+    expect(await send('192.0.2.3')).toBe(503);
+
+    gate.resolve();
+    expect(new Set(await Promise.all(accepted))).toEqual(new Set([201]));
+    gate = Promise.withResolvers();
+    await untilWaiting(0);
   });
 
   it('count a large body until its handler ends, also if the client has disconnected', async () => {

@@ -83,7 +83,7 @@ export const isUnreadable = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && unreadableBodies.has(body);
 
 /** Whether a request has a body (RFC 9112, section 6.3). */
-const hasBody = (headers: IncomingHttpHeaders): boolean =>
+const sendsBody = (headers: IncomingHttpHeaders): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /** Bodies are JSON only; Fastify rejects every other type with 415. */
@@ -97,7 +97,7 @@ export const jsonBodies = fastifyPlugin<{ metrics: Metrics }>(
     fastify.addHook('onRequest', ({ headers }, _reply, next) => {
       // Names of codings have no letter case (RFC 9110, section 8.4.1).
       const encoding = headers['content-encoding']?.toLowerCase() ?? 'identity';
-      if (encoding === 'identity' || !hasBody(headers)) next();
+      if (encoding === 'identity' || !sendsBody(headers)) next();
       else next(new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body must not be compressed'));
     });
 

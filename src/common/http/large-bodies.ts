@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import { AppError } from '../errors/errors.js';
+import { clientOf, networkOf } from './client.js';
 import { hasBody } from './methods.js';
 import { yieldToEventLoop } from '../loading/event-loop.js';
 import type { Metrics } from '../ports/metrics.js';
@@ -15,15 +16,24 @@ const CONCURRENCY = Math.max(2, availableParallelism() >> 1);
 /** How many requests with a large body may wait; their bodies are in memory. */
 const CAPACITY = 64;
 
+/** How many of these may be of one client. */
+const SHARE = CAPACITY / 2;
+
 /** How long a handler keeps its place after its client has disconnected, in milliseconds; usually it ends earlier. */
 const ABANDONED = 30_000;
+
+interface Waiting {
+  readonly request: FastifyRequest;
+  readonly client: string;
+  readonly begin: () => void;
+}
 
 /**
  * Keeps requests with large bodies from delaying others: few are handled at a time, and between two of them the
  * event loop serves other connections.
  */
 export class LargeBodies {
-  private readonly waiting: { readonly request: FastifyRequest; readonly begin: () => void }[] = [];
+  private readonly waiting: Waiting[] = [];
   private readonly running = new Set<FastifyRequest>();
   private readonly departures = new Map<FastifyRequest, () => void>();
   private isScheduled = false;
@@ -65,16 +75,18 @@ export class LargeBodies {
   /**
    * Waits until the large body of a request may be handled: forever, if the client disconnects.
    *
-   * @throws AppError `SERVICE_UNAVAILABLE` when too many are waiting
+   * @throws AppError `SERVICE_UNAVAILABLE` when too many are waiting, of the client or in all
    */
   acquire(request: FastifyRequest): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    if (this.waiting.length >= CAPACITY) {
+    const client = networkOf(clientOf(request).address);
+    const own = this.waiting.filter((other) => other.client === client).length;
+    if (this.waiting.length >= CAPACITY || own >= SHARE) {
       throw new AppError('SERVICE_UNAVAILABLE', 'Too many large requests are being processed; retry later');
     }
     const { socket } = request.raw;
     if (socket.destroyed) return promise;
-    this.waiting.push({ request, begin: resolve });
+    this.waiting.push({ request, client, begin: resolve });
     let timer: NodeJS.Timeout | undefined;
     const onClose = () => {
       // Its handler goes on: clients that disconnect would otherwise start any number of them.
