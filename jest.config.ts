@@ -1,9 +1,16 @@
+import { existsSync, globSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { Config } from 'jest';
 
 /** Tests with strategies and GraphQL types of their own, which a process never forgets; their names differ. */
 const RECIPES = ['**/test/recipes/**/*.e2e-spec.ts'];
 /** Needs the recipes in `src`, and a build of them: `test/system/recipes.ts` runs it there. */
 const BUILT_RECIPES = ['**/test/recipes/guide/fill-command.e2e-spec.ts'];
+/** Recipes that are part of the application, which have their tests in `test`. */
+const ADOPTED_RECIPES = globSync('test/recipes/guide/*.e2e-spec.ts', { cwd: import.meta.dirname })
+  .map((path) => basename(path))
+  .filter((name) => existsSync(`${import.meta.dirname}/test/${name}`))
+  .map((name) => `**/test/recipes/guide/${name}`);
 /**
  * Many tests wait for a timer or a database, and leave the processor to others. A run of named files uses two processes:
  * loading the application in four takes longer than a few files.
@@ -66,7 +73,7 @@ const config: Config = {
       displayName: 'recipes',
       runner: ['jest-runner', { project: 'recipes' }],
       setupFilesAfterEnv: [...PROJECT.setupFilesAfterEnv, '<rootDir>/test/recipes/guide-migrations.ts'],
-      testMatch: [...RECIPES, ...not(BUILT_RECIPES)],
+      testMatch: [...RECIPES, ...not([...BUILT_RECIPES, ...ADOPTED_RECIPES])],
     },
   ],
 };

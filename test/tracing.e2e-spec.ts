@@ -60,6 +60,7 @@ describe.each(STORES)('traces on %s', (store) => {
       WRITE_ACCESS: 'authenticated',
       OTEL_EXPORTER_OTLP_ENDPOINT: `${receiver.url}/`,
       OTEL_SERVICE_NAME: 'tested',
+      METRICS_PORT: '0',
     });
     await post('/auth/register/', { email: 'ada@example.com', name: 'Ada', password: PASSWORD });
     const login = await post('/auth/login/', { email: 'ada@example.com', password: PASSWORD });
@@ -68,6 +69,8 @@ describe.each(STORES)('traces on %s', (store) => {
     await post('/v1/posts', { title: SECRET, content: SECRET }, { ...creation.headers, authorization });
     const document = 'query Ours { users(limit: 2) { id posts { title author { name } } } }';
     await post('/graphql', { query: document }, query.headers);
+    await post('/v1/posts', { title: 'Large', content: 'x'.repeat(100_000) }, { authorization });
+    await (await service.fetch('/v1/posts')).text();
     await service.fetch(`/v1/posts/${SECRET}?q=${SECRET}`, { headers: failure.headers });
     const emails = [{ email: 'octo@example.com', primary: true, verified: true }];
     github.person = { id: 1, login: 'octo', name: null, emails };
@@ -143,6 +146,10 @@ describe.each(STORES)('traces on %s', (store) => {
       },
     });
     expect(JSON.stringify(receiver.spans)).not.toMatch(new RegExp(`${SECRET}|${PASSWORD}|ada@example`));
+  });
+
+  it('of a large page, beside metrics, cause no warning of a leak', () => {
+    expect(service.output).not.toContain('MaxListenersExceededWarning');
   });
 
   it('show a failed request by its route', () => {

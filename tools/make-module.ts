@@ -7,7 +7,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { parseCommandLine } from '../src/commands/support/command-line.ts';
-import { CONTRACTS, register, report, write } from './make-module/files.ts';
+import { register, renewContracts, write } from './make-module/files.ts';
 import { type Names, pascal, singularOf, snake, wordsOf } from './make-module/names.ts';
 import { findParent, ON_DELETE, type OnDelete } from './make-module/parent.ts';
 import { createdBy, removeModule } from './make-module/remove.ts';
@@ -62,8 +62,7 @@ async function main(): Promise<void> {
   for (const [template, target] of targets(words)) write(target, fill(read(`${template}.template`), words));
   register(files, words['Names']!);
   execFileSync('npx', ['prettier', '--write', '--log-level', 'warn', 'src', 'test']);
-  execFileSync('npm', ['run', '--silent', 'contracts'], { stdio: ['ignore', 'inherit', 'inherit'] });
-  for (const file of CONTRACTS) report('changed', file);
+  renewContracts();
   console.log(nextSteps(names, words));
 }
 

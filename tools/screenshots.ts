@@ -8,7 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
+import { parseCommandLine } from '../src/commands/support/command-line.ts';
 import { launchBrowser } from '../test/support/browser.ts';
+
+parseCommandLine('Usage: npm run screenshots');
 
 const PORT = '3971';
 const ADDRESS = `http://127.0.0.1:${PORT}`;

@@ -19,11 +19,13 @@ const ending = new AbortController();
 let hasChanged = true;
 let wake = (): void => undefined;
 
-watch('src', { recursive: true }, (_, file) => {
-  if (file?.endsWith('.spec.ts')) return;
-  hasChanged = true;
-  wake();
-});
+const watchSources = () =>
+  watch('src', { recursive: true }, (_, file) => {
+    if (file?.endsWith('.spec.ts')) return;
+    hasChanged = true;
+    wake();
+  });
+let watcher = watchSources();
 
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
@@ -37,6 +39,9 @@ while (!ending.signal.aborted) {
   if (hasChanged) {
     await sleep(SETTLED);
     hasChanged = false;
+    // On Linux, Node no longer reports the changes of a file that an editor has replaced.
+    watcher.close();
+    watcher = watchSources();
     if (await build()) await restart();
   } else {
     await new Promise<void>((done) => (wake = done));

@@ -1,9 +1,9 @@
 import '../require-node.js';
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseCommandLine } from './support/command-line.js';
+import { parseCommandLine, rejectUsage } from './support/command-line.js';
 
 parseCommandLine(`Usage: npm run contracts
 
@@ -22,6 +22,13 @@ await app.close();
 await rm(folder, { recursive: true });
 
 const types = 'public/openapi.json -o examples/client/api.d.ts';
-execFileSync('node_modules/.bin/openapi-typescript', types.split(' '), {
+const { status } = spawnSync('node_modules/.bin/openapi-typescript', types.split(' '), {
   stdio: ['ignore', 'ignore', 'inherit'],
 });
+if (status !== 0) {
+  rejectUsage(
+    `
+public/openapi.json breaks a rule, see above. Add what is missing to the handler of that path, such as
+@ApiOperation({ summary: 'List the cats' }), and run "npm run contracts" again.`,
+  );
+}

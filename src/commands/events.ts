@@ -80,6 +80,8 @@ async function locate(store: EventStore, id: string): Promise<number> {
   try {
     return await store.locate(id);
   } catch (error) {
-    throw error instanceof AppError ? new UsageError(`--after ${id}: ${error.message}`) : error;
+    if (!(error instanceof AppError)) throw error;
+    const reason = error.code === 'INVALID_CURSOR' ? 'there is no event with this id' : error.message;
+    throw new UsageError(`--after ${id}: ${reason}`);
   }
 }

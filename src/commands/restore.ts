@@ -2,7 +2,8 @@ import '../require-node.js';
 import { parseCommandLine, YES } from './support/command-line.js';
 import { Progress } from './support/progress.js';
 
-const USAGE = `Usage: npm run restore -- [--yes] <file>
+const USAGE = `Usage: npm run restore -- [--yes] <file>     (embedded database)
+       npm run restore                      (PostgreSQL)
 
 Replaces the embedded database with a backup. Stop the service first. The backup is verified before anything changes,
 and the previous database is saved next to the new one. Without a previous database, the command asks before it creates

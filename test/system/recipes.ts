@@ -50,6 +50,8 @@ try {
     .map(([path]) => path)
     .filter((path) => path.endsWith('spec.ts') && !path.includes('mailing'));
   await test(...tests, 'test/reference');
+  // Those of the modules that are registered do not run a second time.
+  await test('test/recipes/guide', '--passWithNoTests');
   await test('test/database', '-t', 'schema that the entities describe');
   console.log('Their tests pass');
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CopyOfProject } from '../support/copy-of-project.js';
@@ -40,7 +40,10 @@ describe('npm run start:dev', () => {
   const status = async () => (await fetch(`http://127.0.0.1:${port}/v1/hello`)).status;
   const edit = (change: (text: string) => string) => {
     const file = join(copy.folder, 'src/posts/posts.controller.ts');
-    writeFileSync(file, change(readFileSync(file, 'utf8')));
+    // Many editors replace a file instead of writing to it.
+    const replacement = join(copy.folder, 'replacement.ts');
+    writeFileSync(replacement, change(readFileSync(file, 'utf8')));
+    renameSync(replacement, file);
   };
 
   it('serves what has changed, on the same port', async () => {

@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { InputError } from './input-error.ts';
 
 const APP_MODULE = 'src/app.module.ts';
 
@@ -7,7 +9,20 @@ const APP_MODULE = 'src/app.module.ts';
 const IMPORTS = /(import .* from '\.\/.*';\n)+/;
 
 /** What `npm run contracts` writes. */
-export const CONTRACTS = ['schema.gql', 'public/openapi.json', 'examples/client/api.d.ts'];
+const CONTRACTS = ['schema.gql', 'public/openapi.json', 'examples/client/api.d.ts'];
+
+/** Generates the contracts again, and prints their paths. @throws InputError when that fails */
+export function renewContracts(): void {
+  const { status } = spawnSync('npm', ['run', '--silent', 'contracts'], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  if (status !== 0) {
+    throw new InputError(
+      '\nThe files above are changed. Only the contracts are not: see the error before this line',
+    );
+  }
+  for (const file of CONTRACTS) report('changed', file);
+}
 
 /** Adds a module to the list of modules. @param name of its class, without `Module` */
 export function register(files: string, name: string): void {
@@ -61,4 +76,4 @@ export function remove(file: string): void {
 }
 
 /** Prints what was done to a file. */
-export const report = (what: string, file: string): void => console.log(`${what.padEnd(8)}${file}`);
+const report = (what: string, file: string): void => console.log(`${what.padEnd(8)}${file}`);

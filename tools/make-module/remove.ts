@@ -1,8 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { CONTRACTS, isRegistered, remove, report, unregister, write } from './files.ts';
+import { isRegistered, remove, renewContracts, unregister, write } from './files.ts';
 import { InputError } from './input-error.ts';
 import { pascal, snake } from './names.ts';
 
@@ -38,8 +37,7 @@ export async function removeModule(files: string): Promise<void> {
     `${MIGRATIONS}/${now}-remove-${files}.ts`,
     migration(name, snake(files), basename(created, '.ts'), now),
   );
-  execFileSync('npm', ['run', '--silent', 'contracts'], { stdio: ['ignore', 'inherit', 'inherit'] });
-  for (const contract of CONTRACTS) report('changed', contract);
+  renewContracts();
   const leftOvers = [...usersOf(file), ...(await inDatabase(file, subscribers))];
   console.log(nextSteps(files, leftOvers));
 }

@@ -25,7 +25,10 @@ export class LoginsModule {
       'logins',
       exportOf(
         (id) => logins.list(id),
-        (login) => toLoginView(login, undefined),
+        (login) => {
+          const { current: _, ...exported } = toLoginView(login, undefined);
+          return exported;
+        },
       ),
     );
   }

@@ -86,9 +86,9 @@ class AccountCommand {
     printAccount('is deleted', await admin.delete(email));
   }
 
-  async resetFactors(): Promise<void> {
+  async resetFactors(named: string): Promise<void> {
     const { admin, flags } = this;
-    const { email, id } = await admin.find(flags.email ?? (await askFor('E-mail', '--email')));
+    const { email, id } = await admin.find(named || (flags.email ?? (await askFor('E-mail', '--email'))));
     const question = `Take the second factor and all passkeys of ${email} (${id}) away? A password alone can log in then.`;
     await confirm(question, flags.yes ?? false);
     printAccount('has no second factor and no passkeys any more', await admin.resetFactors(email));
@@ -124,6 +124,8 @@ const printAccount = (change: string, { id, email }: Account): void =>
 interface Command {
   /** The number of words after the name: the e-mail of an account, and one more parameter if it takes one. */
   readonly words: number;
+  /** Whether it also accepts --email, and asks without it. */
+  readonly mayAsk?: boolean;
   /** `purge` writes without an entry in the audit log: it deletes only expired rows, as the service does. */
   readonly access?: 'read' | 'unaudited write';
   run(command: AccountCommand, email: string, parameter: string): Promise<void>;
@@ -133,7 +135,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   create: { words: 0, run: (command) => command.create({ superuser: false }) },
   'create-superuser': { words: 0, run: (command) => command.create({ superuser: true }) },
   reencrypt: { words: 0, access: 'unaudited write', run: (command) => command.reencrypt() },
-  'reset-mfa': { words: 0, run: (command) => command.resetFactors() },
+  'reset-mfa': { words: 1, mayAsk: true, run: (command, email) => command.resetFactors(email) },
   list: { words: 0, access: 'read', run: (command) => command.list() },
   purge: { words: 0, access: 'unaudited write', run: (command) => command.purge() },
   activate: {
@@ -160,6 +162,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
 };
 
+/** By the number of words. */
+const PARAMETERS = ['only flags', 'the e-mail of an account', 'the e-mail of an account and its new e-mail'];
+
 /** @param words of the command line, without flags */
 export function runAccountCommand(words: string[], flags: Flags, usage: string): Promise<void> {
   const [name, email = '', parameter = ''] = words;
@@ -167,7 +172,10 @@ export function runAccountCommand(words: string[], flags: Flags, usage: string):
   if (!Object.hasOwn(COMMANDS, name)) return rejectUsage(`There is no command ${name}\n\n${usage}`);
   const command = COMMANDS[name]!;
   const { access } = command;
-  if (words.length !== command.words + 1) return rejectUsage(usage);
+  const given = words.length - 1;
+  if (given !== command.words && !(command.mayAsk && given === 0)) {
+    return rejectUsage(`${name} takes ${PARAMETERS[command.words]}\n\n${usage}`);
+  }
 
   return runDatabaseCommand(
     async (context) => {
