@@ -22,13 +22,14 @@ await app.close();
 await rm(folder, { recursive: true });
 
 const types = 'public/openapi.json -o examples/client/api.d.ts';
-const { status } = spawnSync('node_modules/.bin/openapi-typescript', types.split(' '), {
-  stdio: ['ignore', 'ignore', 'inherit'],
+const { status, stderr } = spawnSync('node_modules/.bin/openapi-typescript', types.split(' '), {
+  stdio: ['ignore', 'ignore', 'pipe'],
+  encoding: 'utf8',
 });
 if (status !== 0) {
-  rejectUsage(
-    `
-public/openapi.json breaks a rule, see above. Add what is missing to the handler of that path, such as
-@ApiOperation({ summary: 'List the cats' }), and run "npm run contracts" again.`,
-  );
+  // The tool adds a stack.
+  const faults = stderr.split('\n').filter((line) => /^\s*✘/.test(line));
+  rejectUsage(`${faults.length > 0 ? faults.join('\n') : stderr}
+public/openapi.json breaks these rules. Add what is missing to the handler of each path, such as
+@ApiOperation({ summary: 'List the cats' }), and run "npm run contracts" again.`);
 }

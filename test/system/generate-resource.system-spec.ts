@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CopyOfProject } from '../support/copy-of-project.js';
@@ -40,5 +41,21 @@ describe('nest generate resource', () => {
 
     expect([cats.status, await cats.json()]).toMatchObject([401, { error: { code: 'UNAUTHENTICATED' } }]);
     expect(await dogs.json()).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
+  }, 120_000);
+
+  it('needs a summary of each handler for the contracts, which a sentence says', async () => {
+    const rejected = await copy.run('npm', 'run', '--silent', 'contracts');
+    expect(rejected.code).toBe(1);
+    expect(rejected.output).toContain('#/paths/~1cats/get/summary');
+    expect(rejected.output).toContain('Add what is missing to the handler of each path');
+    expect(rejected.output).not.toMatch(/\n\s+at /);
+
+    const controller = join(copy.folder, 'src/cats/cats.controller.ts');
+    const summarized = readFileSync(controller, 'utf8').replaceAll(
+      /^ {2}@(?:Get|Post|Patch|Delete)\(/gm,
+      `  @ApiOperation({ summary: 'About cats' })\n$&`,
+    );
+    writeFileSync(controller, `import { ApiOperation } from '@nestjs/swagger';\n${summarized}`);
+    expect(await copy.run('npm', 'run', '--silent', 'contracts')).toMatchObject({ code: 0 });
   }, 120_000);
 });
