@@ -1,12 +1,8 @@
-import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** What happens when a response ends. */
-const callbacks = new WeakMap<ServerResponse, (() => void)[]>();
-
-/** What ends the responses of a connection that have not been sent, in the order of their requests. */
-const endsOfConnections = new WeakMap<Socket, Set<() => void>>();
+/** What happens when a connection closes, for each response that has not been sent. */
+const callbacks = new WeakMap<Socket, (() => void)[]>();
 
 /**
  * Calls back once the response has been sent, or its connection is closed; at once if that has happened. The `close`
@@ -22,33 +18,30 @@ export function onResponseEnd(
     callback();
     return;
   }
-  const known = callbacks.get(raw);
-  if (known) known.push(callback);
-  else watch(raw, socket, [callback]);
-}
-
-/** One listener for all callbacks. */
-function watch(response: ServerResponse, socket: Socket, ofResponse: (() => void)[]): void {
-  callbacks.set(response, ofResponse);
-  const ends = endsOf(socket);
+  const ofSocket = callbacksOf(socket);
+  let isOver = false;
   const end = () => {
-    if (!ends.delete(end)) return;
-    for (const callback of ofResponse) callback();
+    if (isOver) return;
+    isOver = true;
+    // Usually the first: the responses of a connection end in the order of their requests.
+    const place = ofSocket.indexOf(end);
+    if (place !== -1) ofSocket.splice(place, 1);
+    callback();
   };
-  ends.add(end);
-  response.once('close', end);
-  // Nest and Fastify add up to ten for a stream; of more than ten, Node would warn as of a leak.
-  response.setMaxListeners(20);
+  ofSocket.push(end);
+  raw.on('close', end);
+  // With those of Nest and Fastify, a stream has more than ten, of which Node would warn as of a leak.
+  raw.setMaxListeners(20);
 }
 
 /** One listener for all responses of a connection. */
-function endsOf(socket: Socket): Set<() => void> {
-  let known = endsOfConnections.get(socket);
+function callbacksOf(socket: Socket): (() => void)[] {
+  let known = callbacks.get(socket);
   if (!known) {
-    const created = new Set<() => void>();
-    endsOfConnections.set(socket, (known = created));
+    const created: (() => void)[] = [];
+    callbacks.set(socket, (known = created));
     socket.once('close', () => {
-      for (const end of created) end();
+      for (const end of created.splice(0)) end();
     });
   }
   return known;
