@@ -18,7 +18,7 @@ import { checkHandshake, checkOrigin } from './websocket-handshake.js';
 type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /** What every response to an upgrade request has. */
-interface Response {
+interface ResponseFields {
   readonly requestId: string;
   /** The rest of the rate limit. */
   readonly headers: Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ interface Response {
 export class Upgrades {
   private readonly connections = new ConnectionLimit('WebSockets');
   private readonly handlers = new Map<RegExp, UpgradeHandler>();
-  private readonly responses = new WeakMap<IncomingMessage, Response>();
+  private readonly responses = new WeakMap<IncomingMessage, ResponseFields>();
   private readonly addressOf: (request: IncomingMessage) => string;
 
   constructor(
@@ -82,7 +82,7 @@ export class Upgrades {
     (handler ?? passOn)(request, socket, head);
   }
 
-  /** Rejects a request that has passed the checks, with the headers of all responses. */
+  /** Rejects a request, with the headers that every response has. */
   reject(request: IncomingMessage, socket: Duplex, error: AppError): void {
     const { method = '', url = '' } = request;
     const { address } = clientOf(toRequest(request));
