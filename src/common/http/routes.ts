@@ -34,7 +34,7 @@ class Routes {
     const area = areaOf(url);
     this.areas.set(area, [...(this.areas.get(area) ?? []), route]);
     // Two routes of one path may have different names for its parameters.
-    const path = withoutSlash(url.replaceAll(/:[^/]+/g, ':parameter'));
+    const path = url.replaceAll(/:[^/]+/g, ':parameter').replace(/(?<=.)\/$/, '');
     let methods = this.methods.get(path);
     if (!methods) {
       this.methods.set(path, (methods = new Set()));
@@ -44,21 +44,29 @@ class Routes {
     for (const name of [route.method].flat()) if (name !== 'OPTIONS') methods.add(name);
   }
 
-  /** The methods of a path, sorted; `undefined` for an unknown path. */
-  methodsOf(path: string): readonly string[] | undefined {
-    const known = this.router.find('GET', path);
-    const isKnown = known && Object.values(known.params).every((value) => value !== '');
-    return isKnown ? [...(known.store as Set<string>)].toSorted() : undefined;
+  /** The methods of the path of a URL, sorted; `undefined` for an unknown path. */
+  methodsOf(url: string): readonly string[] | undefined {
+    const methods = this.find(url);
+    return methods && [...methods].toSorted();
   }
 
   /**
-   * Whether the router has taken a path for the parameter of another one, because only that has the method: for
-   * `GET /auth/social/exchange/` it finds `/auth/social/:provider/`. A path that is read reserves its name for reads:
+   * Whether Fastify has found the route of another path: `/v1/posts/:id` for `/v1/posts//`, or `/auth/social/:provider/`
+   * for `GET /auth/social/exchange/`, because only that has the method. A path that is read reserves its name for reads:
    * `PATCH /v1/posts/cursor` belongs to `/v1/posts/:id`.
    */
-  isFallback({ method, url }: FastifyRequest): boolean {
-    const methods = this.methods.get(withoutSlash(pathOf(url)));
-    return methods !== undefined && !methods.has(method) && !methods.has('GET');
+  isMisrouted({ method, params, url }: FastifyRequest): boolean {
+    if (Object.keys(params as object).length === 0) return false;
+    const methods = this.find(url);
+    return !methods?.has(method) && !methods?.has('GET');
+  }
+
+  private find(url: string): Set<string> | undefined {
+    const found = this.router.find('GET', url.replace(/[?#].*/s, ''));
+    if (!found) return undefined;
+    // The router lets a parameter be empty; `*` may be.
+    const isEmpty = Object.entries(found.params).some(([name, value]) => value === '' && name !== '*');
+    return isEmpty ? undefined : (found.store as Set<string>);
   }
 
   /** Whether the route of a request has the flag; for one without a route, whether all routes of its area have it. */
@@ -68,12 +76,6 @@ class Routes {
     return routes?.every(({ config }) => config?.[flag]) ?? false;
   }
 }
-
-/** The path of a URL, which may have an origin (RFC 9112, section 3.2.2). */
-const pathOf = (url: string): string => url.replace(/[?#].*/s, '').replace(/^https?:\/\/[^/]*/i, '');
-
-const withoutSlash = (path: string): string =>
-  path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 
 /** The first segment of a path: `auth` of `/auth/login/?next=1`, also behind an origin (RFC 9112, section 3.2.2). */
 const areaOf = (url: string): string => /^(?:https?:\/\/[^/?#]*)?\/([^/?#]*)/i.exec(url)?.[1] ?? '';

@@ -35,8 +35,8 @@ export const unroutedRequests = fastifyPlugin<UnroutedOptions>(
       } else if (method === 'OPTIONS' && request.originalUrl === '*') {
         // The server as a whole (RFC 9110, section 9.3.7).
         void reply.code(204).header('allow', METHODS.join(', ')).send();
-      } else if (request.is404 || method === 'OPTIONS' || isMisrouted(request)) {
-        const allowed = fastify.routes.methodsOf(request.url.replace(/[?#].*/s, ''));
+      } else if (request.is404 || method === 'OPTIONS' || fastify.routes.isMisrouted(request)) {
+        const allowed = fastify.routes.methodsOf(request.url);
         varyByNavigation(reply);
         if (allowed) next(methodNotAllowed(allowed.join(', ')));
         else if (isNavigation(request)) sendNotFoundPage(reply.code(404));
@@ -50,14 +50,6 @@ export const unroutedRequests = fastifyPlugin<UnroutedOptions>(
   // After CORS, so that browsers can read the error, and after the limits, which count these requests, too.
   { name: 'unrouted', dependencies: ['routes', 'cors', 'limits'] },
 );
-
-/** The router lets `/v1/posts//` match `/v1/posts/:id` (`*` may be empty), and a path match another one's parameter. */
-function isMisrouted(request: FastifyRequest): boolean {
-  const parameters = request.params as Record<string, string>;
-  const names = Object.keys(parameters);
-  if (names.some((name) => parameters[name] === '' && name !== '*')) return true;
-  return names.length > 0 && request.server.routes.isFallback(request);
-}
 
 const methodNotAllowed = (allow: string): AppError =>
   new AppError('METHOD_NOT_ALLOWED', `This path accepts only ${allow}`, { headers: { allow } });
