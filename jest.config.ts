@@ -21,7 +21,7 @@ const WORKERS = process.argv.slice(2).some((word) => !word.startsWith('-')) ? 2 
 export const RUN = {
   testTimeout: 120_000,
   waitForUnhandledRejections: true,
-  // A process writes its compile cache before it exits, which takes more than the default of 500 ms.
+  // Beside other work, a process may need more than the default of 500 ms to exit.
   workerGracefulExitTimeout: 5000,
   // Tests always run in other processes than Jest, unless `--runInBand` is given.
   workerIdleMemoryLimit: '4GB',

@@ -83,7 +83,7 @@ async function measure(store: StoreName, environment: Environment): Promise<void
 
 /** In a process of its own, whose memory does not count. */
 async function createPosts(environment: Readonly<Record<string, string>>): Promise<void> {
-  const server = await Server.service({ ...environment, TRUST_PROXY: '127.0.0.1' });
+  const server = await Server.service(environment);
   for (let n = 0; n < POSTS; n++) {
     const response = await post(`${server.url}/v1/posts`, { title: `Post ${n}`, content: CONTENT });
     if (response.status !== 201)
