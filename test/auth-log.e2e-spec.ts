@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { Service } from './support/service.js';
 import { Google } from './support/social/google.js';
-import { Visitor } from './support/social/visitor.js';
+import { siteOf, Visitor } from './support/social/visitor.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
 
 describe.each(STORES)('the log on %s', (store) => {
@@ -97,14 +97,7 @@ describe.each(STORES)('the log on %s', (store) => {
     const redirect = { SOCIAL_LOGIN_REDIRECT: 'https://app.example.com/' };
     const environment = { ...testStore.environment, ...google.settings, PUBLIC_URL: publicUrl, ...redirect };
     const service = await Service.start({ ...environment, LOG_LEVEL: 'trace' });
-    const visitor = new Visitor({
-      config: { publicUrl },
-      get: async (path, headers) => {
-        const reply = await service.fetch(path, { headers, redirect: 'manual' });
-        const { status } = reply;
-        return { status, headers: Object.fromEntries(reply.headers), body: null, text: await reply.text() };
-      },
-    });
+    const visitor = new Visitor(siteOf(service, publicUrl));
     const arrive = async () => visitor.logInAt(await visitor.start('google'), 'grace');
     const parametersOf = (url: string) => [...new URL(url).searchParams.values()];
     const secrets = [google.clientSecret, 'private'];

@@ -23,17 +23,20 @@ async function write(app: NestFastifyApplication, writer: number, acknowledged: 
     const isRolledBack = (writer + n) % 5 === 0;
     // SQLite has one writer, so a transaction that sleeps blocks all others.
     const delay = (writer + n) % 7 === 0 ? Math.random() * 60 : 0;
-    const work = transactions.run(async () => {
-      const { id } = await create();
-      if (delay > 0) await sleep(delay);
-      if (isRolledBack) throw new Error('rolled back');
-      return id;
-    });
-    await work.then(
+    const work = () =>
+      transactions.run(async () => {
+        const { id } = await create();
+        if (delay > 0) await sleep(delay);
+        if (isRolledBack) throw new Error('rolled back');
+        return id;
+      });
+    // On an overloaded machine, some wait too long for a connection, and are retried.
+    const retried = (): Promise<number> =>
+      work().catch((error: unknown) => (isOutage(error) ? retried() : Promise.reject(error)));
+    await retried().then(
       (id) => acknowledged.add(id),
       (error: Error) => {
-        // An overloaded machine rejects some, which are not acknowledged.
-        if (error.message !== 'rolled back' && !isOutage(error)) throw error;
+        if (error.message !== 'rolled back') throw error;
       },
     );
   }

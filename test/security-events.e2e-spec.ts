@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runCommand } from './support/command.js';
 import { Service } from './support/service.js';
 import { Google } from './support/social/google.js';
-import { Visitor } from './support/social/visitor.js';
+import { siteOf, Visitor } from './support/social/visitor.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
 import { tryUpgrade } from './support/upgrade.js';
 import { until } from './support/until.js';
@@ -135,14 +135,7 @@ describe.each(STORES)('security events on %s', (store) => {
     google.people['grace'] = { email: 'grace@private.example', email_verified: true, name: 'Grace' };
     const environment = { ...ownStore.environment, ...google.settings, PUBLIC_URL: publicUrl };
     const own = await Service.start({ ...environment, LOG_LEVEL: 'info' });
-    const visitor = new Visitor({
-      config: { publicUrl },
-      get: async (path, headers) => {
-        const reply = await own.fetch(path, { headers, redirect: 'manual' });
-        const { status } = reply;
-        return { status, headers: Object.fromEntries(reply.headers), body: null, text: await reply.text() };
-      },
-    });
+    const visitor = new Visitor(siteOf(own, publicUrl));
     expect(await visitor.logIn('google', 'grace')).toHaveStatus(200);
     const parameters = ['deactivate', 'grace@private.example'];
     expect(await runCommand('account', parameters, { environment: ownStore.environment })).toMatchObject({

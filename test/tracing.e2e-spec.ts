@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Reply } from './support/api.js';
 import { OtlpReceiver } from './support/otlp-receiver.js';
 import { Service } from './support/service.js';
 import { GitHub } from './support/social/github.js';
-import { Visitor } from './support/social/visitor.js';
+import { siteOf, Visitor } from './support/social/visitor.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
 
 /** Kinds of spans. */
@@ -39,16 +38,6 @@ describe.each(STORES)('traces on %s', (store) => {
       body: JSON.stringify(body),
     });
 
-  /** The service at the public address of a browser. */
-  const site = {
-    config: { publicUrl: PUBLIC_URL },
-    get: async (path: string, headers: Record<string, string>): Promise<Reply> => {
-      const reply = await service.fetch(path, { headers, redirect: 'manual' });
-      const text = await reply.text();
-      return { status: reply.status, headers: Object.fromEntries(reply.headers), body: text, text };
-    },
-  };
-
   beforeAll(async () => {
     receiver = await OtlpReceiver.start();
     github = await GitHub.start();
@@ -74,7 +63,7 @@ describe.each(STORES)('traces on %s', (store) => {
     await service.fetch(`/v1/posts/${SECRET}?q=${SECRET}`, { headers: failure.headers });
     const emails = [{ email: 'octo@example.com', primary: true, verified: true }];
     github.person = { id: 1, login: 'octo', name: null, emails };
-    await new Visitor(site).logIn('github', '1');
+    await new Visitor(siteOf(service, PUBLIC_URL)).logIn('github', '1');
     // The service sends the recorded spans before the process ends.
     await service.end();
   });

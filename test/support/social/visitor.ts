@@ -1,10 +1,21 @@
 import type { Reply } from '../api.js';
+import type { Service } from '../service.js';
 
 /** The service, in this process or in another one. */
 interface Site {
   readonly config: { readonly publicUrl: string };
   get(path: string, headers: Record<string, string>): Promise<Reply>;
 }
+
+/** A service in another process, at the public address of a browser. */
+export const siteOf = (service: Service, publicUrl: string): Site => ({
+  config: { publicUrl },
+  get: async (path, headers) => {
+    const reply = await service.fetch(path, { headers, redirect: 'manual' });
+    const text = await reply.text();
+    return { status: reply.status, headers: Object.fromEntries(reply.headers), body: text, text };
+  },
+});
 
 /** A browser without scripts: keeps the cookies of each site, and follows the redirects and forms of a login. */
 export class Visitor {
