@@ -3,8 +3,10 @@ import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { insertUsers } from '../src/users/user-batch.js';
 import { Database } from '../src/database/database.js';
+import { markLarge, releaseMemory, reserveMemory } from '../src/common/loading/large-operations.js';
 import { startApi, type TestApi } from './support/api.js';
-import { STORES } from './support/stores.js';
+import { Service } from './support/service.js';
+import { createStore, STORES } from './support/stores.js';
 
 const NESTED =
   '{ users(limit: 10) { posts(limit: 10) { author { posts(limit: 10) { title author { name } } } } } }';
@@ -64,5 +66,71 @@ describe.each(STORES)('long operations of GraphQL on %s', (store) => {
       expect(posts).toHaveLength(90);
       expect(posts[0].title).toBe('Post 89');
     }
+  });
+
+  it('are 503 as a whole when others use the memory for ten seconds, and succeed afterwards', async () => {
+    const holder = { req: { ip: '192.0.2.1', headers: {} } };
+    markLarge(holder);
+    await reserveMemory(holder, 64 * 1024 * 1024);
+    const [query, mutation] = await Promise.all([
+      api.graphql(MOST_OBJECTS),
+      api.graphql(
+        `mutation { createUser(input: { name: "Ada" }) { name posts { author { posts { id } } } } }`,
+      ),
+    ]);
+    releaseMemory(holder);
+
+    expect(query.status).toBe(503);
+    expect(query.headers).toMatchObject({ 'retry-after': expect.stringMatching(/^\d+$/) });
+    expect(query.body).toEqual({
+      errors: [
+        expect.objectContaining({
+          message: 'Too many large operations are running; retry later',
+          extensions: { code: 'SERVICE_UNAVAILABLE', requestId: expect.any(String) },
+        }),
+      ],
+    });
+    // What it has changed is not reported as a failure.
+    expect(mutation.status).toBe(200);
+    expect((await api.graphql(MOST_OBJECTS)).body.data.users).toHaveLength(100);
+  });
+});
+
+const TEXTS =
+  '{ user(id: 1) { posts { author { name posts(limit: 60) { authorId content etag id status updatedAt } } content } } }';
+
+describe.each(STORES)('the costliest operations of sixteen clients on %s', (store) => {
+  it('do not end a process with little memory', async () => {
+    const { environment, remove } = await createStore(store);
+    const service = await Service.start({
+      ...environment,
+      TRUST_PROXY: '127.0.0.1',
+      NODE_OPTIONS: '--max-old-space-size=300',
+    });
+    for (let n = 0; n < 100; n++) {
+      const content = `${n} `.padEnd(800, 'x');
+      await service.fetch('/v1/posts', {
+        method: 'POST',
+        body: JSON.stringify({ title: 'A title', content }),
+      });
+    }
+    const statuses = await Promise.all(
+      Array.from({ length: 16 }, async (_, n) => {
+        const headers = { 'content-type': 'application/json', 'x-forwarded-for': `192.0.2.${n}` };
+        const body = JSON.stringify({ query: TEXTS });
+        const response = await service.fetch('/graphql', { method: 'POST', headers, body });
+        const text = await response.text();
+        if (response.status === 200) expect(text.length).toBeGreaterThan(4_800_000);
+        return response.status;
+      }),
+    );
+    const health = await service.fetch('/health');
+
+    // On an overloaded machine, some wait too long.
+    expect(statuses.filter((status) => status !== 503)).not.toEqual([]);
+    expect(new Set([...statuses, 200, 503])).toEqual(new Set([200, 503]));
+    expect(health.status).toBe(200);
+    expect(await service.end()).toMatchObject({ code: 0 });
+    await remove();
   });
 });

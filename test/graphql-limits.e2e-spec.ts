@@ -103,6 +103,35 @@ describe('the limits of GraphQL', () => {
     expect(await run(query, { limit: null })).toEqual(rejected(102_010));
   });
 
+  it.each([
+    ['a search', `posts(first: 1, q: "a") { nodes { id } }`, 2002],
+    ['a search that is empty', `posts(first: 1, q: "") { nodes { id } }`, 2],
+    ['a search that is null', `posts(first: 1, q: null) { nodes { id } }`, 2],
+    ['a search by a variable', `posts(first: 1, q: $q) { nodes { id } }`, 2002],
+    ['a total, however long the page is', `posts(first: 100) { totalCount nodes { id } }`, 601],
+    ['each total of a page', `posts(first: 1) { a: totalCount b: totalCount }`, 1001],
+    ['a total in a fragment', `posts(first: 50) { ...Total ... on PostConnection { b: totalCount } }`, 1001],
+    ['a total of orders', `orders(first: 1) { totalCount }`, 501],
+    ['a search with its total', `posts(first: 1, q: "a") { totalCount }`, 2501],
+  ])('counts %s', async (_, selection, objects) => {
+    const fragment = selection.includes('...Total') ? 'fragment Total on PostConnection { totalCount }' : '';
+    const parameter = selection.includes('$q') ? '($q: String)' : '';
+    const sent = `query ${parameter} { ${selection} } ${fragment}`;
+    const reply = await api.graphql(sent, { q: 'a' }, { 'graphql-cost': '1' });
+
+    expect(reply.body.extensions).toEqual({ cost: { objects, limit: 20_000 } });
+  });
+
+  it('lets one operation start a few searches at most', async () => {
+    const searches = (count: number) =>
+      `{ ${many(count, (n) => `a${n}: posts(first: 1, q: "a") { totalCount }`)} }`;
+
+    expect((await run(searches(7))).errors).toBeUndefined();
+    expect(await run(searches(8))).toEqual(
+      tooComplex('The operation has 20008 objects to respond with, and at most 20000 are allowed'),
+    );
+  });
+
   it('reports the cost on request', async () => {
     const query = '{ users(limit: 3) { id posts(limit: 5) { author { id } } } }';
 

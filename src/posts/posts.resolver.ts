@@ -1,7 +1,7 @@
 import { Args, Context, ID, Mutation, Query, Resolver } from '@nestjs/graphql';
 import { WriteAccess } from '../auth/access/index.js';
 import { RequestLoader } from '../common/loading/request-loader.js';
-import { connect, connectionCost, type ConnectionOf } from '../common/pagination/connection.js';
+import { connect, type ConnectionOf, searchableCost } from '../common/pagination/connection.js';
 import { expectedVersion } from '../common/responses/if-match.js';
 import { NO_ROW, toId } from '../common/validation/id.js';
 import { PostConnection, PostsArgs, sortedPosts } from './post.connection.js';
@@ -44,7 +44,7 @@ export class PostsResolver {
 
   @Query(() => PostConnection, {
     description: 'Posts, by default the newest first.',
-    complexity: connectionCost,
+    complexity: searchableCost,
   })
   posts(@Args() args: PostsArgs): Promise<ConnectionOf<PostNode>> {
     const list = sortedPosts(args);

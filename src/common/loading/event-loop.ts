@@ -8,10 +8,11 @@ let startedAt = -Infinity;
  * Waits for a time slice of the event loop. Pieces of long work run in order, in slices of {@link SLICE}; between two
  * slices the process serves other requests. Without that, all pieces that are ready would run first.
  */
-export function yieldToEventLoop(): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  if (waiting.push(resolve) === 1) setImmediate(startSlice);
-  return promise;
+export const yieldToEventLoop = (): Promise<void> => new Promise<void>(runInSlice);
+
+/** Runs a piece of long work like {@link yieldToEventLoop}. */
+export function runInSlice(piece: () => void): void {
+  if (waiting.push(piece) === 1) setImmediate(startSlice);
 }
 
 function startSlice(): void {
@@ -33,42 +34,6 @@ function endPiece(): void {
 }
 
 const isSliceOver = (): boolean => performance.now() - startedAt > SLICE;
-
-/** Requests with much work, with the number of their values that wait for the next slice. */
-const sharing = new WeakMap<object, { waiting: number }>();
-
-/** Makes the loaders of a request with much work yield to other requests. */
-export function shareEventLoop(context: object): void {
-  if (!sharing.has(context)) sharing.set(context, { waiting: 0 });
-}
-
-/** Passes on what was loaded for a request: in the next slice, if it shares the event loop and this slice is over. */
-export function passOn<T>(context: object, loaded: Promise<T>): Promise<T> {
-  const request = sharing.get(context);
-  if (!request) return loaded;
-  return loaded.then(async (value) => {
-    if (isSliceOver()) {
-      request.waiting++;
-      await yieldToEventLoop();
-      request.waiting--;
-    }
-    return value;
-  });
-}
-
-/**
- * Loads a batch of a request when all values that were loaded before have been passed on: their fields may add to the
- * batch, and one statement loads all of it.
- */
-export function whenPassedOn(context: object, load: () => void): void {
-  // In the next tick all microtasks are over, as in DataLoader.
-  queueMicrotask(() => process.nextTick(() => void loadOrWait(context, load)));
-}
-
-async function loadOrWait(context: object, load: () => void): Promise<void> {
-  while ((sharing.get(context)?.waiting ?? 0) > 0) await yieldToEventLoop();
-  load();
-}
 
 const nothing = (): void => undefined;
 

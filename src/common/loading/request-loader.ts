@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import { passOn, whenPassedOn } from './event-loop.js';
+import { passOn, whenPassedOn } from './large-operations.js';
 
 /**
  * Loads the values that the fields of one request need in one batch. A value is forgotten once its batch is loaded: a

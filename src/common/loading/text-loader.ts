@@ -1,15 +1,22 @@
 import { AppError } from '../errors/errors.js';
-import { loadLarge, shareEventLoop } from './event-loop.js';
+import { markLarge, releaseMemory, reserveMemory } from './large-operations.js';
 import { RequestLoader } from './request-loader.js';
 
 /** 16 MiB: the maximum text in the response of a GraphQL operation, in bytes. */
 const LIMIT = 16 * 1024 * 1024;
 
-/** Longer texts, in bytes, are loaded one operation after the other. */
+/** An operation with more text, in bytes, is large. */
 const MUCH = 256 * 1024;
 
-/** The bytes of text that an operation has selected, by its context. */
-const selected = new WeakMap<object, number>();
+/** The text that an operation has selected, in bytes. */
+interface Selection {
+  bytes: number;
+  /** What its memory was reserved for. */
+  reserved: number;
+}
+
+/** By the contexts of the operations. */
+const selections = new WeakMap<object, Selection>();
 
 /** A text that is not loaded yet. */
 export interface UnloadedText {
@@ -20,7 +27,7 @@ export interface UnloadedText {
 
 /**
  * Loads the large texts that the fields of an operation select. All loaders count together, also a text that is
- * selected more than once: more than 16 MiB are rejected before they are loaded.
+ * selected more than once: more than 16 MiB are rejected before they are loaded, and memory is reserved for less.
  */
 export class TextLoader {
   private readonly texts = new RequestLoader<UnloadedText, string, number>(
@@ -37,9 +44,12 @@ export class TextLoader {
     private readonly name: string,
   ) {}
 
-  /** @throws AppError `QUERY_TOO_COMPLEX`, or `NOT_FOUND` when the row was deleted meanwhile */
+  /**
+   * @throws AppError `QUERY_TOO_COMPLEX`; `SERVICE_UNAVAILABLE` if other operations use the memory; or `NOT_FOUND` when
+   * the row was deleted meanwhile
+   */
   load(context: object, text: UnloadedText): Promise<string> {
-    count(context, text.bytes);
+    selectionOf(context).bytes += text.bytes;
     return this.texts.load(context, text);
   }
 
@@ -49,27 +59,40 @@ export class TextLoader {
    * @throws AppError `QUERY_TOO_COMPLEX`
    */
   countLoaded(context: object, text: string): void {
-    count(context, Buffer.byteLength(text));
-    check(context);
+    const selection = selectionOf(context);
+    selection.bytes += Buffer.byteLength(text);
+    check(selection);
   }
 
   /** Only after the size of all texts is known; one error for all of them, since one for each would take long. */
   private async loadBatch(wanted: readonly UnloadedText[], context: object): Promise<(string | AppError)[]> {
-    check(context);
+    const selection = selectionOf(context);
+    check(selection);
+    if (selection.bytes > MUCH) markLarge(context);
+    const bytes = selection.bytes - selection.reserved;
+    selection.reserved = selection.bytes;
+    await reserveMemory(context, bytes);
     const ids = wanted.map(({ id }) => id);
-    const isMuch = wanted.reduce((sum, { bytes }) => sum + bytes, 0) > MUCH;
-    if (isMuch) shareEventLoop(context);
-    const texts = await (isMuch ? loadLarge(() => this.textsOf(ids)) : this.textsOf(ids));
+    const texts = await this.textsOf(ids);
     return ids.map((id) => texts.get(id) ?? new AppError('NOT_FOUND', `${this.name} not found`));
   }
 }
 
-function count(context: object, bytes: number): void {
-  selected.set(context, (selected.get(context) ?? 0) + bytes);
+/** Frees what an operation has used when its response is complete. @returns why it has got no memory, if it has not */
+export function endOperation(context: object): AppError | undefined {
+  // The events of a subscription have one context, and each may have the maximum.
+  selections.delete(context);
+  return releaseMemory(context);
 }
 
-function check(context: object): void {
-  if ((selected.get(context) ?? 0) <= LIMIT) return;
+function selectionOf(context: object): Selection {
+  let selection = selections.get(context);
+  if (!selection) selections.set(context, (selection = { bytes: 0, reserved: 0 }));
+  return selection;
+}
+
+function check({ bytes }: Selection): void {
+  if (bytes <= LIMIT) return;
   const message = `The texts of the response take more than ${LIMIT} bytes; ask for fewer objects`;
   throw new AppError('QUERY_TOO_COMPLEX', message);
 }

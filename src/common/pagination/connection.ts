@@ -1,5 +1,5 @@
 import type { Type } from '@nestjs/common';
-import { ArgsType, Field, Int, ObjectType, registerEnumType } from '@nestjs/graphql';
+import { ArgsType, Extensions, Field, Int, ObjectType, registerEnumType } from '@nestjs/graphql';
 import { decodePosition, encodePosition, type Keyset, type KeysetRequest } from './keyset.js';
 import { PAGES } from './page-request.js';
 
@@ -60,6 +60,15 @@ registerEnumType(OrderDirectionEnum, {
   },
 });
 
+/** Counting a list may read all of it, which the number of objects in the response does not show. */
+const TOTAL_COST = 500;
+
+/** A search may read all rows. */
+const SEARCH_COST = 2000;
+
+/** An extension of a field: its cost does not depend on the length of the page. */
+export const COSTS_ONCE = 'costsOnce';
+
 /** An edge is an object in addition to its node. Their number is that of the connection, see {@link connectionCost}. */
 const ofEachItem = ({ childComplexity }: { childComplexity: number }): number => 1 + childComplexity;
 
@@ -93,7 +102,8 @@ export function Connection<Node>(view: Type<Node>): Type<ConnectionOf<Node>> {
     @Field(() => PageInfo, { description: 'Where the page is in the list.', complexity: 0 })
     pageInfo!: PageInfo;
 
-    @Field(() => Int, { description: 'The number of items in the whole list.' })
+    @Field(() => Int, { description: 'The number of items in the whole list.', complexity: TOTAL_COST })
+    @Extensions({ [COSTS_ONCE]: true })
     totalCount!: Promise<number>;
   }
   return ConnectionType as Type<ConnectionOf<Node>>;
@@ -107,6 +117,12 @@ export const connectionCost = ({
   args: ConnectionArgs;
   childComplexity: number;
 }): number => 1 + lengthOf(args) * childComplexity;
+
+/** Like {@link connectionCost}, for a connection with a search, the argument `q`. */
+export const searchableCost = (of: {
+  args: ConnectionArgs & { q?: string | null };
+  childComplexity: number;
+}): number => connectionCost(of) + (of.args.q ? SEARCH_COST : 0);
 
 /** Where the items of a connection come from. */
 interface Source<Row, Node> {

@@ -1,5 +1,8 @@
 import type { ApolloServerPlugin } from '@apollo/server';
-import { shareEventLoop, yieldToEventLoop } from '../../common/loading/event-loop.js';
+import { OperationTypeNode } from 'graphql';
+import { yieldToEventLoop } from '../../common/loading/event-loop.js';
+import { markLarge } from '../../common/loading/large-operations.js';
+import { endOperation } from '../../common/loading/text-loader.js';
 import type { GraphqlContext } from '../context.js';
 import { costOf } from './cost.js';
 import { tooComplex } from './too-complex.js';
@@ -10,7 +13,10 @@ const COST_HEADER = 'graphql-cost';
 /** Operations with more objects take milliseconds, and yield to other requests. */
 const LARGE = 100;
 
-/** Limits the objects in a response. They depend on the variables, so cached documents are checked too. */
+/**
+ * Limits the objects in a response, which depend on the variables, so cached documents are checked too. A query that has
+ * found no memory for its response in time is a 503; a mutation keeps the result of what it has changed.
+ */
 export const costPlugin = (limit: number): ApolloServerPlugin<GraphqlContext> => ({
   requestDidStart: async () => {
     let objects = 0;
@@ -21,13 +27,22 @@ export const costPlugin = (limit: number): ApolloServerPlugin<GraphqlContext> =>
         const error = tooComplex('objects to respond with', objects, limit);
         if (error) throw error;
         if (objects <= LARGE) return;
-        shareEventLoop(contextValue);
+        markLarge(contextValue);
         await yieldToEventLoop();
       },
-      willSendResponse: async ({ contextValue, response: { body } }) => {
-        if (!(COST_HEADER in contextValue.req.headers) || body.kind !== 'single') return;
+      willSendResponse: async ({ contextValue, operation, response: { body, http } }) => {
+        const failure = endOperation(contextValue);
+        if (body.kind !== 'single') return;
         const { singleResult } = body;
-        if (!('data' in singleResult)) return;
+        if (failure && operation?.operation === OperationTypeNode.QUERY) {
+          delete singleResult.data;
+          singleResult.errors = singleResult
+            .errors!.filter(({ message }) => message === failure.message)
+            .slice(0, 1);
+          http.status = failure.status;
+          for (const [name, value] of Object.entries(failure.defaultHeaders)) http.headers.set(name, value);
+        }
+        if (!(COST_HEADER in contextValue.req.headers) || !('data' in singleResult)) return;
         singleResult.extensions = { ...singleResult.extensions, cost: { objects, limit } };
       },
     };

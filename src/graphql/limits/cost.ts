@@ -16,6 +16,7 @@ import {
   type SelectionSetNode,
   valueFromASTUntyped,
 } from 'graphql';
+import { COSTS_ONCE } from '../../common/pagination/connection.js';
 
 type Variables = Readonly<Record<string, unknown>>;
 
@@ -37,12 +38,21 @@ type Part = (computation: Computation) => number;
 
 const NOTHING: Part = () => 0;
 
+/** The cost of a selection set. */
+interface Selected {
+  /** For each object that has it. */
+  readonly each: Part;
+  /** However many items the list has: fields with the extension {@link COSTS_ONCE}. */
+  readonly once: Part;
+}
+
 const compiledCosts = new WeakMap<OperationDefinitionNode, Cost>();
 
 /**
  * Computes the cost of a valid operation: each object counts one, the lengths of lists multiply the cost of
- * their items, and values and introspection are free. A field declares the maximum length of its list
- * with `complexity`. The result is compiled once for each operation, because every request needs it.
+ * their items, and values and introspection are free. A field declares the maximum length of its list, or the
+ * number of objects that it counts as, with `complexity`. The result is compiled once for each operation, because every
+ * request needs it.
  */
 export function costOf(
   operation: OperationDefinitionNode,
@@ -64,7 +74,7 @@ function compile(operation: OperationDefinitionNode, document: DocumentNode, sch
 /** Has no reference to the operation: the result is its value in a `WeakMap`, and would keep it in memory until a full collection. */
 class CostCompiler {
   private readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  private readonly compiled = new Map<string, Part>();
+  private readonly compiled = new Map<string, Selected>();
   private readonly defaults: Variables;
 
   constructor(
@@ -82,58 +92,78 @@ class CostCompiler {
   }
 
   compile({ selectionSet, operation }: OperationDefinitionNode): Cost {
-    const cost = this.ofSelections(selectionSet, this.schema.getRootType(operation) ?? undefined);
+    const { each, once } = this.ofSelections(selectionSet, this.schema.getRootType(operation) ?? undefined);
+    const cost = sumOf([each, once]);
     return (variables) => cost({ variables: { ...this.defaults, ...variables }, fragments: new Map() });
   }
 
-  private ofSelections({ selections }: SelectionSetNode, parent: GraphQLNamedType | undefined): Part {
-    const costs = selections
-      .map((selection) => {
-        if (selection.kind === Kind.FIELD) return this.ofField(selection, parent);
-        if (selection.kind === Kind.FRAGMENT_SPREAD) return this.ofFragment(selection.name.value);
-        const { typeCondition, selectionSet } = selection;
-        return this.ofSelections(selectionSet, typeCondition ? this.type(typeCondition.name.value) : parent);
-      })
-      .filter((cost) => cost !== NOTHING);
-    if (costs.length === 0) return NOTHING;
-    return (computation) => costs.reduce((sum, cost) => sum + cost(computation), 0);
+  private ofSelections({ selections }: SelectionSetNode, parent: GraphQLNamedType | undefined): Selected {
+    const selected = selections.map((selection) => {
+      if (selection.kind === Kind.FIELD) return this.ofField(selection, parent);
+      if (selection.kind === Kind.FRAGMENT_SPREAD) return this.ofFragment(selection.name.value);
+      const { typeCondition, selectionSet } = selection;
+      return this.ofSelections(selectionSet, typeCondition ? this.type(typeCondition.name.value) : parent);
+    });
+    return { each: sumOf(selected.map(({ each }) => each)), once: sumOf(selected.map(({ once }) => once)) };
   }
 
-  private ofFragment(name: string): Part {
+  private ofFragment(name: string): Selected {
     const known = this.compiled.get(name);
     if (known) return known;
     const { selectionSet, typeCondition } = this.fragments.get(name)!;
-    const cost = this.ofSelections(selectionSet, this.type(typeCondition.name.value));
-    const once: Part = (computation) => {
-      let sum = computation.fragments.get(name);
-      if (sum === undefined) computation.fragments.set(name, (sum = cost(computation)));
-      return sum;
-    };
-    this.compiled.set(name, once);
-    return once;
+    const { each, once } = this.ofSelections(selectionSet, this.type(typeCondition.name.value));
+    const selected = { each: computedOnce(name, each), once: computedOnce(`${name} once`, once) };
+    this.compiled.set(name, selected);
+    return selected;
   }
 
-  private ofField(node: FieldNode, parent: GraphQLNamedType | undefined): Part {
+  private ofField(node: FieldNode, parent: GraphQLNamedType | undefined): Selected {
     const field =
       isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[node.name.value] : undefined;
-    if (!field) return NOTHING;
+    if (!field) return FREE;
+    const cost = this.ofValue(field, node);
+    return field.extensions[COSTS_ONCE] === true
+      ? { each: NOTHING, once: cost }
+      : { each: cost, once: NOTHING };
+  }
+
+  private ofValue(field: GraphQLField<unknown, unknown>, node: FieldNode): Part {
     const type = getNamedType(field.type);
-    const child = node.selectionSet ? this.ofSelections(node.selectionSet, type) : NOTHING;
+    const { each, once } = node.selectionSet ? this.ofSelections(node.selectionSet, type) : FREE;
     const estimate = field.extensions['complexity'] as Estimate | undefined;
-    if (typeof estimate === 'number') return (computation) => estimate + child(computation);
+    if (typeof estimate === 'number') return sumOf([() => estimate, each, once]);
     if (estimate) {
       const args = argumentsOf(field, node);
-      return (computation) =>
-        estimate({ args: args(computation.variables), childComplexity: child(computation) });
+      const cost: Part = (computation) =>
+        estimate({ args: args(computation.variables), childComplexity: each(computation) });
+      return sumOf([cost, once]);
     }
     if (!isCompositeType(type)) return NOTHING;
     const length = isListType(getNullableType(field.type)) ? LIST_LENGTH : 1;
-    return (computation) => length * (1 + child(computation));
+    return (computation) => length * (1 + each(computation) + once(computation));
   }
 
   private type(name: string): GraphQLNamedType | undefined {
     return this.schema.getType(name);
   }
+}
+
+const FREE: Selected = { each: NOTHING, once: NOTHING };
+
+function sumOf(all: readonly Part[]): Part {
+  const parts = all.filter((part) => part !== NOTHING);
+  if (parts.length <= 1) return parts[0] ?? NOTHING;
+  return (computation) => parts.reduce((sum, part) => sum + part(computation), 0);
+}
+
+/** The cost of a fragment, however often an operation spreads it. */
+function computedOnce(name: string, part: Part): Part {
+  if (part === NOTHING) return NOTHING;
+  return (computation) => {
+    let sum = computation.fragments.get(name);
+    if (sum === undefined) computation.fragments.set(name, (sum = part(computation)));
+    return sum;
+  };
 }
 
 /** The arguments with their defaults, without the checks of the execution. */

@@ -18,6 +18,7 @@ import { WebSocket } from 'ws';
 import type { Authenticator, CredentialWatch } from '../../auth/access/index.js';
 import { AppError } from '../../common/errors/errors.js';
 import type { RateLimiter } from '../../common/http/rate-limiter.js';
+import { endOperation } from '../../common/loading/text-loader.js';
 import { toRequest } from '../../common/http/request-of.js';
 import { runWithRequest } from '../../common/http/request-context.js';
 import type { GraphqlSettings } from '../../config/config.js';
@@ -113,8 +114,12 @@ export function subscriptionOptions(
       }
     },
     onError: (connection, _id, _payload, errors) => format(connection, errors),
-    onNext: (connection, _id, _payload, _args, { errors, data }) =>
-      errors && { ...(data !== undefined && { data }), errors: format(connection, errors) },
+    onNext: (connection, _id, _payload, { contextValue }, { errors, data }) => {
+      const failure = endOperation(contextValue as object);
+      // It ends the subscription with a message of the type `error`.
+      if (failure) throw failure;
+      return errors && { ...(data !== undefined && { data }), errors: format(connection, errors) };
+    },
   };
 }
 
