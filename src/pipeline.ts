@@ -7,7 +7,6 @@ import { headers } from './common/http/headers.js';
 import { jsonBodies } from './common/http/json-body.js';
 import { jsonText } from './common/http/json-text.js';
 import { limits, RateLimiter } from './common/http/rate-limiter.js';
-import { CONSISTENCY_TOKEN, readScope } from './common/http/read-scope.js';
 import { requestLog } from './common/http/request-log.js';
 import { routes } from './common/http/routes.js';
 import { unroutedRequests } from './common/http/unrouted-requests.js';
@@ -55,7 +54,6 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
   const limiter = app.get(RateLimiter);
   const upgrades = app.get(Upgrades);
   const log = app.get(AuditLog);
-  const exposedHeaders = [...EXPOSED_HEADERS, ...(database.replication ? [CONSISTENCY_TOKEN] : [])];
   const page = notFoundPage('There is no page at this address.', config);
 
   // The connection, and what is observed of each request.
@@ -67,7 +65,7 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
 
   // `onRequest`: headers first, so that rejections have them, too.
   await fastify.register(headers, { isClosing: () => drain.closing });
-  await fastify.register(cors, { config, exposedHeaders });
+  await fastify.register(cors, { config, exposedHeaders: EXPOSED_HEADERS });
   await fastify.register(pendingMigrations, { database }); // 503 until the migrations have run
   await fastify.register(limits, { limiter }); // 429
   await fastify.register(ambiguousRequests); // 400 for what a proxy might have parsed differently
@@ -80,12 +78,11 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
   // Nest: the guard, interceptors, pipes, the handler; an exception becomes a response in `ErrorFilter`.
   await fastify.register(bearerTokens, { strategy: app.get<JwtStrategy>(JwtStrategy) }); // for `AuthGuard('jwt')`
 
-  // After Nest: the value becomes text, then `onSend`. Audit, read scope and GraphQL also have a `preHandler`, before Nest.
+  // After Nest: the value becomes text, then `onSend`. Audit and GraphQL also have a `preHandler`, before Nest.
   await fastify.register(jsonText); // writes JSON that is stored as text unchanged
   await fastify.register(entityTags); // 304
   await fastify.register(idempotentResponses, { replays: app.get(IdempotencyService).replays }); // stores the response, commits
   await fastify.register(auditTrails, { log }); // records what no transaction has recorded
-  await fastify.register(readScope, { config, database }); // chooses a replica; sends the consistency token
   await fastify.register(graphqlRoute, { config }); // the playground, and the size of documents
   await fastify.register(largeResponses, { metrics }); // 503 for reads, when too much waits to be sent
 }

@@ -18,11 +18,7 @@ export interface PostgresStore {
   readonly kind: 'postgres';
   /** `postgres://user:password@host:port/database`; contains a secret, so it is never logged. */
   readonly url: string;
-  /** Servers of which one is the primary, as `url`, which is the first; empty if connections go to `url` unchecked. */
-  readonly servers: readonly string[];
   readonly poolSize: number;
-  /** Standbys for reads, as `url`; they contain secrets, too. */
-  readonly replicaUrls: readonly string[];
   /** Whether a pooler uses another connection for each transaction, so that no session can be configured. */
   readonly pooled: boolean;
   /** Named prepared statements, once for each connection. */

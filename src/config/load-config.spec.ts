@@ -210,7 +210,6 @@ describe('loadConfig', () => {
     ['DATABASE_URL', 'postgres://user:hunter2@a.example:5432,b.example:x/posts'],
     ['DATABASE_URL', 'postgres://user:hunter2@/posts?host=a.example,b.example'],
     ['DATABASE_URL', 'postgres://user:hunter2@a.example,b.example/posts?target_session_attrs=any'],
-    ['DATABASE_REPLICA_URLS', 'postgres://user:hunter2@db.example/posts,hunter2'],
     ['DATABASE_POOL_SIZE', '0'],
     ['MIGRATE', 'yes'],
     ['DATABASE_POOLER', 'session'],

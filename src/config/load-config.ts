@@ -154,9 +154,6 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
   if (es256 && env?.PUBLIC_URL === undefined) {
     faults.push(`PUBLIC_URL must be set together with ${es256}: it is the issuer of the tokens`);
   }
-  if (env && env.DATABASE_REPLICA_URLS.length > 0 && env.DATABASE_URL === undefined) {
-    faults.push('DATABASE_REPLICA_URLS must be set together with DATABASE_URL: SQLite has no replicas');
-  }
   if (env?.METRICS_PORT && env.METRICS_PORT === env.PORT) {
     faults.push('METRICS_PORT must be another port than PORT: metrics are not for clients');
   }

@@ -15,8 +15,6 @@ describe('the database settings', () => {
     expect(loadConfig({ DATA_DIR, DATABASE_URL: url, DATABASE_POOL_SIZE: '7' }).store).toEqual({
       kind: 'postgres',
       url,
-      servers: [],
-      replicaUrls: [],
       poolSize: 7,
       pooled: false,
       preparedStatements: true,
@@ -24,23 +22,13 @@ describe('the database settings', () => {
   });
 
   it.each([
-    [
-      'postgres://user:hunter2@a.example:5432,[::1]:5433/posts?sslmode=require&target_session_attrs=read-write',
-      [
-        'postgres://user:hunter2@a.example:5432/posts?sslmode=require',
-        'postgres://user:hunter2@[::1]:5433/posts?sslmode=require',
-      ],
-    ],
-    [
-      'postgres://user:a%40b@a.example,b.example/posts',
-      ['postgres://user:a%40b@a.example/posts', 'postgres://user:a%40b@b.example/posts'],
-    ],
-    [
-      'postgresql://user@a.example/posts?target_session_attrs=primary&sslmode=disable',
-      ['postgresql://user@a.example/posts?sslmode=disable'],
-    ],
-  ])('accept several PostgreSQL servers, or one that must be the primary: %s', (url, servers) => {
-    expect(loadConfig({ DATA_DIR, DATABASE_URL: url }).store).toMatchObject({ url: servers[0], servers });
+    'postgres://user@a.example:5432,b.example:5433/posts',
+    'postgres://user@a.example,b.example/posts',
+    'postgres://user@/posts?host=a.example,b.example',
+  ])('reject several servers: %s', (url) => {
+    expect(() => loadConfig({ DATA_DIR, DATABASE_URL: url })).toThrow(
+      'DATABASE_URL must be one PostgreSQL address',
+    );
   });
 
   it('reject an sslmode that the driver does not know, which it would ignore', () => {
@@ -49,20 +37,6 @@ describe('the database settings', () => {
       'must have no sslmode, or one of disable, prefer, require, verify-ca, verify-full, no-verify';
 
     expect(() => loadConfig({ DATA_DIR, DATABASE_URL: url })).toThrow(`DATABASE_URL ${known}`);
-    const replicas = { DATABASE_URL: 'postgres://user@db/posts', DATABASE_REPLICA_URLS: url };
-    expect(() => loadConfig({ DATA_DIR, ...replicas })).toThrow(`DATABASE_REPLICA_URLS ${known}`);
-  });
-
-  it('accept a list of read replicas, for PostgreSQL only', () => {
-    const urls = ['postgres://user:hunter2@one/posts', 'postgres://user:hunter2@two/posts'];
-    const replicas = { DATA_DIR, DATABASE_REPLICA_URLS: urls.join(', ') };
-
-    expect(loadConfig({ ...replicas, DATABASE_URL: 'postgres://user@db/posts' }).store).toMatchObject({
-      replicaUrls: urls,
-    });
-    expect(() => loadConfig(replicas)).toThrow(
-      'DATABASE_REPLICA_URLS must be set together with DATABASE_URL',
-    );
   });
 
   it('turn prepared statements off behind a pooler, unless they are set to on', () => {

@@ -2,39 +2,20 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { Config } from './config.js';
 import { misspeltSettings } from './misspelt-settings.js';
-import {
-  hasKnownSslMode,
-  isPostgresAddress,
-  isWritableTarget,
-  needsPrimary,
-  serversOf,
-  SSL_MODES,
-} from './postgres-address.js';
 import { readSecretFiles } from './secret-files.js';
 import { oneOf, parse, text, unusable, wholeNumber } from './settings.js';
 
-const SSL_MODE = `must have no sslmode, or one of ${SSL_MODES.join(', ')}`;
+/** Those that the driver knows. It would treat any other like `verify-full`. */
+const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
 /** The place of the data, for commands. */
 export const storeSettings = z.object({
   DATABASE_URL: text()
-    .refine((address) => serversOf(address).every(isPostgresAddress), {
-      error:
-        'must be a PostgreSQL address, postgres://user:password@host:port/database, or have several: @host1:port,host2:port/database',
+    .refine(isPostgresAddress, {
+      error: 'must be one PostgreSQL address, postgres://user:password@host:port/database',
     })
-    .refine((address) => serversOf(address).every(hasKnownSslMode), { error: SSL_MODE })
-    .refine(isWritableTarget, {
-      error: 'must be without target_session_attrs, or have read-write: the service writes',
-    })
+    .refine(hasKnownSslMode, { error: `must have no sslmode, or one of ${SSL_MODES.join(', ')}` })
     .optional(),
-  DATABASE_REPLICA_URLS: text()
-    .transform((items) => items.split(',').map((item) => item.trim()))
-    .refine((items) => items.every(isPostgresAddress), {
-      error:
-        'must be a comma-separated list of PostgreSQL addresses, postgres://user:password@host:port/database',
-    })
-    .refine((items) => items.every(hasKnownSslMode), { error: SSL_MODE })
-    .default([]),
   DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
   DATABASE_POOLER: oneOf(['none', 'transaction']).default('none'),
   DATABASE_PREPARED_STATEMENTS: oneOf(['on', 'off']).optional(),
@@ -61,9 +42,7 @@ export const toStore = (env: z.infer<typeof storeSettings>): Config['store'] =>
       ? { kind: 'sqlite', directory: env.DATA_DIR }
       : {
           kind: 'postgres',
-          url: serversOf(env.DATABASE_URL)[0]!,
-          servers: Object.freeze(needsPrimary(env.DATABASE_URL) ? serversOf(env.DATABASE_URL) : []),
-          replicaUrls: Object.freeze(env.DATABASE_REPLICA_URLS),
+          url: env.DATABASE_URL,
           poolSize: env.DATABASE_POOL_SIZE,
           pooled: env.DATABASE_POOLER === 'transaction',
           preparedStatements:
@@ -74,6 +53,27 @@ export const toStore = (env: z.infer<typeof storeSettings>): Config['store'] =>
 /** The place of the data for people, without its password. */
 export function describeStore(store: StoreConfig['store']): string {
   if (store.kind === 'sqlite') return `SQLite in ${resolve(store.directory)}`;
-  const servers = store.servers.length > 0 ? store.servers : [store.url];
-  return `PostgreSQL at ${servers.map((server) => new URL(server).host).join(',')}${new URL(store.url).pathname}`;
+  const { host, pathname } = new URL(store.url);
+  return `PostgreSQL at ${host}${pathname}`;
+}
+
+function hasKnownSslMode(value: string): boolean {
+  const mode = URL.parse(value)?.searchParams.get('sslmode') ?? undefined;
+  return mode === undefined || SSL_MODES.includes(mode);
+}
+
+/** User, host and database are required: the driver would guess what is missing, and write the data there. */
+function isPostgresAddress(value: string): boolean {
+  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) return false;
+  const { username, password, hostname, pathname, searchParams } = new URL(value);
+  try {
+    return (
+      decodeURIComponent(username + password) !== '' &&
+      (hostname !== '' || searchParams.has('host')) &&
+      !/,/.test(hostname + (searchParams.get('host') ?? '')) &&
+      decodeURIComponent(pathname).length > 1
+    );
+  } catch {
+    return false;
+  }
 }

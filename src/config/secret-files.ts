@@ -9,7 +9,6 @@ export const SECRETS: readonly string[] = [
   'ENCRYPTION_KEY',
   'ENCRYPTION_KEY_PREVIOUS',
   'DATABASE_URL',
-  'DATABASE_REPLICA_URLS',
   'SMTP_URL',
   'REDIS_URL',
   'GOOGLE_CLIENT_SECRET',

@@ -35,7 +35,7 @@ interface Options {
 interface Connection extends Pick<TypeOrmModuleOptions, 'retryAttempts' | 'toRetry'> {
   /** Initializes a data source. */
   readonly open: (config: Config, entities: Entities) => Promise<ServiceDataSource>;
-  readonly databaseOf: (source: ServiceDataSource) => Promise<Database>;
+  readonly databaseOf: (source: ServiceDataSource) => Database | Promise<Database>;
 }
 
 /**
@@ -58,7 +58,7 @@ export class DatabaseModule implements OnApplicationShutdown {
     return { ...rest, imports: [...imports, SubscribersModule] };
   }
 
-  /** For a command, which may run next to the service: without migrations, replicas and signals. */
+  /** For a command, which may run next to the service: without migrations and signals. */
   static forCommand(): DynamicModule {
     return connect({
       open: (config, entities) => commandDataSource(config, entities).initialize(),
@@ -124,15 +124,15 @@ async function openDataSource(config: Config, entities: Entities): Promise<Servi
 }
 
 /** The database of an initialized data source. */
-async function databaseOf(source: ServiceDataSource): Promise<Database> {
+function databaseOf(source: ServiceDataSource): Database {
   return source instanceof SqliteDataSource
     ? new SqliteDatabase(source)
-    : PostgresDatabase.of(source as PostgresDataSource);
+    : new PostgresDatabase(source as PostgresDataSource);
 }
 
 /** Logs the faults of the schema. */
 async function checkedDatabase(source: ServiceDataSource): Promise<Database> {
-  const database = await databaseOf(source);
+  const database = databaseOf(source);
   for (const { field, message } of await database.schemaFaults()) {
     new Logger('Database').error(`${field}: ${message}`);
   }

@@ -1,6 +1,5 @@
 import { changedMigrations, CHECKSUMS_TABLE, noneWithoutTable, pendingMigrations } from './ran-migrations.js';
 import type { Queries } from './queries.js';
-import type { Replication } from './replication.js';
 import type { ServiceDataSource } from './service-data-source.js';
 import type { Transactions } from './transactions.js';
 
@@ -101,11 +100,6 @@ export abstract class Database {
 
   /** The load of the connections. On SQLite, the writer is a pool of one, and the reader threads are another. */
   abstract pools(): readonly PoolLoad[];
-
-  /** The read replicas; undefined if none are configured. */
-  get replication(): Replication | undefined {
-    return undefined;
-  }
 
   /** Sets a listener for how long each write on SQLite waits for the others, in seconds. */
   onWait(_listener: (seconds: number) => void): void {

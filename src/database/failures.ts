@@ -7,7 +7,7 @@ export class DatabaseError extends Error {
 
 /** Errors that mean an outage: socket errors of Node, classes and codes of PostgreSQL (appendix A), and own codes. */
 const UNAVAILABLE =
-  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|08...|53...|57P0.|57014|NO_PRIMARY|WRITE_TIMEOUT|READ_TIMEOUT)$/;
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|08...|53...|57P0.|57014|WRITE_TIMEOUT|READ_TIMEOUT)$/;
 
 /** A disk that is full, read-only or broken: codes of PostgreSQL (also of a read-only server) and of SQLite. */
 const STORAGE = /^(53100|58030|25006|SQLITE_(FULL|IOERR|READONLY|CANTOPEN).*)$/;
@@ -40,9 +40,8 @@ const NOT_PERMITTED = /^(42501|42883|0A000)$/;
 /** PostgreSQL's error classes for a role, a password or a database that it does not accept. */
 const REJECTED_LOGIN = /^(28|3D)...$/;
 
-/** PostgreSQL: undefined table, undefined column. */
+/** PostgreSQL: undefined table. */
 const MISSING_TABLE = '42P01';
-const MISSING_COLUMN = '42703';
 
 /** Of the outages, those that mean that the server is unavailable, not busy. */
 const AWAY = /^(E[A-Z_]+|08...|57P0.)$/;
@@ -71,6 +70,9 @@ export const isConflict = (error: unknown): boolean => matches(error, ({ code })
 
 /** Whether a write failed because of the disk; reads may still work. */
 export const isStorageFault = (error: unknown): boolean => matches(error, ({ code }) => STORAGE.test(code));
+
+/** Whether PostgreSQL accepts no writes over this connection, as after a failover. */
+export const isReadOnlyServer = (error: unknown): boolean => matches(error, ({ code }) => code === '25006');
 
 /**
  * Whether a foreign key was violated: by the deletion of a referenced row, or by a reference to
@@ -115,10 +117,6 @@ export const isOutage = (error: unknown): boolean =>
       CONNECTION_LOST.test(message) ||
       RECOVERING.test(message),
   );
-
-/** Whether a read that failed here may succeed on another server, where the migration has arrived already. */
-export const isReplicaFailure = (error: unknown): boolean =>
-  isOutage(error) || isMissingTable(error) || matches(error, ({ code }) => code === MISSING_COLUMN);
 
 /** Whether the server is unavailable over this connection. */
 export const isConnectionLost = (error: unknown): boolean =>

@@ -9,13 +9,12 @@ import type { Transactions } from './transactions.js';
  * their text, so the text must never contain values. Within a unit of work that has written, all methods read what
  * was written.
  *
- * | Method      | For                                                    | On PostgreSQL                   | On SQLite             |
- * | ----------- | ------------------------------------------------------ | ------------------------------- | --------------------- |
- * | `one`       | the only row of a short read                           | a shared connection             | the event loop        |
- * | `short`     | about a millisecond: rows by keys, the first pages     | a shared connection             | the event loop        |
- * | `all`       | some milliseconds: lists in the order of an index      | a connection of its own         | the event loop        |
- * | `search`    | what may read a whole table                            | one of few, for eight seconds   | a thread of its own   |
- * | `onReplica` | work of the above, or repositories, that may be stale  | a replica, if there is one      | no difference         |
+ * | Method   | For                                                    | On PostgreSQL                   | On SQLite             |
+ * | -------- | ------------------------------------------------------ | ------------------------------- | --------------------- |
+ * | `one`    | the only row of a short read                           | a shared connection             | the event loop        |
+ * | `short`  | about a millisecond: rows by keys, the first pages     | a shared connection             | the event loop        |
+ * | `all`    | some milliseconds: lists in the order of an index      | a connection of its own         | the event loop        |
+ * | `search` | what may read a whole table                            | one of few, for eight seconds   | a thread of its own   |
  */
 export abstract class Queries {
   constructor(
@@ -57,17 +56,6 @@ export abstract class Queries {
   async one<Row>(sql: string, parameters?: Parameters): Promise<Row | undefined> {
     const [row] = await this.short<Row>(sql, parameters);
     return row;
-  }
-
-  /**
-   * Reads from a replica, if there is one; the data may be some seconds old. `work` may use this class, and
-   * repositories. It reads from the primary within a unit of work, in requests that may change something, outside of
-   * requests, when the replica fails, and again if `work` finds no row (`undefined` or null), which may be new.
-   *
-   * @param work only reads; it may run twice
-   */
-  onReplica<T>(work: () => Promise<T>): Promise<T> {
-    return work();
   }
 
   protected abstract read<Row>(sql: string, parameters?: Parameters): Promise<Row[]>;

@@ -69,13 +69,7 @@ export abstract class ServiceDataSource extends DataSource {
 
   /** A runner outside of any unit of work. */
   createOwnQueryRunner(mode: ReplicationMode = 'master'): ServiceQueryRunner {
-    if (mode === 'master') this.noteWrite();
     return super.createQueryRunner(mode) as ServiceQueryRunner;
-  }
-
-  /** Something may be written: from now on, the request reads from the primary. */
-  noteWrite(): void {
-    // Without replicas, all reads do.
   }
 
   /** Called by the constructor of `DataSource`, too. */

@@ -85,7 +85,6 @@ export abstract class Transactions {
     const { unit } = this.source;
     if (unit) return unit.execute((runner) => runner.execute<Row>(sql, parameters));
     if (this.hasParticipants && isWritingSql(sql)) return this.run(() => this.execute<Row>(sql, parameters));
-    this.source.noteWrite();
     return this.autocommit<Row>(sql, parameters).catch(this.noteFailure);
   }
 

@@ -48,7 +48,7 @@ export const graphqlRoute = fastifyPlugin<{ config: Config }>(
     });
     done();
   },
-  { name: 'graphql', dependencies: ['audit', 'read scope'] },
+  { name: 'graphql', dependencies: ['audit'] },
 );
 
 /**

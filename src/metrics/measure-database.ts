@@ -31,22 +31,6 @@ export function measureDatabase(database: Database, metrics: Metrics): void {
     () => database.pools().map(({ name, pending }) => [{ pool_name: name }, pending] as const),
     pool,
   );
-  const replica = ['replica'];
-  metrics.gauge(
-    'db_replica_up',
-    '1 where reads go to the replica, 0 where it is unavailable, promoted or too far behind',
-    () =>
-      (database.replication?.states() ?? []).map(
-        ({ name, isUsed }) => [{ replica: name }, isUsed ? 1 : 0] as const,
-      ),
-    replica,
-  );
-  metrics.gauge(
-    'db_replica_lag_seconds',
-    'How long the primary has been ahead of the replica',
-    () => (database.replication?.states() ?? []).map(({ name, lag }) => [{ replica: name }, lag] as const),
-    replica,
-  );
   const waits = metrics.histogram(
     'db_client_connections_wait_time_seconds',
     'Time that writes on SQLite wait for the others',

@@ -103,15 +103,11 @@ export class PostLists {
   }
 
   /** The existing posts of the given ids, in any order. */
-  async findByIds(ids: readonly number[]): Promise<PostSummary[]> {
-    const sql = `SELECT ${POST_SUMMARY} FROM posts WHERE id IN (${this.queries.dialect.integersOf(':ids')})`;
-    let found: PostSummary[] = [];
-    await this.queries.onReplica(async () => {
-      found = await this.queries.short<PostSummary>(sql, { ids: JSON.stringify(ids) });
-      // A post that a replica does not have may be new.
-      return found.length === ids.length ? found : undefined;
-    });
-    return found;
+  findByIds(ids: readonly number[]): Promise<PostSummary[]> {
+    return this.queries.short<PostSummary>(
+      `SELECT ${POST_SUMMARY} FROM posts WHERE id IN (${this.queries.dialect.integersOf(':ids')})`,
+      { ids: JSON.stringify(ids) },
+    );
   }
 
   /** The newest posts of each author, at most `limit` of each after the first `offset`. */
@@ -130,11 +126,9 @@ export class PostLists {
 
   /** The contents of posts, by their ids. */
   async contentsOf(ids: readonly number[]): Promise<Map<number, string>> {
-    const rows = await this.queries.onReplica(() =>
-      this.queries.all<{ id: number; content: string }>(
-        `SELECT id, content FROM posts WHERE id IN (${this.queries.dialect.integersOf(':ids')})`,
-        { ids: JSON.stringify(ids) },
-      ),
+    const rows = await this.queries.all<{ id: number; content: string }>(
+      `SELECT id, content FROM posts WHERE id IN (${this.queries.dialect.integersOf(':ids')})`,
+      { ids: JSON.stringify(ids) },
     );
     return new Map(rows.map(({ id, content }) => [id, content]));
   }
@@ -157,9 +151,7 @@ export class PostLists {
   }
 
   private reading<Row>(slow: boolean, sql: string, parameters: Parameters): Promise<Row[]> {
-    return this.queries.onReplica(() =>
-      slow ? this.queries.search(sql, parameters) : this.queries.short(sql, parameters),
-    );
+    return slow ? this.queries.search(sql, parameters) : this.queries.short(sql, parameters);
   }
 
   private counting(filter: Filter): [sql: string, parameters: Parameters] {

@@ -46,7 +46,7 @@ export class PostsService {
   /** @param authorId the required author @throws AppError `NOT_FOUND` */
   async findOne(id: number, authorId?: number): Promise<PostRow> {
     if (id === NO_ROW) throw postNotFound();
-    const post = await this.queries.onReplica(() => this.queries.one<PostRow>(FIND, { id }));
+    const post = await this.queries.one<PostRow>(FIND, { id });
     if (!post || (authorId !== undefined && post.author_id !== authorId)) throw postNotFound();
     return post;
   }

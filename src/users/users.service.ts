@@ -51,20 +51,16 @@ export class UsersService {
     // Beyond all ids, and too large for the database.
     if (!Number.isSafeInteger(offset)) return [];
     const parameters = { limit, offset };
-    return this.queries.onReplica(() =>
-      offset > DEEP
-        ? this.queries.search<UserRow>(selectPage(this.queries.dialect.withinDeadline), parameters)
-        : this.queries.short<UserRow>(selectPage('TRUE'), parameters),
-    );
+    return offset > DEEP
+      ? this.queries.search<UserRow>(selectPage(this.queries.dialect.withinDeadline), parameters)
+      : this.queries.short<UserRow>(selectPage('TRUE'), parameters);
   }
 
   /** Users in the order of their ids, and their number. */
   async list(page: PageRequest): Promise<Page<UserRow>> {
     // Reads the ids of all users.
-    const [counted] = await this.queries.onReplica(() =>
-      this.queries.search<{ total: number }>(
-        `SELECT count(*) AS total FROM users WHERE ${this.queries.dialect.withinDeadline}`,
-      ),
+    const [counted] = await this.queries.search<{ total: number }>(
+      `SELECT count(*) AS total FROM users WHERE ${this.queries.dialect.withinDeadline}`,
     );
     const { total } = counted!;
     return page.of(page.offset < total ? await this.findAll(page) : [], total);
@@ -72,19 +68,15 @@ export class UsersService {
 
   /** The existing users of the given ids, in any order. */
   findByIds(ids: readonly number[]): Promise<UserRow[]> {
-    return this.queries.onReplica(() =>
-      this.queries.short<UserRow>(
-        `SELECT ${USER_ROW} FROM users WHERE id IN (${this.queries.dialect.integersOf(':ids')})`,
-        { ids: JSON.stringify(ids) },
-      ),
+    return this.queries.short<UserRow>(
+      `SELECT ${USER_ROW} FROM users WHERE id IN (${this.queries.dialect.integersOf(':ids')})`,
+      { ids: JSON.stringify(ids) },
     );
   }
 
   find(id: number): Promise<UserRow | undefined> {
     if (id === NO_ROW) return Promise.resolve(undefined);
-    return this.queries.onReplica(() =>
-      this.queries.one<UserRow>(`SELECT ${USER_ROW} FROM users WHERE id = :id`, { id }),
-    );
+    return this.queries.one<UserRow>(`SELECT ${USER_ROW} FROM users WHERE id = :id`, { id });
   }
 
   /** @throws AppError `NOT_FOUND` */

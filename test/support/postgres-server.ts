@@ -7,23 +7,19 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { freePort } from './free-port.ts';
-import { familyOf, signal } from './process-family.ts';
 
 export interface PostgresServer {
   /** Address of the default database, from which others can be created. */
   readonly url: string;
   /** Runs statements in the default database, each in its own transaction. */
   run(...statements: readonly string[]): Promise<void>;
-  /** Kills all of its processes at the same time, like a machine that fails. */
-  kill(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** The unprivileged user and group `nobody`. */
 const NOBODY = { uid: 65534, gid: 65534 };
 
-/** Shared by the server and its standby, which must allow as many connections. */
-export const SETTINGS = {
+const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: '300',
@@ -39,11 +35,9 @@ interface ServerOptions {
 /** Returns the PostgreSQL of `TEST_DATABASE_URL`, or starts a new one, which is removed when it stops. */
 export async function startPostgres(options: ServerOptions = {}): Promise<PostgresServer> {
   const given = process.env['TEST_DATABASE_URL'];
-  if (given) return { url: given, run: runOn(given), kill: cannotKill, stop: async () => undefined };
+  if (given) return { url: given, run: runOn(given), stop: async () => undefined };
   return startOwnPostgres(options);
 }
-
-const cannotKill = () => Promise.reject(new Error('The server of TEST_DATABASE_URL is not ours'));
 
 export async function startOwnPostgres({ durable = true, bin }: ServerOptions = {}): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), 'posts-api-postgres-'));
@@ -98,10 +92,6 @@ export async function startOwnPostgres({ durable = true, bin }: ServerOptions = 
   return {
     url,
     run: runOn(url),
-    kill: async () => {
-      for (const each of await familyOf(server.child.pid!)) signal(each, 'SIGKILL');
-      await server.ended;
-    },
     stop: async () => {
       server.child.kill('SIGINT'); // PostgreSQL's "fast shutdown"
       await server.ended;

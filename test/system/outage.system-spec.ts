@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { DataSource } from 'typeorm';
 import { describe, expect, it } from '@jest/globals';
-import type { PostgresDataSource } from '../../src/database/postgres/data-source.js';
-import { startApiOn } from '../support/api.js';
 import { Service } from '../support/service.js';
 import { createStore } from '../support/stores.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
@@ -103,44 +100,5 @@ describe('an outage of PostgreSQL', () => {
     await server.end();
     await proxy.close();
     await store.remove();
-  });
-
-  it('switches to another server of DATABASE_URL without a restart', async () => {
-    const store = await createStore('PostgreSQL');
-    const address = store.environment['DATABASE_URL']!;
-    const [first, second] = [await TcpProxy.to(address), await TcpProxy.to(address)];
-    const several = first.url.replace('/test_', `,${new URL(second.url).host}/test_`);
-    await first.proxy.cut();
-    const service = await Service.start({ ...store.environment, DATABASE_URL: several });
-    expect((await service.post()).status).toBe(201);
-
-    await first.proxy.restore();
-    second.proxy.silence();
-    await until('writes are accepted', async () => (await service.post()).status === 201);
-    for (let n = 0; n < 20; n++) expect((await service.fetch('/v1/posts/1')).status).toBe(200);
-
-    await first.proxy.cut();
-    const reply = await service.post();
-    expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '5']);
-
-    await service.end();
-    for (const { proxy } of [first, second]) await proxy.close();
-    await store.remove();
-  });
-
-  it('switches when the DNS name resolves to another server', async () => {
-    const store = await createStore('PostgreSQL');
-    const url = `${store.environment['DATABASE_URL']}?target_session_attrs=read-write`;
-    const api = await startApiOn({ ...store.environment, DATABASE_URL: url }, [], () => store.remove());
-    const { monitor } = api.app.get(DataSource) as PostgresDataSource;
-    // As an open connection to a demoted primary, while new connections accept writes.
-    await monitor.query('SET default_transaction_read_only = on');
-
-    await until('the connection is replaced', async () => {
-      const { rows } = await monitor.query('SHOW transaction_read_only').catch(() => ({ rows: [] }));
-      return rows[0]?.transaction_read_only === 'off';
-    });
-    expect((await api.posts.create()).id).toBe(1);
-    await api.stop();
   });
 });

@@ -80,7 +80,7 @@ export const largeResponses = fastifyPlugin<{ metrics: Metrics }>(
     done();
   },
   // It turns text into bytes, which cannot be stored: the response is stored before.
-  { name: 'large responses', dependencies: ['idempotent responses', 'read scope'] },
+  { name: 'large responses', dependencies: ['idempotent responses'] },
 );
 
 function disconnectWhenStalled(response: ServerResponse): void {

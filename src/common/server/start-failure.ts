@@ -39,7 +39,6 @@ export function explainStartFailure(error: unknown): string {
   }
   if (code.startsWith('ERR_PARSE_ARGS')) return message;
   if (isRejectedLogin(error)) return `DATABASE_URL is rejected by the server: ${message}`;
-  if (code === 'NO_PRIMARY') return `DATABASE_URL cannot be used: ${message}`;
   if (syscall === 'connect' || syscall === 'getaddrinfo') return `DATABASE_URL cannot be reached: ${message}`;
   const [, advice] = STORAGE_ADVICE.find(([known]) => known.test(code)) ?? [];
   if (advice !== undefined) return `DATA_DIR cannot be used: ${message}; ${advice}`;

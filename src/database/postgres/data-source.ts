@@ -4,21 +4,16 @@ import type { PostgresStore } from '../../config/config.js';
 import { POSTGRES } from '../dialect.js';
 import { DatabaseError } from '../failures.js';
 import { ServiceDataSource } from '../service-data-source.js';
-import { PostgresClient } from './client.js';
-import type { Cluster } from './cluster/cluster.js';
 import { ServicePostgresDriver } from './driver.js';
-import { type Access, mainPool, monitorPool } from './pools.js';
+import { mainPool, monitorPool } from './pools.js';
 import { Statements } from './statements.js';
 
-/** TypeORM's pool of connections to the primary. */
+/** TypeORM's pool of connections. */
 export class PostgresDataSource extends ServiceDataSource {
   readonly dialect = POSTGRES;
   declare driver: ServicePostgresDriver;
   readonly statements: Statements;
   readonly forCommand: boolean;
-
-  /** Undefined if one server is configured. */
-  cluster: Cluster | undefined;
 
   /** A connection that is not shared with requests, for health checks and metrics. */
   monitor: Pool;
@@ -38,46 +33,24 @@ export class PostgresDataSource extends ServiceDataSource {
     });
     this.forCommand = forCommand;
     this.statements = new Statements(store.preparedStatements);
-    this.driver = new ServicePostgresDriver(
-      this,
-      this.statements,
-      () => this.cluster?.replicas?.current?.main,
-    );
-  }
-
-  get access(): Access {
-    return { store: this.store, Client: this.cluster?.Client ?? PostgresClient };
+    this.driver = new ServicePostgresDriver(this, this.statements);
   }
 
   /** @throws DatabaseError if the database is not encoded in UTF-8 */
   override async initialize(): Promise<this> {
-    this.cluster = await clusterOf(this.store);
-    this.setOptions(mainPool(this.access, this));
-    this.monitor = monitorPool(this.access);
+    this.setOptions(mainPool(this.store, this));
+    this.monitor = monitorPool(this.store);
     await super.initialize();
     const [{ server_encoding: encoding }] = await this.query('SHOW server_encoding');
     if (encoding !== 'UTF8') {
       await this.destroy();
       throw new DatabaseError(`The database must be encoded in UTF8, and this one is in ${encoding}`);
     }
-    this.cluster?.watchPrimary(this.monitor);
     return this;
   }
 
   override async destroy(): Promise<void> {
-    await this.cluster?.close();
     await super.destroy();
     if (!this.monitor.ending) await this.monitor.end();
   }
-
-  override noteWrite(): void {
-    this.cluster?.replicas?.noteWrite();
-  }
-}
-
-/** Loads the code for several servers only where they are configured. */
-async function clusterOf(store: PostgresStore): Promise<Cluster | undefined> {
-  if (store.servers.length === 0 && store.replicaUrls.length === 0) return undefined;
-  const { Cluster } = await import('./cluster/cluster.js');
-  return new Cluster(store);
 }

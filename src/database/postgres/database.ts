@@ -1,6 +1,5 @@
 import type { Pool } from 'pg';
 import { Database, type Listening, type PoolLoad } from '../database.js';
-import type { Replication } from '../replication.js';
 import type { PostgresDataSource } from './data-source.js';
 import { PostgresListener } from './listener.js';
 import { listenerConnection, searchPool, sharedPool } from './pools.js';
@@ -15,12 +14,13 @@ export class PostgresDatabase extends Database {
   private readonly searches: Pool;
   private readonly shared: Pool | undefined;
 
-  private constructor(readonly source: PostgresDataSource) {
+  /** @param source initialized */
+  constructor(readonly source: PostgresDataSource) {
     super();
-    const { access, driver } = source;
+    const { store, driver } = source;
     // A command has few connections, and no statement timeout.
-    this.searches = source.forCommand ? driver.master : searchPool(access);
-    this.shared = source.forCommand ? undefined : sharedPool(access);
+    this.searches = source.forCommand ? driver.master : searchPool(store);
+    this.shared = source.forCommand ? undefined : sharedPool(store);
     this.transactions = new PostgresTransactions(source);
     this.queries = new PostgresQueries(source, this.transactions, {
       searches: this.searches,
@@ -28,21 +28,11 @@ export class PostgresDatabase extends Database {
     });
   }
 
-  /** @param source initialized */
-  static async of(source: PostgresDataSource): Promise<PostgresDatabase> {
-    if (!source.forCommand) await source.cluster?.openReplicas(source.monitor);
-    return new PostgresDatabase(source);
-  }
-
-  override get replication(): Replication | undefined {
-    return this.source.cluster?.replicas;
-  }
-
   listen(channel: string, onSignal: () => void): Listening {
     const send = (payload: string) =>
       this.source.monitor.query('SELECT pg_notify($1, $2)', [channel, payload]);
-    const { access } = this.source;
-    return new PostgresListener(listenerConnection(access), channel, onSignal, send, !access.store.pooled);
+    const { store } = this.source;
+    return new PostgresListener(listenerConnection(store), channel, onSignal, send, !store.pooled);
   }
 
   async monitor<Row>(sql: string): Promise<Row[]> {
@@ -60,10 +50,6 @@ export class PostgresDatabase extends Database {
       loadOf('main', this.source.driver.master),
       ...(this.shared ? [loadOf('shared', this.shared)] : []),
       loadOf('search', this.searches),
-      ...(this.source.cluster?.replicas?.all ?? []).flatMap(({ name, main, slow }) => [
-        loadOf(`replica ${name}`, main),
-        loadOf(`replica ${name} search`, slow),
-      ]),
     ];
   }
 

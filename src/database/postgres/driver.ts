@@ -4,7 +4,7 @@ import { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Parameters, Statement } from '../statement.js';
-import { DatabaseError, isOutage, isRejectedLogin } from '../failures.js';
+import { DatabaseError, isOutage, isReadOnlyServer, isRejectedLogin } from '../failures.js';
 import { serviceQueryRunner } from '../query-runner.js';
 import type { ServiceQueryRunner } from '../unit-of-work.js';
 import type { PostgresClient } from './client.js';
@@ -68,25 +68,35 @@ class ServicePostgresRunner
     return new QueryResult();
   }
 
+  /** Closes a connection whose server has become read-only: after a failover, a new one leads to the primary. */
+  protected override async track<T>(
+    sql: string,
+    run: () => Promise<T>,
+    changes: (result: T) => number,
+  ): Promise<T> {
+    try {
+      return await super.track(sql, run, changes);
+    } catch (error) {
+      if (isReadOnlyServer(error)) (this.databaseConnection as PostgresClient | undefined)?.cut();
+      throw error;
+    }
+  }
+
   protected override isInTransaction(): boolean {
     const client = this.databaseConnection as PoolClient | undefined;
     return this.isTransactionActive || /[TE]/.test(client?.getTransactionStatus() ?? '');
   }
 }
 
-/** TypeORM's driver, whose reads may use a replica that is chosen for each request. */
+/** TypeORM's driver with runners of this service. */
 export class ServicePostgresDriver extends PostgresDriver {
   declare master: Pool;
 
-  /** @param replicaPool the pool of the replica for the current reads; undefined: the primary */
   constructor(
     source: DataSource,
     readonly statements: Statements,
-    private readonly replicaPool: () => Pool | undefined,
   ) {
     super(source);
-    // TypeORM then asks for another connection for `SELECT` builders.
-    this.isReplicated = true;
   }
 
   /**
@@ -116,12 +126,5 @@ export class ServicePostgresDriver extends PostgresDriver {
       return copy;
     });
     return super.findChangedColumns(comparable, described);
-  }
-
-  override async obtainSlaveConnection(): Promise<[PoolClient, PoolClient['release']]> {
-    const pool = this.replicaPool();
-    if (!pool) return this.obtainMasterConnection() as Promise<[PoolClient, PoolClient['release']]>;
-    const client = await pool.connect();
-    return [client, client.release.bind(client)];
   }
 }

@@ -35,16 +35,8 @@ function toRfc3339(text: string): string {
   return `${text.slice(0, 10)}T${text.slice(11, 19)}.${milliseconds}Z`;
 }
 
-/** Where connections go, and what they may do. */
-export interface Access {
-  readonly store: PostgresStore;
-  /** The class of the connections. */
-  readonly Client: typeof PostgresClient;
-}
-
 /** The options of TypeORM's pool. That of a command is small and has no statement timeout: migrations take long. */
-export function mainPool(access: Access, { forCommand }: { forCommand: boolean }) {
-  const { store, Client } = access;
+export function mainPool(store: PostgresStore, { forCommand }: { forCommand: boolean }) {
   return {
     poolSize: forCommand ? 2 : store.poolSize - sharedBy(store),
     connectTimeoutMS: CONNECTION_TIMEOUT,
@@ -53,19 +45,20 @@ export function mainPool(access: Access, { forCommand }: { forCommand: boolean }
     extra: {
       ...sessionOf(store),
       pipeline: true,
-      ...(forCommand ? { Client } : limitedTo(access, STATEMENT_TIMEOUT)),
+      ...(forCommand ? { Client: PostgresClient } : limitedTo(store, STATEMENT_TIMEOUT)),
     },
   };
 }
 
 /** Connections for searches only, so that slow searches delay only each other. */
-export const searchPool = (access: Access): Pool => newPool(access, SEARCHES.connections, SEARCHES.timeout);
+export const searchPool = (store: PostgresStore): Pool =>
+  newPool(store, SEARCHES.connections, SEARCHES.timeout);
 
 /** The pool of shared connections, if there is one. */
-export function sharedPool(access: Access): Pool | undefined {
-  const connections = sharedBy(access.store);
+export function sharedPool(store: PostgresStore): Pool | undefined {
+  const connections = sharedBy(store);
   if (connections === 0) return undefined;
-  return newPool(access, connections, STATEMENT_TIMEOUT, {
+  return newPool(store, connections, STATEMENT_TIMEOUT, {
     // The client waits as long as on other connections: a commit has no timeout of its own.
     statement_timeout: SHORT.timeout,
     lock_timeout: SHORT.lockTimeout,
@@ -81,36 +74,26 @@ const sharedBy = ({ poolSize, pooled }: PostgresStore): number =>
 export const FURTHER_CONNECTIONS = SEARCHES.connections + 2;
 
 /** A connection that is not shared with requests, for health checks and metrics. */
-export const monitorPool = (access: Access): Pool => newPool(access, 1, STATEMENT_TIMEOUT);
-
-/** Direct connections to a replica: behind a pooler, a restart of the server would go unnoticed. */
-export function replicaPools(store: PostgresStore, url: string): Record<'main' | 'slow' | 'monitor', Pool> {
-  const access = { store: { ...store, url, pooled: false }, Client: PostgresClient };
-  return {
-    main: newPool(access, store.poolSize, STATEMENT_TIMEOUT),
-    slow: searchPool(access),
-    monitor: monitorPool(access),
-  };
-}
+export const monitorPool = (store: PostgresStore): Pool => newPool(store, 1, STATEMENT_TIMEOUT);
 
 /** A connection that waits for signals: it sends nothing, so only TCP keep-alive detects a lost server. */
 export const listenerConnection =
-  ({ store, Client }: Access) =>
+  (store: PostgresStore) =>
   (timeout: number): PostgresClient =>
-    new Client({
+    new PostgresClient({
       connectionString: store.url,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
       connectionTimeoutMillis: timeout,
     });
 
-function newPool(access: Access, max: number, timeout: number, options?: PoolConfig): Pool {
+function newPool(store: PostgresStore, max: number, timeout: number, options?: PoolConfig): Pool {
   const pool = new Pool({
-    connectionString: access.store.url,
+    connectionString: store.url,
     max,
     connectionTimeoutMillis: CONNECTION_TIMEOUT,
-    ...sessionOf(access.store),
-    ...limitedTo(access, timeout),
+    ...sessionOf(store),
+    ...limitedTo(store, timeout),
     ...options,
   });
   return pool.on('error', () => undefined);
@@ -123,8 +106,8 @@ const sessionOf = ({ pooled }: PostgresStore) => ({
   ...(!pooled && { options: '-c DateStyle=ISO -c TimeZone=UTC' }),
 });
 
-const limitedTo = ({ store, Client }: Access, timeout: number) => ({
-  ...(!store.pooled && { statement_timeout: timeout }),
+const limitedTo = ({ pooled }: PostgresStore, timeout: number) => ({
+  ...(!pooled && { statement_timeout: timeout }),
   silenceTimeout: timeout + CLIENT_MARGIN,
-  Client,
+  Client: PostgresClient,
 });

@@ -27,7 +27,6 @@ export class SqliteTransactions extends Transactions {
   ): Promise<Row[]> {
     if (this.isActive || this.hasParticipants) return super.executeBoth(statement, following);
     const { queue, writing } = this.sqlite.driver;
-    this.sqlite.noteWrite();
     return queue
       .write(() => {
         const rows = writing.all<Row>(statement.sql, statement.parameters);
