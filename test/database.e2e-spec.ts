@@ -47,7 +47,6 @@ class MistakesController {
     const ways: Record<string, () => Promise<unknown>> = {
       query: () => this.source.query(sql, sql.includes('$2') ? ['1'] : []),
       read: () => this.queries.all(sql),
-      short: () => this.queries.short(sql),
       search: () => this.queries.search(sql),
       write: () => this.transactions.execute(sql),
       run: () => this.transactions.run((manager) => manager.query(sql)),

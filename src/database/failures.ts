@@ -43,9 +43,6 @@ const REJECTED_LOGIN = /^(28|3D)...$/;
 /** PostgreSQL: undefined table. */
 const MISSING_TABLE = '42P01';
 
-/** Of the outages, those that mean that the server is unavailable, not busy. */
-const AWAY = /^(E[A-Z_]+|08...|57P0.)$/;
-
 interface Failure {
   readonly code: string;
   readonly message: string;
@@ -117,10 +114,6 @@ export const isOutage = (error: unknown): boolean =>
       CONNECTION_LOST.test(message) ||
       RECOVERING.test(message),
   );
-
-/** Whether the server is unavailable over this connection. */
-export const isConnectionLost = (error: unknown): boolean =>
-  matches(error, ({ code, message }) => AWAY.test(code) || CONNECTION_LOST.test(message));
 
 /** How long a write is retried, including the time that it waits for other writers, in milliseconds. */
 export const WRITE_DEADLINE = 4000;

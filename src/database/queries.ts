@@ -11,9 +11,8 @@ import type { Transactions } from './transactions.js';
  *
  * | Method   | For                                                    | On PostgreSQL                   | On SQLite             |
  * | -------- | ------------------------------------------------------ | ------------------------------- | --------------------- |
- * | `one`    | the only row of a short read                           | a shared connection             | the event loop        |
- * | `short`  | about a millisecond: rows by keys, the first pages     | a shared connection             | the event loop        |
- * | `all`    | some milliseconds: lists in the order of an index      | a connection of its own         | the event loop        |
+ * | `one`    | the only row: by a key                                 | a connection of the pool        | the event loop        |
+ * | `all`    | some milliseconds: lists in the order of an index      | a connection of the pool        | the event loop        |
  * | `search` | what may read a whole table                            | one of few, for eight seconds   | a thread of its own   |
  */
 export abstract class Queries {
@@ -43,26 +42,13 @@ export abstract class Queries {
     return this.readSlowly<Row>(sql, parameters);
   }
 
-  /**
-   * Like `all`, for reads that take about a millisecond, such as some rows by their keys. On PostgreSQL they share
-   * connections; one that takes longer than 400 ms runs again on its own connection, or fails if too many others do.
-   */
-  short<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
-    if (this.source.unit?.isInTransaction) return this.transactions.execute<Row>(sql, parameters);
-    return this.readShort<Row>(sql, parameters);
-  }
-
-  /** The only row of a short read. */
+  /** The only row. */
   async one<Row>(sql: string, parameters?: Parameters): Promise<Row | undefined> {
-    const [row] = await this.short<Row>(sql, parameters);
+    const [row] = await this.all<Row>(sql, parameters);
     return row;
   }
 
   protected abstract read<Row>(sql: string, parameters?: Parameters): Promise<Row[]>;
-
-  protected readShort<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
-    return this.read<Row>(sql, parameters);
-  }
 
   protected abstract readSlowly<Row>(sql: string, parameters?: Parameters): Promise<Row[]>;
 }

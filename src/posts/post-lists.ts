@@ -104,7 +104,7 @@ export class PostLists {
 
   /** The existing posts of the given ids, in any order. */
   findByIds(ids: readonly number[]): Promise<PostSummary[]> {
-    return this.queries.short<PostSummary>(
+    return this.queries.all<PostSummary>(
       `SELECT ${POST_SUMMARY} FROM posts WHERE id IN (${this.queries.dialect.integersOf(':ids')})`,
       { ids: JSON.stringify(ids) },
     );
@@ -151,7 +151,7 @@ export class PostLists {
   }
 
   private reading<Row>(slow: boolean, sql: string, parameters: Parameters): Promise<Row[]> {
-    return slow ? this.queries.search(sql, parameters) : this.queries.short(sql, parameters);
+    return slow ? this.queries.search(sql, parameters) : this.queries.all(sql, parameters);
   }
 
   private counting(filter: Filter): [sql: string, parameters: Parameters] {

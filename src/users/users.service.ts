@@ -53,7 +53,7 @@ export class UsersService {
     const parameters = { limit, offset };
     return offset > DEEP
       ? this.queries.search<UserRow>(selectPage(this.queries.dialect.withinDeadline), parameters)
-      : this.queries.short<UserRow>(selectPage('TRUE'), parameters);
+      : this.queries.all<UserRow>(selectPage('TRUE'), parameters);
   }
 
   /** Users in the order of their ids, and their number. */
@@ -68,7 +68,7 @@ export class UsersService {
 
   /** The existing users of the given ids, in any order. */
   findByIds(ids: readonly number[]): Promise<UserRow[]> {
-    return this.queries.short<UserRow>(
+    return this.queries.all<UserRow>(
       `SELECT ${USER_ROW} FROM users WHERE id IN (${this.queries.dialect.integersOf(':ids')})`,
       { ids: JSON.stringify(ids) },
     );

@@ -73,7 +73,7 @@ describe('an outage of PostgreSQL', () => {
     const service = await Service.start({ ...store.environment, DATABASE_URL: url });
     proxy.holdConnections();
     await server.query(`SELECT pg_terminate_backend(pid) ${others}`);
-    // A read awaits its shared connection before it has a statement. It gives up after two seconds, which may be too few
+    // A read awaits a connection before it has a statement. It gives up after two seconds, which may be too few
     // for a busy machine to open the connections, so each is repeated until they are open.
     let areOpen = false;
     const read = async () => {

@@ -2,9 +2,8 @@ import type { Pool } from 'pg';
 import { Database, type Listening, type PoolLoad } from '../database.js';
 import type { PostgresDataSource } from './data-source.js';
 import { PostgresListener } from './listener.js';
-import { listenerConnection, searchPool, sharedPool } from './pools.js';
+import { listenerConnection, searchPool } from './pools.js';
 import { PostgresQueries } from './queries.js';
-import { SharedReads } from './shared-reads.js';
 import { PostgresTransactions } from './transactions.js';
 
 /** A PostgreSQL server, which any number of processes may share. */
@@ -12,7 +11,6 @@ export class PostgresDatabase extends Database {
   readonly queries: PostgresQueries;
   readonly transactions: PostgresTransactions;
   private readonly searches: Pool;
-  private readonly shared: Pool | undefined;
 
   /** @param source initialized */
   constructor(readonly source: PostgresDataSource) {
@@ -20,12 +18,8 @@ export class PostgresDatabase extends Database {
     const { store, driver } = source;
     // A command has few connections, and no statement timeout.
     this.searches = source.forCommand ? driver.master : searchPool(store);
-    this.shared = source.forCommand ? undefined : sharedPool(store);
     this.transactions = new PostgresTransactions(source);
-    this.queries = new PostgresQueries(source, this.transactions, {
-      searches: this.searches,
-      shared: this.shared && new SharedReads(this.shared, driver.master),
-    });
+    this.queries = new PostgresQueries(source, this.transactions, this.searches);
   }
 
   listen(channel: string, onSignal: () => void): Listening {
@@ -46,16 +40,11 @@ export class PostgresDatabase extends Database {
   }
 
   override pools(): readonly PoolLoad[] {
-    return [
-      loadOf('main', this.source.driver.master),
-      ...(this.shared ? [loadOf('shared', this.shared)] : []),
-      loadOf('search', this.searches),
-    ];
+    return [loadOf('main', this.source.driver.master), loadOf('search', this.searches)];
   }
 
   async close(): Promise<void> {
     if (this.searches !== this.source.driver.master) await this.searches.end();
-    await this.shared?.end();
     if (this.source.isInitialized) await this.source.destroy();
   }
 }

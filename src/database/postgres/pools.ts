@@ -1,4 +1,4 @@
-import { type CustomTypesConfig, Pool, type PoolConfig, types } from 'pg';
+import { type CustomTypesConfig, Pool, types } from 'pg';
 import type { PostgresStore } from '../../config/config.js';
 import { PostgresClient } from './client.js';
 
@@ -13,9 +13,6 @@ const CLIENT_MARGIN = 300;
 
 /** A search for short or common text reads all posts, which may take longer; few of these run at once. */
 const SEARCHES = { timeout: 8000, connections: 4 };
-
-/** Short reads share connections, and are canceled after these times, because others wait behind them. */
-const SHORT = { connections: 4, timeout: 400, lockTimeout: 50 };
 
 const { INT8, TIMESTAMPTZ } = types.builtins;
 
@@ -38,7 +35,7 @@ function toRfc3339(text: string): string {
 /** The options of TypeORM's pool. That of a command is small and has no statement timeout: migrations take long. */
 export function mainPool(store: PostgresStore, { forCommand }: { forCommand: boolean }) {
   return {
-    poolSize: forCommand ? 2 : store.poolSize - sharedBy(store),
+    poolSize: forCommand ? 2 : store.poolSize,
     connectTimeoutMS: CONNECTION_TIMEOUT,
     // `pg` emits an error when an idle connection is lost; without a listener, it would end the process.
     poolErrorHandler: () => undefined,
@@ -53,22 +50,6 @@ export function mainPool(store: PostgresStore, { forCommand }: { forCommand: boo
 /** Connections for searches only, so that slow searches delay only each other. */
 export const searchPool = (store: PostgresStore): Pool =>
   newPool(store, SEARCHES.connections, SEARCHES.timeout);
-
-/** The pool of shared connections, if there is one. */
-export function sharedPool(store: PostgresStore): Pool | undefined {
-  const connections = sharedBy(store);
-  if (connections === 0) return undefined;
-  return newPool(store, connections, STATEMENT_TIMEOUT, {
-    // The client waits as long as on other connections: a commit has no timeout of its own.
-    statement_timeout: SHORT.timeout,
-    lock_timeout: SHORT.lockTimeout,
-    pipeline: true,
-  });
-}
-
-/** How many connections are shared. Behind a pooler, the connections have no statement timeout. */
-const sharedBy = ({ poolSize, pooled }: PostgresStore): number =>
-  pooled ? 0 : Math.min(SHORT.connections, Math.floor(poolSize / 2));
 
 /** How many connections a process opens besides `DATABASE_POOL_SIZE`: for searches, health checks, and signals. */
 export const FURTHER_CONNECTIONS = SEARCHES.connections + 2;
@@ -87,14 +68,13 @@ export const listenerConnection =
       connectionTimeoutMillis: timeout,
     });
 
-function newPool(store: PostgresStore, max: number, timeout: number, options?: PoolConfig): Pool {
+function newPool(store: PostgresStore, max: number, timeout: number): Pool {
   const pool = new Pool({
     connectionString: store.url,
     max,
     connectionTimeoutMillis: CONNECTION_TIMEOUT,
     ...sessionOf(store),
     ...limitedTo(store, timeout),
-    ...options,
   });
   return pool.on('error', () => undefined);
 }

@@ -9,7 +9,7 @@ interface Prepared {
   readonly names: readonly string[];
 }
 
-/** Where a statement runs: a pool, a connection, or shared connections. */
+/** Where a statement runs: a pool or a connection. */
 interface Target {
   query(statement: QueryConfig): Promise<QueryResult>;
 }
