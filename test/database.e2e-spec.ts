@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Controller, Get, Module, Param } from '@nestjs/common';
 import { getRepositoryToken } from '@nestjs/typeorm';
+import { Client } from 'pg';
 import { DataSource, type Repository } from 'typeorm';
 import { createApp } from '../src/app.factory.js';
 import { Public } from '../src/auth/access/index.js';
@@ -413,6 +414,25 @@ describe('PostgreSQL with other settings', () => {
       await testStore.remove();
     },
   );
+
+  it('is rejected with a sentence if the role may not create tables', async () => {
+    const { environment, ...testStore } = await createStore('PostgreSQL', { empty: true });
+    const url = new URL(environment['DATABASE_URL']!);
+    const server = new Client(url.href);
+    await server.connect();
+    const role = `r${url.pathname.slice(1)}`;
+    await server.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
+    Object.assign(url, { username: role, password: 'secret' });
+
+    const started = createApp(loadConfig({ LOG_LEVEL: 'silent', ...environment, DATABASE_URL: url.href }));
+    const error = await started.catch((thrown: unknown) => thrown);
+    expect(explainStartFailure(error)).toMatch(
+      /^DATABASE_URL cannot be used: permission denied for schema public; [^\n]+ CREATE on the schema [^\n]+$/,
+    );
+    await server.query(`DROP ROLE ${role}`);
+    await server.end();
+    await testStore.remove();
+  });
 
   it('is rejected with an encoding other than UTF8', async () => {
     const { environment, ...testStore } = await createStore('PostgreSQL', {

@@ -12,7 +12,7 @@ import { DataSource, type EntitySchema } from 'typeorm';
 import { Config } from '../config/config.js';
 import { commandDataSource } from './data-source.js';
 import { Database } from './database.js';
-import { isOutage } from './failures.js';
+import { isTemporary } from './failures.js';
 import { migrate } from './migrate.js';
 import { PostgresDataSource } from './postgres/data-source.js';
 import { PostgresDatabase } from './postgres/database.js';
@@ -53,7 +53,7 @@ export class DatabaseModule implements OnApplicationShutdown {
       open: openDataSource,
       databaseOf: checkedDatabase,
       retryAttempts: 15,
-      toRetry: isOutage,
+      toRetry: isTemporary,
     });
     return { ...rest, imports: [...imports, SubscribersModule] };
   }

@@ -30,6 +30,7 @@ export interface PoolLoad {
 
 const CHANGED =
   'was changed after it ran; undo the change and make another migration, or accept it: npm run migrate -- --accept-changed';
+const LOST = 'is a table that the database has lost, or that its role may no longer see; restore it';
 const MISSING = 'is a column that the database lacks; make a migration that adds it';
 
 /** An open database of either kind. */
@@ -46,7 +47,7 @@ export abstract class Database {
 
   /** The number of pending migrations. It queries the database each time. */
   async pendingMigrations(): Promise<number> {
-    const { length } = await pendingMigrations((sql) => this.monitor(sql));
+    const { length } = await pendingMigrations((sql) => this.monitor(sql), this.source.tables);
     return (this.pending = length);
   }
 
@@ -66,18 +67,33 @@ export abstract class Database {
         field: 'migrations',
         message: `${name} ${CHANGED}`,
       })),
-      ...(await this.missingColumns()).map((name) => ({ field: 'schema', message: `${name} ${MISSING}` })),
+      ...(await this.missingParts()),
     ];
   }
 
-  /** Such as `comments.rating`. Further columns are no fault: the next build may need them. */
-  private async missingColumns(): Promise<string[]> {
+  /** Tables that are lost, and columns such as `comments.rating`. Further columns are no fault: the next build may need them. */
+  private async missingParts(): Promise<SchemaFault[]> {
     const rows = await this.monitor<{ table: string; column: string }>(this.queries.dialect.columns);
+    const { tables, entityMetadatas } = this.source;
+    const found = new Set(rows.map(({ table }) => table));
     const columns = new Set(rows.map(({ table, column }) => `${table}.${column}`));
-    return this.source.entityMetadatas
-      .filter(({ tableType, synchronize }) => tableType !== 'view' && synchronize)
+    const lost = [...tables].filter((name) => !found.has(name));
+    for (const name of found) tables.add(name);
+    const missing = entityMetadatas
+      .filter(({ tableType, tableName, synchronize }) => {
+        return tableType !== 'view' && synchronize && !lost.includes(tableName);
+      })
       .flatMap(({ tableName, columns: own }) => own.map(({ databaseName }) => `${tableName}.${databaseName}`))
       .filter((name) => !columns.has(name));
+    return [
+      ...lost.map((name) => ({ field: 'database', message: `${name} ${LOST}` })),
+      ...missing.map((name) => ({ field: 'schema', message: `${name} ${MISSING}` })),
+    ];
+  }
+
+  /** @throws Error if requests cannot use the database, although {@link monitor} can */
+  async probe(): Promise<void> {
+    // With one connection for all, there is no difference.
   }
 
   /** Whether the database accepts writes, according to the last writes. */

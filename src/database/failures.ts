@@ -5,16 +5,27 @@ export class DatabaseError extends Error {
   override readonly name = 'DatabaseError';
 }
 
-/** Errors that mean an outage: socket errors of Node, classes and codes of PostgreSQL (appendix A), and own codes. */
+/** The database has lost a table that it had. */
+class TableLostError extends Error {
+  readonly code = 'TABLE_LOST';
+}
+
+/**
+ * Errors that mean an outage: of sockets and used-up resources in Node, classes and codes of PostgreSQL (appendix A)
+ * and SQLite, and own codes.
+ */
 const UNAVAILABLE =
-  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|08...|53...|57P0.|57014|WRITE_TIMEOUT|READ_TIMEOUT)$/;
+  /^(E(CONN(REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|HOSTUNREACH|HOSTDOWN|NETUNREACH|NETDOWN|NOTFOUND|AI_AGAIN|MFILE|NFILE|AGAIN|NOMEM|NOBUFS)|08...|53...|57...|25P0[34]|SQLITE_NOMEM|TABLE_LOST|WRITE_TIMEOUT|READ_TIMEOUT)$/;
 
 /** A disk that is full, read-only or broken: codes of PostgreSQL (also of a read-only server) and of SQLite. */
 const STORAGE = /^(53100|58030|25006|SQLITE_(FULL|IOERR|READONLY|CANTOPEN).*)$/;
 
-/** Messages of `pg` and TypeORM without a code, for a connection that is lost or times out. */
+/** A file of SQLite that is damaged. Waiting does not help. */
+const DAMAGED = /^SQLITE_(CORRUPT|NOTADB)/;
+
+/** Messages of `pg` without a code, for a connection that is lost or times out. */
 const CONNECTION_LOST =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query runner already released)/;
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
 
 /** PostgreSQL's message on a standby, with a code (55000) that other errors have, too. */
 const RECOVERING = /^recovery is in progress/;
@@ -40,12 +51,31 @@ const NOT_PERMITTED = /^(42501|42883|0A000)$/;
 /** PostgreSQL's error classes for a role, a password or a database that it does not accept. */
 const REJECTED_LOGIN = /^(28|3D)...$/;
 
-/** PostgreSQL: undefined table. */
+/** PostgreSQL: undefined table; the function of the server that reports another mistake with this code. */
 const MISSING_TABLE = '42P01';
+const MISSING_ALIAS = 'errorMissingRTE';
+
+/** PostgreSQL: insufficient privilege, as the functions of the server report it that check the rights on an object. */
+const NO_PRIVILEGE = '42501';
+const CHECKS_PRIVILEGES = /^aclcheck_error/;
+
+/** The function of the server that finds that a prepared statement has other columns since its table was changed. */
+const STALE_PLAN = 'RevalidateCachedQuery';
 
 interface Failure {
   readonly code: string;
   readonly message: string;
+  /** The function of PostgreSQL's server that reports it: unlike the message, it is the same in each language. */
+  readonly routine: string;
+  /** Whether it has ended the attempt to connect. */
+  readonly isOfConnect: boolean;
+}
+
+const failedToConnect = new WeakSet<object>();
+
+/** Notes that an error has ended an attempt to connect to the server, which rejects or cannot serve this service. */
+export function noteFailedConnect(error: Error): void {
+  failedToConnect.add(error);
 }
 
 /**
@@ -53,20 +83,32 @@ interface Failure {
  * may not be instances of this realm's `Error`.
  */
 function matches(error: unknown, test: (failure: Failure) => boolean): boolean {
-  const { code, message, driverError, errors } = (error ?? {}) as Record<string, unknown>;
+  const { code, message, routine, driverError, errors } = (error ?? {}) as Record<string, unknown>;
   const text = typeof message === 'string' ? message : '';
+  const failure = {
+    code: typeof code === 'string' && !WRONG_VALUES.test(text) ? code : '',
+    message: text,
+    routine: typeof routine === 'string' ? routine : '',
+    isOfConnect: typeof error === 'object' && error !== null && failedToConnect.has(error),
+  };
   return (
-    test({ code: typeof code === 'string' && !WRONG_VALUES.test(text) ? code : '', message: text }) ||
+    test(failure) ||
     (driverError !== undefined && matches(driverError, test)) ||
     (Array.isArray(errors) && errors.some((each) => matches(each, test)))
   );
 }
 
+/** Whether a prepared statement fails because its table was changed: with a new name, it succeeds. */
+export const isStalePlan = (error: unknown): boolean =>
+  matches(error, ({ routine }) => routine === STALE_PLAN);
+
 /** Whether an immediate retry may succeed. */
-export const isConflict = (error: unknown): boolean => matches(error, ({ code }) => CONFLICT.test(code));
+export const isConflict = (error: unknown): boolean =>
+  matches(error, ({ code }) => CONFLICT.test(code)) || isStalePlan(error);
 
 /** Whether a write failed because of the disk; reads may still work. */
-export const isStorageFault = (error: unknown): boolean => matches(error, ({ code }) => STORAGE.test(code));
+export const isStorageFault = (error: unknown): boolean =>
+  matches(error, ({ code }) => STORAGE.test(code) || DAMAGED.test(code));
 
 /** Whether PostgreSQL accepts no writes over this connection, as after a failover. */
 export const isReadOnlyServer = (error: unknown): boolean => matches(error, ({ code }) => code === '25006');
@@ -89,6 +131,10 @@ export const isDuplicate = (error: unknown): boolean => matches(error, ({ code }
 export const isNotPermitted = (error: unknown): boolean =>
   matches(error, ({ code }) => NOT_PERMITTED.test(code));
 
+/** Whether the role lacks a right, such as CREATE on the schema. */
+export const lacksPrivilege = (error: unknown): boolean =>
+  matches(error, ({ code }) => code === NO_PRIVILEGE);
+
 /** Whether the server does not accept the role, its password or the database. */
 export const isRejectedLogin = (error: unknown): boolean =>
   matches(error, ({ code }) => REJECTED_LOGIN.test(code));
@@ -101,19 +147,64 @@ export const isMissingTable = (error: unknown): boolean =>
   );
 
 /**
- * Whether an error means that the database cannot serve for now, and not that a query was
- * wrong: it is unavailable or overloaded, or retries failed. The client may retry.
+ * The error of a statement; if the database had the table that it lacks, it is an outage and no mistake.
+ *
+ * @param tables those that the database has had
+ */
+export function explainStatement(error: unknown, sql: string, tables: ReadonlySet<string>): unknown {
+  const table = missingTable(error, sql);
+  return table !== undefined && tables.has(table) ? tableLost(table, error) : error;
+}
+
+export const tableLost = (name: string, cause: unknown): Error =>
+  new TableLostError(`The database has lost the table ${name}, or the right to see it`, { cause });
+
+/** The name at the position that PostgreSQL reports, possibly of a statement in a trigger, or in SQLite's message. */
+function missingTable(error: unknown, sql: string): string | undefined {
+  const { driverError = error } = (error ?? {}) as { driverError?: unknown };
+  const { code, message, routine, position, internalPosition, internalQuery } = (driverError ??
+    {}) as Partial<Record<string, string>>;
+  if (code !== MISSING_TABLE) return /^no such table: (?:main\.)?(\w+)/.exec(message ?? '')?.[1];
+  if (routine === MISSING_ALIAS) return undefined;
+  const place = Number(internalPosition ?? position) - 1;
+  return /^(?:"?\w+"?\.)?"?(\w+)/.exec((internalQuery ?? sql).slice(place))?.[1];
+}
+
+const isTemporaryFailure = ({ code, message }: Failure): boolean =>
+  UNAVAILABLE.test(code) ||
+  STORAGE.test(code) ||
+  CONFLICT.test(code) ||
+  CONNECTION_LOST.test(message) ||
+  RECOVERING.test(message);
+
+/** Whether the database may serve soon without a change of settings: it is unavailable or overloaded, or retries failed. */
+export const isTemporary = (error: unknown): boolean => matches(error, isTemporaryFailure);
+
+/**
+ * Whether an error means that the database cannot serve for now, and not that a query was wrong: it is unavailable or
+ * overloaded, rejects the connection, or has withdrawn a right. The client may retry.
  */
 export const isOutage = (error: unknown): boolean =>
+  isStalePlan(error) ||
   matches(
     error,
-    ({ code, message }) =>
-      UNAVAILABLE.test(code) ||
-      STORAGE.test(code) ||
-      CONFLICT.test(code) ||
-      CONNECTION_LOST.test(message) ||
-      RECOVERING.test(message),
+    (failure) =>
+      failure.isOfConnect ||
+      isTemporaryFailure(failure) ||
+      DAMAGED.test(failure.code) ||
+      hasNoPrivilege(failure),
   );
+
+/** What an outage is, for clients: without names of roles, servers and tables. */
+export function describeOutage(error: unknown): string {
+  if (isRejectedLogin(error)) return 'rejects the login';
+  if (matches(error, ({ code }) => code.startsWith('53'))) return 'has no connection left, or no resources';
+  if (matches(error, ({ code }) => code === 'TABLE_LOST')) return 'has lost tables, or the right to see them';
+  return matches(error, hasNoPrivilege) ? 'has withdrawn rights' : 'cannot be reached';
+}
+
+const hasNoPrivilege = ({ code, routine }: Failure): boolean =>
+  code === NO_PRIVILEGE && CHECKS_PRIVILEGES.test(routine);
 
 /** How long a write is retried, including the time that it waits for other writers, in milliseconds. */
 export const WRITE_DEADLINE = 4000;

@@ -53,9 +53,9 @@ export const serviceQueryRunner = <Base extends Constructor>(Base: Base, system:
         this.transaction.succeed(sql, changes(result));
         return result;
       } catch (error) {
-        (this.dataSource as ServiceDataSource).storage.note(error);
-        this.transaction.fail(error);
-        throw error;
+        const explained = (this.dataSource as ServiceDataSource).explain(error, sql);
+        this.transaction.fail(explained);
+        throw explained;
       }
     }
 

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { isMissingTable } from './failures.js';
+import { isMissingTable, tableLost } from './failures.js';
 import { checksumOf } from './migrations/checksums.js';
 import { migrations } from './migrations/index.js';
 
@@ -56,11 +56,19 @@ export const changedMigrations = (
     .filter(({ name, checksum }) => (checksumOf(name) ?? checksum) !== checksum)
     .map(({ name }) => name);
 
-/** The migrations of this build that have not run. */
+/**
+ * The migrations of this build that have not run.
+ *
+ * @param tables those that the database has had
+ */
 export async function pendingMigrations(
   query: (sql: string) => Promise<readonly { readonly name: string }[]>,
+  tables: ReadonlySet<string> = new Set(),
 ): Promise<typeof migrations> {
-  const ran = await query('SELECT name FROM migrations').catch(noneWithoutTable);
+  const ran = await query('SELECT name FROM migrations').catch((error: unknown) => {
+    if (tables.has('migrations') && isMissingTable(error)) throw tableLost('migrations', error);
+    return noneWithoutTable(error);
+  });
   const names = new Set(ran.map(({ name }) => name));
   return migrations.filter(({ name }) => !names.has(name));
 }

@@ -12,6 +12,7 @@ import {
   type TransactionStartEvent,
 } from 'typeorm';
 import type { Dialect } from './dialect.js';
+import { explainStatement } from './failures.js';
 import { migrations } from './migrations/index.js';
 import { Storage } from './storage.js';
 import { type ServiceQueryRunner, type TransactionParticipant, UnitOfWork } from './unit-of-work.js';
@@ -29,6 +30,9 @@ export abstract class ServiceDataSource extends DataSource {
 
   /** Whether the database accepts writes. */
   readonly storage = new Storage();
+
+  /** The tables that the database had when its schema was last checked, or before. */
+  readonly tables = new Set<string>();
 
   /** Take part in every transaction that changes rows. */
   readonly participants: TransactionParticipant[] = [];
@@ -71,6 +75,12 @@ export abstract class ServiceDataSource extends DataSource {
   createOwnQueryRunner(mode: ReplicationMode = 'master'): ServiceQueryRunner {
     return super.createQueryRunner(mode) as ServiceQueryRunner;
   }
+
+  /** The error to throw for one of a statement: it may mean that the disk is full, or a table is lost. */
+  readonly explain = (error: unknown, sql: string): unknown => {
+    this.storage.note(error);
+    return explainStatement(error, sql, this.tables);
+  };
 
   /** Called by the constructor of `DataSource`, too. */
   override createEntityManager(runner?: QueryRunner): EntityManager {

@@ -85,7 +85,7 @@ export abstract class Transactions {
     const { unit } = this.source;
     if (unit) return unit.execute((runner) => runner.execute<Row>(sql, parameters));
     if (this.hasParticipants && isWritingSql(sql)) return this.run(() => this.execute<Row>(sql, parameters));
-    return this.autocommit<Row>(sql, parameters).catch(this.noteFailure);
+    return this.autocommit<Row>(sql, parameters);
   }
 
   /**
@@ -187,11 +187,6 @@ export abstract class Transactions {
     if (next) await this.execute(next.sql, next.parameters);
     return rows;
   }
-
-  protected readonly noteFailure = (error: unknown): never => {
-    this.source.storage.note(error);
-    throw error;
-  };
 
   /** Runs a statement in a transaction of its own. */
   protected abstract autocommit<Row>(sql: string, parameters: Parameters): Promise<Row[]>;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Module, type OnApplicationBootstrap } from '@nestjs/common';
 import { Database } from '../database/database.js';
-import { isOutage } from '../database/failures.js';
+import { isTemporary } from '../database/failures.js';
 import { EncryptedColumns } from './encrypted-columns.js';
 import { Encryption } from './encryption.js';
 
@@ -32,7 +32,7 @@ export class EncryptionCheckModule implements OnApplicationBootstrap {
         return;
       } catch (error) {
         // A server that is overloaded for a moment must not end the start.
-        if (!isOutage(error) || attempt === ATTEMPTS) throw error;
+        if (!isTemporary(error) || attempt === ATTEMPTS) throw error;
         await sleep(1000);
       }
     }

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { AppError, type FieldError } from '../common/errors/errors.js';
 import { Drain } from '../common/server/drain.js';
 import { Database } from '../database/database.js';
-import { isOutage } from '../database/failures.js';
+import { describeOutage, isOutage } from '../database/failures.js';
 
 export const NOT_READY = 'This process is not ready for requests; details name the failed checks';
 
@@ -21,6 +21,7 @@ const CHECK_TIMEOUT = 2000;
 
 @Injectable()
 export class Readiness {
+  private readonly logger = new Logger(Readiness.name);
   private readonly checks = new Map<string, HealthCheck>();
   private checking: Promise<FieldError[]> | undefined;
 
@@ -52,9 +53,11 @@ export class Readiness {
     try {
       details.push(...(await this.database.schemaFaults()));
       if (!(await this.database.isWritable())) details.push(NOT_WRITABLE);
+      await this.database.probe();
     } catch (error) {
-      if (!isOutage(error)) throw error;
-      details.push({ field: 'database', message: 'cannot be reached' });
+      // A mistake in a check must not hide that the service is not ready.
+      if (!isOutage(error)) this.logger.error(error);
+      details.push({ field: 'database', message: describeOutage(error) });
     }
     const checks = this.checks.entries().map(([field, check]) => checkOne(field, check));
     return [...details, ...(await Promise.all(checks)).flat()];

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../config/config-error.js';
-import { DatabaseError, isRejectedLogin } from '../../database/failures.js';
+import { DatabaseError, isRejectedLogin, lacksPrivilege } from '../../database/failures.js';
 import { AppError } from '../errors/errors.js';
 
 interface SystemError extends Error {
@@ -21,6 +21,9 @@ const STORAGE_ADVICE: readonly (readonly [RegExp, string])[] = [
 /** The error of `node-gyp-build` for a package without a binary for this platform, such as macOS on x64. */
 const NO_BINARY = /^No native build was found for (?<target>.+)\s+loaded from: .*?(?<name>[\w-]+)\s*$/;
 
+const RIGHTS =
+  'its role needs all rights on the tables, and CREATE on the schema (GRANT CREATE ON SCHEMA public TO …) for migrations';
+
 /** The text for a service or a command that cannot start: a sentence if the cause is known, else the stack. */
 export function explainStartFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
@@ -38,6 +41,9 @@ export function explainStartFailure(error: unknown): string {
     return `HOST and PORT cannot be used: ${message}`;
   }
   if (code.startsWith('ERR_PARSE_ARGS')) return message;
+  if (lacksPrivilege(error)) {
+    return `DATABASE_URL cannot be used: ${message}; ${RIGHTS}`;
+  }
   if (isRejectedLogin(error)) return `DATABASE_URL is rejected by the server: ${message}`;
   if (syscall === 'connect' || syscall === 'getaddrinfo') return `DATABASE_URL cannot be reached: ${message}`;
   const [, advice] = STORAGE_ADVICE.find(([known]) => known.test(code)) ?? [];

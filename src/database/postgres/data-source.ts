@@ -15,6 +15,9 @@ export class PostgresDataSource extends ServiceDataSource {
   readonly statements: Statements;
   readonly forCommand: boolean;
 
+  /** Whether the last attempt to open a connection for requests has failed. */
+  isRefused = false;
+
   /** A connection that is not shared with requests, for health checks and metrics. */
   monitor: Pool;
 
@@ -32,13 +35,13 @@ export class PostgresDataSource extends ServiceDataSource {
       uuidExtension: 'pgcrypto',
     });
     this.forCommand = forCommand;
-    this.statements = new Statements(store.preparedStatements);
+    this.statements = new Statements(store.preparedStatements, this.explain);
     this.driver = new ServicePostgresDriver(this, this.statements);
   }
 
   /** @throws DatabaseError if the database is not encoded in UTF-8 */
   override async initialize(): Promise<this> {
-    this.setOptions(mainPool(this.store, this));
+    this.setOptions(mainPool(this.store, this, (hasFailed) => (this.isRefused = hasFailed)));
     this.monitor = monitorPool(this.store);
     await super.initialize();
     const [{ server_encoding: encoding }] = await this.query('SHOW server_encoding');

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { Database, type Listening, type PoolLoad } from '../database.js';
 import type { PostgresDataSource } from './data-source.js';
 import { PostgresListener } from './listener.js';
-import { listenerConnection, searchPool } from './pools.js';
+import { listenerConnection, probeConnection, searchPool } from './pools.js';
 import { PostgresQueries } from './queries.js';
 import { PostgresTransactions } from './transactions.js';
 
@@ -31,6 +31,17 @@ export class PostgresDatabase extends Database {
 
   async monitor<Row>(sql: string): Promise<Row[]> {
     return (await this.source.monitor.query(sql)).rows as Row[];
+  }
+
+  /** Opens a connection, if the server has refused the last one and requests have fewer than half of theirs. */
+  override async probe(): Promise<void> {
+    const { source } = this;
+    const { totalCount, options } = source.driver.master;
+    if (!source.isRefused || totalCount >= options.max / 2) return;
+    const client = probeConnection(source.store);
+    await client.connect();
+    source.isRefused = false;
+    await client.end();
   }
 
   protected probeStorage(): Promise<unknown> {

@@ -1,10 +1,17 @@
 import type { Pool, PoolClient, QueryResult as PgResult } from 'pg';
-import { type DataSource, QueryResult, type ReplicationMode, type Table, type TableColumn } from 'typeorm';
+import {
+  type DataSource,
+  QueryResult,
+  QueryRunnerAlreadyReleasedError,
+  type ReplicationMode,
+  type Table,
+  type TableColumn,
+} from 'typeorm';
 import { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import type { Parameters, Statement } from '../statement.js';
-import { DatabaseError, isOutage, isReadOnlyServer, isRejectedLogin } from '../failures.js';
+import { DatabaseError, isReadOnlyServer, isRejectedLogin, isTemporary } from '../failures.js';
 import { serviceQueryRunner } from '../query-runner.js';
 import type { ServiceQueryRunner } from '../unit-of-work.js';
 import type { PostgresClient } from './client.js';
@@ -68,7 +75,11 @@ class ServicePostgresRunner
     return new QueryResult();
   }
 
-  /** Closes a connection whose server has become read-only: after a failover, a new one leads to the primary. */
+  /**
+   * Closes a connection whose server has become read-only: after a failover, a new one leads to the primary.
+   *
+   * @throws Error that says so, if the connection is lost: TypeORM has then released the runner
+   */
   protected override async track<T>(
     sql: string,
     run: () => Promise<T>,
@@ -77,7 +88,11 @@ class ServicePostgresRunner
     try {
       return await super.track(sql, run, changes);
     } catch (error) {
-      if (isReadOnlyServer(error)) (this.databaseConnection as PostgresClient | undefined)?.cut();
+      const client = this.databaseConnection as PostgresClient | undefined;
+      if (isReadOnlyServer(error)) client?.cut();
+      if (client?.isLost && error instanceof QueryRunnerAlreadyReleasedError) {
+        throw new Error('Connection terminated before the end of its transaction', { cause: error });
+      }
       throw error;
     }
   }
@@ -107,7 +122,7 @@ export class ServicePostgresDriver extends PostgresDriver {
     try {
       await super.connect();
     } catch (error) {
-      if (isOutage(error) || isRejectedLogin(error)) throw error;
+      if (isTemporary(error) || isRejectedLogin(error)) throw error;
       const { message } = error as Error;
       throw new DatabaseError(`DATABASE_URL cannot be used: ${message}`, { cause: error });
     }

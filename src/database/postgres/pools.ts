@@ -32,8 +32,16 @@ function toRfc3339(text: string): string {
   return `${text.slice(0, 10)}T${text.slice(11, 19)}.${milliseconds}Z`;
 }
 
-/** The options of TypeORM's pool. That of a command is small and has no statement timeout: migrations take long. */
-export function mainPool(store: PostgresStore, { forCommand }: { forCommand: boolean }) {
+/**
+ * The options of TypeORM's pool. That of a command is small and has no statement timeout: migrations take long.
+ *
+ * @param onAttempt called after each attempt to open a connection
+ */
+export function mainPool(
+  store: PostgresStore,
+  { forCommand }: { forCommand: boolean },
+  onAttempt: (hasFailed: boolean) => void,
+) {
   return {
     poolSize: forCommand ? 2 : store.poolSize,
     connectTimeoutMS: CONNECTION_TIMEOUT,
@@ -42,6 +50,7 @@ export function mainPool(store: PostgresStore, { forCommand }: { forCommand: boo
     extra: {
       ...sessionOf(store),
       pipeline: true,
+      onAttempt,
       ...(forCommand ? { Client: PostgresClient } : limitedTo(store, STATEMENT_TIMEOUT)),
     },
   };
@@ -56,6 +65,10 @@ export const FURTHER_CONNECTIONS = SEARCHES.connections + 2;
 
 /** A connection that is not shared with requests, for health checks and metrics. */
 export const monitorPool = (store: PostgresStore): Pool => newPool(store, 1, STATEMENT_TIMEOUT);
+
+/** A connection that only shows whether the server accepts one. */
+export const probeConnection = (store: PostgresStore): PostgresClient =>
+  new PostgresClient({ connectionString: store.url, connectionTimeoutMillis: CONNECTION_TIMEOUT });
 
 /** A connection that waits for signals: it sends nothing, so only TCP keep-alive detects a lost server. */
 export const listenerConnection =

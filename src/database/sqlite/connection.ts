@@ -6,7 +6,11 @@ import { type Parameters, replacePlaceholders } from '../statement.js';
 export class SqliteConnection {
   private readonly statements = new Map<string, Database.Statement>();
 
-  constructor(private readonly open: () => Database.Database) {}
+  /** @param explain the error to throw for one of a statement */
+  constructor(
+    private readonly open: () => Database.Database,
+    private readonly explain: (error: unknown, sql: string) => unknown,
+  ) {}
 
   get inTransaction(): boolean {
     return this.open().inTransaction;
@@ -18,12 +22,16 @@ export class SqliteConnection {
 
   /** @returns the rows, and the number of changed rows */
   run(sql: string, parameters: Parameters = {}): { rows: unknown[]; changes: number } {
-    const prepared = this.prepare(sql);
-    return traced('sqlite', sql, () => {
-      if (!prepared.reader) return { rows: [], changes: prepared.run(parameters).changes };
-      const rows = prepared.all(parameters);
-      return { rows, changes: rows.length };
-    });
+    try {
+      const prepared = this.prepare(sql);
+      return traced('sqlite', sql, () => {
+        if (!prepared.reader) return { rows: [], changes: prepared.run(parameters).changes };
+        const rows = prepared.all(parameters);
+        return { rows, changes: rows.length };
+      });
+    } catch (error) {
+      throw this.explain(error, sql);
+    }
   }
 
   /** Runs a statement that controls a transaction, without a span of its own. */

@@ -13,6 +13,7 @@ import { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
 import type { Parameters as Values, Statement } from '../statement.js';
 import { serviceQueryRunner } from '../query-runner.js';
+import type { ServiceDataSource } from '../service-data-source.js';
 import { retryConflicts } from '../failures.js';
 import type { ServiceQueryRunner } from '../unit-of-work.js';
 import { SqliteConnection } from './connection.js';
@@ -47,7 +48,10 @@ export class CachingConnection extends Database {
 /** TypeORM's driver with a second, read-only connection, and a queue for the one that writes. */
 export class SqliteDriver extends BetterSqlite3Driver {
   /** The connection for writes, for one user at a time. */
-  readonly writing = new SqliteConnection(() => this.databaseConnection);
+  readonly writing = new SqliteConnection(
+    () => this.databaseConnection,
+    (error, sql) => (this.dataSource as ServiceDataSource).explain(error, sql),
+  );
   readonly queue = new WriteQueue(this.writing);
   private opened: Database.Database | undefined;
 

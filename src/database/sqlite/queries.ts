@@ -12,7 +12,7 @@ export class SqliteQueries extends Queries {
     transactions: Transactions,
   ) {
     super(transactions, sqlite);
-    this.reader = new SqliteConnection(() => sqlite.driver.reader);
+    this.reader = new SqliteConnection(() => sqlite.driver.reader, sqlite.explain);
   }
 
   protected async read<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {

@@ -27,13 +27,11 @@ export class SqliteTransactions extends Transactions {
   ): Promise<Row[]> {
     if (this.isActive || this.hasParticipants) return super.executeBoth(statement, following);
     const { queue, writing } = this.sqlite.driver;
-    return queue
-      .write(() => {
-        const rows = writing.all<Row>(statement.sql, statement.parameters);
-        const next = following(rows);
-        if (next) writing.all(next.sql, next.parameters);
-        return rows;
-      })
-      .catch(this.noteFailure);
+    return queue.write(() => {
+      const rows = writing.all<Row>(statement.sql, statement.parameters);
+      const next = following(rows);
+      if (next) writing.all(next.sql, next.parameters);
+      return rows;
+    });
   }
 }
