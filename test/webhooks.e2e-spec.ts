@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Client } from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { createApp } from '../src/app.factory.js';
+import type { PostgresStore } from '../src/config/config.js';
 import { loadConfig } from '../src/config/load-config.js';
 import { Database } from '../src/database/database.js';
 import { Transactions } from '../src/database/transactions.js';
@@ -12,6 +14,7 @@ import { DeliveryQueue } from '../src/webhooks/delivery-queue.js';
 import { bearer, startApi, TestApi } from './support/api.js';
 import { respond, Receiver } from './support/receiver.js';
 import { createStore, STORES } from './support/stores.js';
+import { untilBlocked } from './support/until-blocked.js';
 import { until } from './support/until.js';
 
 const SECOND = 1000;
@@ -710,5 +713,47 @@ describe('On two replicas', () => {
     await second.stop();
     await store.remove();
     await receiver.stop();
+  });
+});
+
+describe('On PostgreSQL', () => {
+  it('the end of an attempt and a change of its webhook cannot wait for each other', async () => {
+    const api = await startApi('PostgreSQL');
+    const staff = await staffOf(api);
+    const url = 'http://127.0.0.1:9/';
+    const { body } = await api.post('/v1/webhooks', { url, types: ['order.created'] }, staff);
+    const { id: webhookId } = body.data;
+    const change = new Client((api.config.store as PostgresStore).url);
+    await change.connect();
+    await change.query('UPDATE webhooks SET failing_since = now()');
+    const { rows } = await change.query<{ id: number }>(
+      `INSERT INTO webhook_deliveries
+         (webhook_id, event_id, type, status, attempts, next_attempt_at, created_at, expires_at)
+       VALUES ($1, 'e', 'order.created', 'pending', 1, now() + interval '1 hour', now(), now() + interval '1 hour')
+       RETURNING id::int AS id`,
+      [webhookId],
+    );
+    const attempt = {
+      id: rows[0]!.id,
+      webhookId,
+      eventId: 'e',
+      position: null,
+      body: null,
+      attempts: 1,
+      fence: 0,
+    };
+    // As `PATCH` does: the webhook, then its deliveries. A deadlock would end this transaction.
+    await change.query(`SET deadlock_timeout = '50ms'; BEGIN`);
+    await change.query('UPDATE webhooks SET active = false');
+    const settled = api.app.get(DeliveryQueue).settle(attempt, { status: 200, error: null });
+    await untilBlocked(api, 'PostgreSQL');
+    await change.query(`UPDATE webhook_deliveries SET status = 'failed' WHERE status = 'pending'`);
+    await change.query('COMMIT');
+    await settled;
+
+    const deliveries = await api.get(`/v1/webhooks/${webhookId}/deliveries`, staff);
+    expect(deliveries.body.data).toMatchObject([{ status: 'failed' }]);
+    await change.end();
+    await api.stop();
   });
 });

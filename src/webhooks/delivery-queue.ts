@@ -159,7 +159,11 @@ export class DeliveryQueue {
     if (ids.length === 0) return [];
     return this.transactions.execute<ClaimedDelivery>(
       `UPDATE webhook_deliveries SET attempts = attempts + 1, fence = fence + 1, next_attempt_at = :lease
-       WHERE id IN (${dialect.integersOf(':ids')}) AND status = 'pending' AND next_attempt_at <= :now
+       WHERE id IN (
+         SELECT id FROM webhook_deliveries
+         WHERE id IN (${dialect.integersOf(':ids')}) AND status = 'pending' AND next_attempt_at <= :now
+         ${dialect.lockFreeRows}
+       )
        RETURNING id, webhook_id AS "webhookId", event_id AS "eventId", position, body, attempts, fence`,
       {
         ids: JSON.stringify(ids),
@@ -199,6 +203,7 @@ export class DeliveryQueue {
   }
 
   private async succeed(delivery: ClaimedDelivery, outcome: Outcome): Promise<void> {
+    await this.lock(delivery.webhookId, 'AND failing_since IS NOT NULL');
     if (!(await this.record(delivery, outcome, 'delivered'))) return;
     await this.transactions.execute(
       'UPDATE webhooks SET failing_since = NULL WHERE id = :id AND failing_since IS NOT NULL',
@@ -212,10 +217,7 @@ export class DeliveryQueue {
     const now = this.clock.now();
     const isGone = outcome.status === 410;
     const nextAttemptAt = isGone ? null : nextAttempt(attempts, now);
-    // A change of the webhook locks it before its deliveries, too.
-    await this.transactions.execute(`SELECT id FROM webhooks WHERE id = :id ${dialect.lockRowsForUpdate}`, {
-      id,
-    });
+    await this.lock(id);
     if (!(await this.record(delivery, outcome, nextAttemptAt ? 'pending' : 'failed', nextAttemptAt))) return;
     const [webhook] = await this.transactions.execute<{ failing_since: string }>(
       `UPDATE webhooks SET failing_since = coalesce(failing_since, ${dialect.toTimestamp(':now')})
@@ -227,6 +229,13 @@ export class DeliveryQueue {
       await this.webhooks.update({ id, active: true }, { active: false, updatedAt: now });
       await this.giveUp(id);
     }
+  }
+
+  /** Locks a webhook that will change. Whatever changes both locks it before its deliveries, against deadlocks. */
+  private async lock(id: number, condition = ''): Promise<void> {
+    const { lockRowsForUpdate } = this.queries.dialect;
+    const sql = `SELECT id FROM webhooks WHERE id = :id ${condition} ${lockRowsForUpdate}`;
+    await this.transactions.execute(sql, { id });
   }
 
   /** @returns whether the attempt is still the newest one of its delivery */
