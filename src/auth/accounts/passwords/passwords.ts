@@ -3,7 +3,7 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import argon2 from 'argon2';
 import type { Metrics } from '../../../common/ports/metrics.js';
 import { networkOf } from '../../../common/http/client.js';
-import { WorkQueue } from './work-queue.js';
+import { WorkQueue } from '../../../common/work-queue.js';
 
 /** Parameters of argon2id (RFC 9106): memory in KiB, passes, lanes. */
 export interface PasswordCost {

@@ -1,4 +1,4 @@
-import { AppError } from '../../../common/errors/errors.js';
+import { AppError } from './errors/errors.js';
 
 interface Waiting {
   /** The client that waits; undefined for work that no client requested. */
