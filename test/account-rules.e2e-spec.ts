@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import argon2 from 'argon2';
 import { Purger } from '../src/common/retention/purger.js';
 import { Queries } from '../src/database/queries.js';
@@ -8,6 +8,9 @@ import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
 import { Receiver } from './support/receiver.js';
 import { STORES } from './support/stores.js';
+
+/** An address with a domain of 249 characters. */
+const ofLength = (length: number): string => `${'a'.repeat(length - 250)}@${'a.'.repeat(119)}example.com`;
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -54,6 +57,55 @@ describe.each(STORES)('passwords on %s', (store) => {
     expect(await login('legacy@example.com', 'caf\u00e9 au lait')).toHaveStatus(200);
     expect(await login('legacy@example.com', decomposed)).toHaveStatus(200);
     expect(await hashOf('legacy@example.com')).toBe(renewed);
+  });
+});
+
+describe.each(STORES)('texts of 60 kB in calls of accounts on %s', (store) => {
+  let api: TestApi;
+  let headers: Record<string, string>;
+  beforeAll(async () => {
+    api = await startApi(store);
+    await api.accounts.register('ada@example.com');
+    headers = bearer((await api.accounts.login('ada@example.com')).access);
+  });
+  afterAll(() => api.stop());
+
+  const marks = `a${'\u0301\u0316'.repeat(14_000)}`;
+  const email = `${marks}@b.co`;
+  const atHost = `ada@${marks}.co`;
+  const ada = { email: 'ada@example.com', name: 'Ada', password: PASSWORD };
+
+  it.each([
+    ['login/', { ...ada, email }, 401],
+    ['login/', { ...ada, email: atHost }, 401],
+    ['login/', { ...ada, password: marks }, 401],
+    ['session/', { ...ada, password: marks }, 401],
+    ['email/resend/', { ...ada, email }, 401],
+    ['email/resend/', { ...ada, password: marks }, 401],
+    ['register/', { ...ada, email }, 422],
+    ['register/', { ...ada, password: marks }, 422],
+    ['password/reset/', { email }, 422],
+    ['change-password/', { old_password: marks, new_password: PASSWORD }, 400],
+    ['change-password/', { old_password: PASSWORD, new_password: marks }, 422],
+    ['email/change/', { new_email: email, password: PASSWORD }, 422],
+    ['email/change/', { new_email: 'new@example.com', password: marks }, 400],
+    ['mfa/totp/', { password: marks }, 400],
+  ])('are never normalized: %s', async (path, body, status) => {
+    const normalized = jest.spyOn(String.prototype, 'normalize');
+    const anonymous = path === 'email/resend/';
+    const reply = await api.post(`/auth/${path}`, body, anonymous ? {} : headers);
+    const longest = Math.max(0, ...normalized.mock.contexts.map((text) => String(text).length));
+    normalized.mockRestore();
+
+    expect(reply).toHaveStatus(status);
+    expect(longest).toBeLessThan(5000);
+  });
+
+  it('count as failed logins, as every wrong password', async () => {
+    await api.accounts.register('long@example.com');
+    const login = (password: string) => api.post('/auth/login/', { email: 'long@example.com', password });
+    for (let n = 0; n < 20; n++) expect(await login('x'.repeat(50_000))).toBeError('UNAUTHENTICATED');
+    expect(await login(PASSWORD)).toBeError('RATE_LIMITED');
   });
 });
 
@@ -113,6 +165,10 @@ describe.each(STORES)('e-mail addresses on %s', (store) => {
     ['a soft hyphen', 'a\u00adda@example.com'],
     ['a bidirectional override', 'a\u202eda@example.com'],
     ['an encoded word', '=?utf-8?q?ada?=@example.com'],
+    ['quotes', '"a da"@example.com'],
+    ['quotes that mailers read as two mailboxes', '"a>,<b@evil.example"@example.com'],
+    ['another spelling of a mailbox', '"v\\ictim"@example.com'],
+    ['255 characters', ofLength(255)],
   ] as const;
 
   it.each(refused)('that look like others are refused: %s', async (_, email) => {
@@ -139,17 +195,23 @@ describe.each(STORES)('e-mail addresses on %s', (store) => {
     }
   });
 
-  it('of existing accounts stay usable for a login and a reset', async () => {
-    await api.accounts.register('plain@example.com');
-    const email = '\uff50lain@example.com';
-    await api.app
-      .get(Transactions)
-      .execute(`UPDATE accounts SET email = :email, email_key = :email WHERE email = 'plain@example.com'`, {
-        email,
-      });
-    expect(await api.accounts.login(email)).toHaveProperty('access');
-    expect(await api.post('/auth/password/reset/', { email })).toHaveStatus(202);
+  it('may have 254 characters', async () => {
+    expect(await api.accounts.register(ofLength(254))).toMatchObject({ email: ofLength(254) });
   });
+
+  it.each(['\uff50lain@example.com', '"pl ain"@example.com'])(
+    'of existing accounts stay usable for a login and a reset: %s',
+    async (email) => {
+      await api.accounts.register('plain@example.com');
+      await api.app
+        .get(Transactions)
+        .execute(`UPDATE accounts SET email = :email, email_key = :email WHERE email = 'plain@example.com'`, {
+          email,
+        });
+      expect(await api.accounts.login(email)).toHaveProperty('access');
+      expect(await api.post('/auth/password/reset/', { email })).toHaveStatus(202);
+    },
+  );
 });
 
 describe('REGISTRATION=closed', () => {

@@ -2,7 +2,8 @@ import { ApiProperty, PickType } from '@nestjs/swagger';
 import { Optional } from '../../common/validation/fields.js';
 import { CheckedBy } from '../../common/validation/further-rules.js';
 import { Text } from '../../common/validation/text.js';
-import { PASSWORD_LENGTH, PasswordPolicy } from './passwords/password-policy.js';
+import { PasswordPolicy } from './passwords/password-policy.js';
+import { PASSWORD_LENGTH } from './passwords/passwords.js';
 import { NewEmailAddress } from './email.js';
 
 @CheckedBy(PasswordPolicy)

@@ -5,11 +5,18 @@ import { ValidateBy } from 'class-validator';
 import { isEmailAddress } from '../../common/validation/fields.js';
 
 /**
+ * In UTF-16 units: an address has at most 254 characters once its domain is in ASCII. Longer text must not be normalized:
+ * the time grows with the square of the length of a run of combining marks.
+ */
+const MAX_LENGTH = 320;
+
+/**
  * The address as it is stored: trimmed, its domain in lower case and ASCII (IDNA, RFC 5891).
  * `undefined` for text that is not an address.
  */
 export function normalizeEmail(text: string): string | undefined {
   const address = text.trim();
+  if (address.length > MAX_LENGTH) return undefined;
   const at = address.lastIndexOf('@');
   const email = `${address.slice(0, at)}@${domainToASCII(address.slice(at + 1))}`;
   return at > 0 && isEmailAddress(email) ? email : undefined;
@@ -20,13 +27,13 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{B
 
 /**
  * Like {@link normalizeEmail}, for an address that an account gets: also `undefined` for one whose local part looks like
- * another address, because it has compatibility forms of letters (NFKC) or invisible characters, or is read as an
- * encoded word (RFC 2047).
+ * another address, because it has compatibility forms of letters (NFKC) or invisible characters, is read as an encoded
+ * word (RFC 2047), or is quoted: a mailbox has many quoted spellings.
  */
 export function normalizeNewEmail(text: string): string | undefined {
   const email = normalizeEmail(text);
   const local = email?.slice(0, email.lastIndexOf('@')) ?? '';
-  const isPlain = local === local.normalize('NFKC') && !INVISIBLE.test(local) && !local.startsWith('=?');
+  const isPlain = local === local.normalize('NFKC') && !INVISIBLE.test(local) && !/^(?:=\?|")/.test(local);
   return isPlain ? email : undefined;
 }
 
@@ -36,6 +43,8 @@ export function normalizeNewEmail(text: string): string | undefined {
  */
 export function emailKey(text: string): string {
   const address = normalizeEmail(text) ?? text.trim();
+  // No account has it.
+  if (address.length > MAX_LENGTH) return address;
   return address.normalize('NFC').toLowerCase().replaceAll('ς', 'σ').normalize('NFC');
 }
 
@@ -48,7 +57,7 @@ const lowerAscii = (text: string): string => text.replaceAll(/[A-Z]/g, (letter) 
 export const NewEmailAddress = (): PropertyDecorator =>
   addressField(
     normalizeNewEmail,
-    'an e-mail address, without invisible characters or special forms of letters',
+    'an e-mail address, without quotes, invisible characters or special forms of letters',
   );
 
 /** The field must be an e-mail address. */

@@ -5,10 +5,8 @@ import { textFault } from '../../../common/validation/text.js';
 import { Config } from '../../../config/config.js';
 import { LeakedPasswords } from './leaked-passwords.js';
 import { PasswordStrength } from './password-strength.js';
-import { preparePassword } from './passwords.js';
+import { isTooLong, PASSWORD_LENGTH, preparePassword } from './passwords.js';
 
-/** In code points, after the password was prepared. */
-export const PASSWORD_LENGTH = { min: 6, max: 1024 };
 const STRICT_LENGTH = { ...PASSWORD_LENGTH, min: 8 };
 
 /** Of 4: safely unguessable for an attacker who has the hash. */
@@ -57,7 +55,7 @@ export class PasswordPolicy implements FurtherRules, OnApplicationShutdown {
 
   private async fault(sent: string, { email, name }: Owner): Promise<string | undefined> {
     const isStrict = this.config.passwordPolicy === 'strict';
-    const password = preparePassword(sent);
+    const password = isTooLong(sent) ? sent : preparePassword(sent);
     const fault = textFault(password, isStrict ? STRICT_LENGTH : PASSWORD_LENGTH);
     if (fault !== undefined) return fault;
     const hints = [email, ...email.split('@', 1), name];

@@ -3,6 +3,7 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import argon2 from 'argon2';
 import type { Metrics } from '../../../common/ports/metrics.js';
 import { networkOf } from '../../../common/http/client.js';
+import { textFault } from '../../../common/validation/text.js';
 import { WorkQueue } from '../../../common/work-queue.js';
 
 /** Parameters of argon2id (RFC 9106): memory in KiB, passes, lanes. */
@@ -90,9 +91,11 @@ export class Passwords {
   ): Promise<boolean> {
     return this.queue.run('login', holderAt(address), async () => {
       await first();
-      const prepared = preparePassword(password);
+      // Comparing an empty password, which no account has, takes as long as comparing another one.
+      const text = isTooLong(password) ? '' : password;
+      const prepared = preparePassword(text);
       if (await argon2.verify(hash, prepared)) return true;
-      return prepared !== password && argon2.verify(hash, password);
+      return prepared !== text && argon2.verify(hash, text);
     });
   }
 
@@ -107,9 +110,21 @@ export class Passwords {
   }
 }
 
+/** In code points, after the password was prepared. */
+export const PASSWORD_LENGTH = { min: 6, max: 1024 };
+
+/**
+ * Whether a password is too long in any form: composing a text at most halves the usual ones. Do not normalize such a
+ * text: the time grows with the square of the length of a run of combining marks.
+ */
+export const isTooLong = (password: string): boolean =>
+  textFault(password, { max: 2 * PASSWORD_LENGTH.max }) !== undefined;
+
 /**
  * A password in the form in which it is hashed (RFC 8265, OpaqueString): the same password typed on two systems is the
  * same text. Other spaces become U+0020, and the text is composed (NFC).
+ *
+ * @param password unless {@link isTooLong}
  */
 export const preparePassword = (password: string): string =>
   password.replaceAll(/\p{Zs}/gu, ' ').normalize('NFC');
