@@ -263,5 +263,16 @@ describe('the limits of GraphQL', () => {
       expect(JSON.stringify(suggestion.body).includes('Did you mean')).toBe(open);
       expect(JSON.stringify(badInput.body).includes('Did you mean')).toBe(open);
     });
+
+    it('are removed from the end of a message only, however long a value of the client in it is', async () => {
+      const other = await startApi('SQLite', { GRAPHQL_SUGGESTIONS: 'off' });
+      const status = `${' Did you mean '.repeat(70_000)}publishe`;
+      const query = 'query ($status: PostStatus) { posts(status: $status) { totalCount } }';
+      const { body } = await other.graphql(query, { status });
+      await other.stop();
+
+      expect(body.errors[0].message).toContain(status);
+      expect(body.errors[0].message).not.toContain('published');
+    });
   });
 });

@@ -66,8 +66,14 @@ function extensionsOf(error: AppError | GraphQLError): Record<string, unknown> {
   return { code, ...(error.details.length > 0 && { details: error.details }) };
 }
 
-/** graphql-js has an option to omit suggestions for documents; Apollo has none for variables. */
-const withoutSuggestion = (message: string): string => message.replace(/ Did you mean .+\?$/, '');
+/**
+ * graphql-js has an option to omit suggestions for documents; Apollo has none for variables. The message may contain a
+ * value of the client, for whose length a regular expression would take minutes.
+ */
+function withoutSuggestion(message: string): string {
+  const start = message.lastIndexOf(' Did you mean ');
+  return start !== -1 && message.endsWith('?') ? message.slice(0, start) : message;
+}
 
 function log(error: AppError | GraphQLError, requestId: string | undefined): void {
   if (error instanceof GraphQLError || error.status < 500 || !error.cause) return;
