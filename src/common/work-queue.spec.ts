@@ -4,8 +4,10 @@ import { WorkQueue } from './work-queue.js';
 describe('WorkQueue', () => {
   const unavailable = { code: 'SERVICE_UNAVAILABLE' };
 
-  function start(limits: ConstructorParameters<typeof WorkQueue>[0]) {
-    const queue = new WorkQueue<'a' | 'b'>(limits);
+  type Limits = ConstructorParameters<typeof WorkQueue>[0];
+
+  function start(limits: Omit<Limits, 'full'>) {
+    const queue = new WorkQueue<'a' | 'b'>({ ...limits, full: 'Too much' });
     const started: string[] = [];
     const finish = new Map<string, () => void>();
     const work = (name: string, kind: 'a' | 'b' = 'a', holder?: string) =>
@@ -21,7 +23,7 @@ describe('WorkQueue', () => {
   }
 
   it('runs up to its concurrency at once, queues the rest in order, and rejects work when the queue is full', async () => {
-    const { started, work, finishNext } = start({ concurrency: 2, capacity: 3, share: 3 });
+    const { started, work, finishNext } = start({ concurrency: 2, capacity: 3 });
 
     const runs = ['0', '1', '2', '3', '4'].map((name) => work(name));
     await expect(work('5')).rejects.toMatchObject(unavailable);
@@ -36,7 +38,7 @@ describe('WorkQueue', () => {
   });
 
   it('alternates between kinds, and bounds the queue of each', async () => {
-    const { started, work, finishNext } = start({ concurrency: 1, capacity: 3, share: 3 });
+    const { started, work, finishNext } = start({ concurrency: 1, capacity: 3 });
 
     const runs = ['a0', 'a1', 'a2', 'a3'].map((name) => work(name));
     await expect(work('a4')).rejects.toMatchObject(unavailable);
@@ -47,20 +49,34 @@ describe('WorkQueue', () => {
     expect(started).toEqual(['a0', 'a1', 'b0', 'a2', 'b1', 'a3']);
   });
 
-  it('limits one holder to its share of a queue', async () => {
-    const { started, work, finishNext } = start({ concurrency: 1, capacity: 4, share: 2 });
+  it('limits one holder to a quarter of a queue', async () => {
+    const { started, work, finishNext } = start({ concurrency: 1, capacity: 8 });
 
     const runs = [work('0', 'a', 'x'), work('1', 'a', 'x'), work('2', 'a', 'x')];
     await expect(work('3', 'a', 'x')).rejects.toMatchObject(unavailable);
     runs.push(work('4', 'a', 'y'), work('5', 'b', 'x'));
-    for (const name of ['0', '1', '5', '2', '4']) await finishNext(name);
+    for (const name of ['0', '1', '5', '4', '2']) await finishNext(name);
 
     await Promise.all(runs);
-    expect(started).toEqual(['0', '1', '5', '2', '4']);
+    expect(started).toEqual(['0', '1', '5', '4', '2']);
+  });
+
+  it('serves the clients of a queue in rotation', async () => {
+    const { queue, started, work, finishNext } = start({ concurrency: 1, capacity: 12 });
+
+    const runs = ['x0', 'x1', 'x2', 'x3'].map((name) => work(name, 'a', 'x'));
+    runs.push(work('y0', 'a', 'y'), work('y1', 'a', 'y'), work('z0', 'a', 'z'));
+    expect(queue.waitingCount('a')).toBe(6);
+    const order = ['x0', 'x1', 'y0', 'z0', 'x2', 'y1', 'x3'];
+    for (const name of order) await finishNext(name);
+
+    await Promise.all(runs);
+    expect(started).toEqual(order);
+    expect(queue.waitingCount('a')).toBe(0);
   });
 
   it('continues after a failure', async () => {
-    const queue = new WorkQueue<'a'>({ concurrency: 1, capacity: 1, share: 1 });
+    const queue = new WorkQueue<'a'>({ concurrency: 1, capacity: 1, full: 'Too much' });
     const failing = queue.run('a', undefined, () => Promise.reject(new Error('failed')));
     const next = queue.run('a', undefined, async () => 'done');
 

@@ -1,29 +1,24 @@
 import { AppError } from './errors/errors.js';
 
-interface Waiting {
-  /** The client that waits; undefined for work that no client requested. */
-  readonly holder: string | undefined;
-  readonly start: () => void;
-}
-
 interface Limits {
   /** How many tasks run at once, of all kinds. */
   readonly concurrency: number;
-  /** How many tasks of one kind may wait. */
+  /** How many tasks of one kind may wait: of one client, a quarter of it. */
   readonly capacity: number;
-  /** How many of these one client may have. */
-  readonly share: number;
+  /** What a client reads whose task may not wait. */
+  readonly full: string;
 }
 
+/** The tasks of one kind that wait, by client. Maps have the order of the rotation. */
+type Waiting = Map<string | undefined, (() => void)[]>;
+
 /**
- * Runs a limited number of tasks at once. Further tasks wait in a bounded queue for each kind; the queues are served in
- * rotation (round robin), so that a full one delays the others by one task at most. Within a queue, the first come is
- * served first.
+ * Runs a limited number of tasks at once. Further tasks wait in a bounded queue for each kind. The kinds are served in
+ * rotation (round robin), and so are the clients of a kind: whoever fills a queue delays the others by one task at most.
  */
 export class WorkQueue<Kind extends string> {
   private running = 0;
-  /** In the order of their rotation. */
-  private readonly queues = new Map<Kind, Waiting[]>();
+  private readonly queues = new Map<Kind, Waiting>();
 
   constructor(private readonly limits: Limits) {}
 
@@ -34,11 +29,13 @@ export class WorkQueue<Kind extends string> {
 
   /** How many tasks of a kind wait. */
   waitingCount(kind: Kind): number {
-    return this.queues.get(kind)?.length ?? 0;
+    let count = 0;
+    for (const tasks of this.queues.get(kind)?.values() ?? []) count += tasks.length;
+    return count;
   }
 
   /**
-   * @param holder the client that requested the task, such as its network
+   * @param holder the client that requested the task, such as its network; undefined for work that no client requested
    * @throws AppError `SERVICE_UNAVAILABLE` at once, when the queue of the kind or the client's share of it is full
    */
   async run<T>(kind: Kind, holder: string | undefined, work: () => Promise<T>): Promise<T> {
@@ -49,29 +46,34 @@ export class WorkQueue<Kind extends string> {
     } finally {
       // The place goes directly to the next task, so that no new one takes it.
       const next = this.next();
-      if (next) next.start();
+      if (next) next();
       else this.running--;
     }
   }
 
   private enqueue(kind: Kind, holder: string | undefined): Promise<void> {
-    const waiting = this.queues.get(kind) ?? [];
-    this.queues.set(kind, waiting);
-    const held = holder === undefined ? 0 : waiting.filter((other) => other.holder === holder).length;
-    if (waiting.length >= this.limits.capacity || held >= this.limits.share) {
-      throw new AppError('SERVICE_UNAVAILABLE', 'Too many requests with a password are waiting; retry later');
+    const { capacity, full } = this.limits;
+    const clients = this.queues.get(kind) ?? new Map();
+    const tasks = clients.get(holder) ?? [];
+    if (this.waitingCount(kind) >= capacity || (holder !== undefined && tasks.length >= capacity / 4)) {
+      throw new AppError('SERVICE_UNAVAILABLE', full);
     }
-    return new Promise((resolve) => waiting.push({ holder, start: resolve }));
+    this.queues.set(kind, clients);
+    clients.set(holder, tasks);
+    return new Promise((resolve) => tasks.push(resolve));
   }
 
-  private next(): Waiting | undefined {
-    for (const [kind, waiting] of this.queues) {
-      const next = waiting.shift();
-      if (!next) continue;
-      // Moves the queue to the end of the rotation.
-      this.queues.delete(kind);
-      this.queues.set(kind, waiting);
-      return next;
+  private next(): (() => void) | undefined {
+    for (const [kind, clients] of this.queues) {
+      for (const [holder, tasks] of clients) {
+        const next = tasks.shift();
+        // Both go to the end of the rotation, unless nothing of them waits.
+        clients.delete(holder);
+        if (tasks.length > 0) clients.set(holder, tasks);
+        this.queues.delete(kind);
+        if (clients.size > 0) this.queues.set(kind, clients);
+        return next;
+      }
     }
     return undefined;
   }

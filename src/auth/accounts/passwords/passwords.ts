@@ -31,9 +31,6 @@ const CONCURRENCY = Math.min(availableParallelism(), 3);
 /** How many passwords of one kind may wait: some seconds of work. Further ones are rejected with 503. */
 const CAPACITY = 128;
 
-/** How many of these may come from one client. */
-const SHARE = CAPACITY / 4;
-
 /**
  * Hashes and compares passwords, few at once, so that the service stays responsive. New passwords wait in another
  * queue than logins, so that registrations cannot block logins.
@@ -43,7 +40,7 @@ export class Passwords {
   private readonly queue = new WorkQueue<'new' | 'login'>({
     concurrency: CONCURRENCY,
     capacity: CAPACITY,
-    share: SHARE,
+    full: 'Too many requests with a password are waiting; retry later',
   });
 
   constructor(@Optional() @Inject(PASSWORD_COST) private readonly cost: PasswordCost = STANDARD_COST) {}
