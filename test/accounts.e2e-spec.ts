@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../src/database/database.js';
 import { EmailKeys1763700000096 } from '../src/database/migrations/1763700000096-email-keys.js';
@@ -294,6 +295,26 @@ describe('PASSWORD_POLICY=strict', () => {
       'name',
       'password',
     ]);
+  });
+
+  it('keeps no one from registering, however many passwords of one client wait', async () => {
+    const register = (name: string, remoteAddress: string) =>
+      api.send({
+        method: 'POST',
+        url: '/auth/register/',
+        remoteAddress,
+        payload: { email: `${name}@example.com`, name, password: randomBytes(48).toString('base64') },
+      });
+    const many = Array.from({ length: 40 }, (_, n) => register(`many${n}`, '203.0.113.1'));
+    const other = register('other', '203.0.113.2');
+
+    expect(await other).toHaveStatus(201);
+    const replies = await Promise.all(many);
+    const accepted = replies.filter(({ status }) => status === 201);
+    // One is being checked, and a quarter of the queue waits.
+    expect(accepted).toHaveLength(1 + 64 / 4);
+    for (const reply of replies.filter(({ status }) => status !== 201))
+      expect(reply).toBeError('SERVICE_UNAVAILABLE');
   });
 
   it('also applies to a change, and accepts a password that is hard to guess', async () => {

@@ -1,8 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { Config } from '../config/config.js';
-import { clientOf } from './http/client.js';
-import { currentRequest } from './http/request-context.js';
+import { currentClient } from './http/client.js';
 import { Clock } from './ports/clock.js';
 import { Metrics } from './ports/metrics.js';
 import { SecurityEvents } from './ports/security-events.js';
@@ -14,11 +13,6 @@ import { DateTimeScalar } from './http/date-time.scalar.js';
 import { JsonScalar } from './http/json.scalar.js';
 import { RateLimiter } from './http/rate-limiter.js';
 import { RouteConfigCheck } from './http/route-config.js';
-
-function sourceOfRequest(): ReturnType<typeof clientOf> | undefined {
-  const request = currentRequest();
-  return request && clientOf(request);
-}
 
 /** Providers for every module. */
 @Global()
@@ -38,7 +32,7 @@ function sourceOfRequest(): ReturnType<typeof clientOf> | undefined {
     {
       provide: SecurityEvents,
       inject: [Config, Metrics],
-      useFactory: (config: Config, metrics: Metrics) => new SecurityEvents(config, sourceOfRequest, metrics),
+      useFactory: (config: Config, metrics: Metrics) => new SecurityEvents(config, currentClient, metrics),
     },
   ],
   exports: [AccountData, Clock, Drain, Purger, RateLimiter, SecurityEvents, Upgrades],

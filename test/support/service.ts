@@ -21,12 +21,21 @@ export class Service {
     this.lines = lines;
   }
 
-  /** Resolves when the service is ready. @throws Error with the output when it ends before that */
+  /**
+   * Resolves when the service is ready.
+   *
+   * @param descriptors the limit of open files and sockets
+   * @throws Error with the output when it ends before that
+   */
   static async start(
     environment: Readonly<Record<string, string>>,
     script = 'dist/main.js',
+    { descriptors }: { readonly descriptors?: number } = {},
   ): Promise<Service> {
-    const child = spawn(process.execPath, [script], {
+    const command = [process.execPath, script];
+    const limited = ['sh', '-c', `ulimit -n ${descriptors} && exec "$0" "$@"`, ...command];
+    const [program, ...parameters] = descriptors === undefined ? command : limited;
+    const child = spawn(program!, parameters, {
       env: { ...environmentOfProcess(), PORT: '0', DRAIN_DELAY_MS: '0', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -2,6 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Address4, Address6 } from 'ip-address';
+import { currentRequest } from './request-context.js';
 import { requestOf } from './request-of.js';
 
 /** The client of a request. */
@@ -20,6 +21,12 @@ export const clientOf = ({
   address: (ip ?? '').replace(/^::ffff:(?=\d+\.)/i, ''),
   agent: headers['user-agent']?.slice(0, 200) ?? '',
 });
+
+/** The client of the current request; `undefined` in background work and commands. */
+export function currentClient(): ClientInfo | undefined {
+  const request = currentRequest();
+  return request && clientOf(request);
+}
 
 /** {@link clientOf} the request, for a handler. */
 export const Client = createParamDecorator((_: unknown, context: ExecutionContext): ClientInfo =>

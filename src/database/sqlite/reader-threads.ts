@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
-import { Piscina } from 'piscina';
 import type { PoolLoad } from '../database.js';
 import type { Parameters } from '../statement.js';
+import { ThreadPool } from '../thread-pool.js';
 import type { Reading, ReadingResult } from './reader-thread.js';
 
 /** Milliseconds, including the time in the queue. */
@@ -14,26 +14,32 @@ const THREADS = Math.max(1, availableParallelism() - 1);
 /** The number of reads that may wait for a thread. */
 const QUEUE = 64;
 
-/** Idle threads end after this time, in milliseconds. */
-const IDLE = 30_000;
-
 /**
  * Slow reads. A statement of better-sqlite3 blocks its thread, so each of these runs on a
  * thread with its own connection.
  */
 export class ReaderThreads {
-  private pool: Piscina<Reading, ReadingResult> | undefined;
+  private readonly pool: ThreadPool<Reading, ReadingResult>;
   /** The number of running and waiting reads. */
   private count = 0;
 
-  constructor(private readonly file: string) {}
+  constructor(file: string) {
+    this.pool = new ThreadPool({
+      // The extension is that of this file: `.ts` in tests, `.js` when built.
+      filename: new URL(`./reader-thread${extname(import.meta.url)}`, import.meta.url).href,
+      workerData: { file },
+      maxThreads: THREADS,
+    });
+  }
 
-  /** @throws Error `READ_TIMEOUT` after the deadline, or at once when too many reads are waiting */
+  /**
+   * @throws Error `READ_TIMEOUT` after the deadline, or at once when too many reads are waiting, and as
+   * {@link ThreadPool.run}
+   */
   async all<Row>(sql: string, parameters: Parameters = {}): Promise<Row[]> {
-    const pool = (this.pool ??= this.start());
-    if (pool.queueSize >= QUEUE) throw timeout('Too many searches are waiting');
+    if (this.pool.waitingCount >= QUEUE) throw timeout('Too many searches are waiting');
     this.count++;
-    const result = await pool
+    const result = await this.pool
       .run({ sql, parameters, deadline: Date.now() + DEADLINE })
       .finally(() => this.count--);
     if ('rows' in result) return result.rows as Row[];
@@ -46,21 +52,8 @@ export class ReaderThreads {
     return { name: 'search', max: THREADS, used, idle: THREADS - used, pending: this.count - used };
   }
 
-  async close(): Promise<void> {
-    await this.pool?.destroy();
-    this.pool = undefined;
-  }
-
-  private start(): Piscina<Reading, ReadingResult> {
-    return new Piscina({
-      // The extension is that of this file: `.ts` in tests, `.js` when built.
-      filename: new URL(`./reader-thread${extname(import.meta.url)}`, import.meta.url).href,
-      workerData: { file: this.file },
-      minThreads: 0,
-      maxThreads: THREADS,
-      maxQueue: QUEUE,
-      idleTimeout: IDLE,
-    });
+  close(): Promise<void> {
+    return this.pool.close();
   }
 }
 
