@@ -1,6 +1,6 @@
 import type { INestApplicationContext, Type } from '@nestjs/common';
 import { AuditLogModule } from '../../audit/audit-log.module.js';
-import { type Account, AccountsService, RegisterInput } from '../../auth/accounts/index.js';
+import { type Account, AccountsService, PasswordPolicy, RegisterInput } from '../../auth/accounts/index.js';
 import { Logins } from '../../auth/logins/index.js';
 import { AccountAdmin } from '../../auth/profile/account-admin.js';
 import { AccountAdminModule } from '../../auth/profile/account-admin.module.js';
@@ -51,6 +51,7 @@ class AccountCommand {
       phone: phone ?? '',
       password: await askForPassword(),
     });
+    await this.get(PasswordPolicy).check('password', input.password, input);
     const account = await this.get(AccountsService).register(input, { superuser });
     printAccount(superuser ? 'is a superuser' : 'can log in', account);
   }
