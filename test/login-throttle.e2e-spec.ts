@@ -108,6 +108,22 @@ describe.each(STORES)('failed logins on %s', (store) => {
     expect(await login(PASSWORD)).toHaveStatus(200);
   });
 
+  it.each([
+    ['an address with a port', (n: number) => `203.0.113.5:${4000 + n}`],
+    ['an IPv6 address with a port', (n: number) => `[2001:db8::${n + 1}]:${4000 + n}`],
+    ['an IPv4-mapped address', (n: number) => (n % 2 === 0 ? '::ffff:203.0.113.6' : '::FFFF:CB00:7106')],
+    ['a second proxy with a port', (n: number) => `203.0.113.7, 10.0.0.5:${4000 + n}`],
+    ['what is no address', (n: number) => `unknown-${n}`],
+    ['what is no address, behind a second proxy', (n: number) => `_${n}, 10.0.0.6`],
+    ['a forged address before what is none', (n: number) => `198.51.100.${n}, unknown, 10.0.0.7`],
+  ])('count for one client behind a proxy that writes %s', async (_, from) => {
+    await register();
+    for (let n = 0; n < LIMIT; n++)
+      expect(await login('wrong', { from: from(n) })).toBeError('UNAUTHENTICATED');
+    expect(await login(PASSWORD, { from: from(LIMIT) })).toBeError('RATE_LIMITED');
+    expect(await login(PASSWORD, { from: '192.0.2.99' })).toHaveStatus(200);
+  });
+
   it('cannot be hidden behind forged X-Forwarded-For addresses', async () => {
     await register();
     // The proxy appends the address that it sees; the client can forge everything before that.

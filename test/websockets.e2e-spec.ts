@@ -62,6 +62,7 @@ describe('an upgrade to WebSocket', () => {
     expect(await api.get('/v1/posts', from(address))).toBeError('RATE_LIMITED');
     // The address that the trusted proxy appended counts; earlier ones may be forged.
     expect(await tryUpgrade(url + path, from(`198.51.100.1, ${address}`))).toBeError('RATE_LIMITED');
+    expect(await tryUpgrade(url + path, from(`${address}:4711`))).toBeError('RATE_LIMITED');
     expect(await tryUpgrade(url + path, from(`198.51.100.${path.length}`))).toBeUndefined();
   });
 

@@ -2,6 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Address4, Address6 } from 'ip-address';
+import { canonicalAddress } from './forwarded-for.js';
 import { currentRequest } from './request-context.js';
 import { requestOf } from './request-of.js';
 
@@ -17,8 +18,8 @@ export const clientOf = ({
   ip,
   headers,
 }: Pick<FastifyRequest, 'headers'> & { ip?: string | undefined }): ClientInfo => ({
-  // A connection that was closed before it was accepted has none. A dual-stack socket reports an IPv4 client as an IPv4-mapped IPv6 address.
-  address: (ip ?? '').replace(/^::ffff:(?=\d+\.)/i, ''),
+  // A connection that was closed before it was accepted has none.
+  address: canonicalAddress(ip ?? '') ?? '',
   agent: headers['user-agent']?.slice(0, 200) ?? '',
 });
 

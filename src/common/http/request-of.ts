@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 import proxyAddr from '@fastify/proxy-addr';
 import type { ExecutionContext } from '@nestjs/common';
+import { canonizeForwardedFor } from './forwarded-for.js';
 
 /** The request of a handler's call, over REST and GraphQL; over WebSocket, the one that opened the connection. */
 export function requestOf(context: ExecutionContext): FastifyRequest {
@@ -62,7 +63,10 @@ const addresses = new WeakMap<IncomingMessage, string>();
 export function addressBehind(trustedProxies: readonly string[]): AddressOf {
   if (trustedProxies.length === 0) return ofConnection;
   const isTrusted = proxyAddr.compile([...trustedProxies]);
-  return (request) => proxyAddr.all(request, isTrusted).at(-1) ?? '';
+  return (request) => {
+    canonizeForwardedFor(request);
+    return proxyAddr.all(request, isTrusted).at(-1) ?? '';
+  };
 }
 
 /** Stores the client's address of an upgrade request. */

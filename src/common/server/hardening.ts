@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Config } from '../../config/config.js';
 import { AppError } from '../errors/errors.js';
+import { canonizeForwardedFor } from '../http/forwarded-for.js';
 import { ambiguityOf } from './ambiguous-request.js';
 import { GuardedServer } from './guarded-server.js';
 import { rejectConnection } from './reject-connection.js';
@@ -22,6 +23,13 @@ export const hardening = fastifyPlugin<HardeningOptions>(
   (fastify, { config, upgrades }, done) => {
     handleOddRequests(fastify);
     if (fastify.server instanceof GuardedServer) fastify.server.upgrades = upgrades;
+    if (config.trustedProxies.length > 0) {
+      // Before any step reads the address of the client.
+      fastify.addHook('onRequest', ({ raw }, _reply, next) => {
+        canonizeForwardedFor(raw);
+        next();
+      });
+    }
     if (config.production) warnOfUntrustedProxy(fastify, config);
     done();
   },
