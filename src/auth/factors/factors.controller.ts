@@ -8,10 +8,10 @@ import { OptionalBody } from '../../common/validation/input.pipe.js';
 import { CurrentAccount, CurrentPrincipal, type Principal } from '../access/index.js';
 import { type Account, TOO_MANY_FAILURES } from '../accounts/index.js';
 import { ChecksPassword, NOT_RECENT, RecentInput } from '../logins/index.js';
+import { WRONG_CODE } from '../second-factors/index.js';
 import { CodeInput, RecentCodeInput } from './factor.input.js';
 import { FactorsView, RecoveryCodesView, TotpSetupView } from './factor.view.js';
 import { ALREADY_ON, FactorsService } from './factors.service.js';
-import { WRONG_CODE } from './second-factors.js';
 
 /** The second factor of the calling account. */
 @ApiTags('Accounts')

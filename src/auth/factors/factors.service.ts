@@ -8,9 +8,9 @@ import { AccountMails } from '../account-mails/index.js';
 import { type Account, accountDeleted, AccountsService } from '../accounts/index.js';
 import { Logins, type RecentInput, RecentLogins } from '../logins/index.js';
 import { Passkeys } from '../passkeys/index.js';
+import { SecondFactors, wrongCode } from '../second-factors/index.js';
 import type { CodeInput, RecentCodeInput } from './factor.input.js';
 import type { FactorsView, TotpSetupView } from './factor.view.js';
-import { SecondFactors, wrongCode } from './second-factors.js';
 
 export const ALREADY_ON = 'Two-step login is already on; turn it off first';
 

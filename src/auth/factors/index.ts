@@ -1,5 +1,4 @@
-// The public interface of second factors.
+// The public interface of logins in two steps.
 export { SecondStepInput } from './factor.input.js';
-export { FactorsModule, SecondFactorsModule } from './factors.module.js';
+export { FactorsModule } from './factors.module.js';
 export { LoginSteps, SecondStepRequired } from './login-steps.js';
-export { SecondFactors, WRONG_CODE } from './second-factors.js';

@@ -18,9 +18,8 @@ import {
   LoginInput,
   LoginThrottle,
 } from '../accounts/index.js';
+import { LoginChallenge, SecondFactors, wrongLoginCode } from '../second-factors/index.js';
 import { SecondStepInput } from './factor.input.js';
-import { LoginChallenge } from './login-challenge.entity.js';
-import { SecondFactors, wrongLoginCode } from './second-factors.js';
 
 /** How long a login waits for its code, in seconds. */
 const LIFETIME = 300;

@@ -9,8 +9,8 @@ import { AccountMails, AccountTokens } from '../account-mails/index.js';
 import { Account, AccountsService, normalizeNewEmail, PasswordPolicy, Passwords } from '../accounts/index.js';
 import { Logins } from '../logins/index.js';
 import { ApiKeys } from '../api-keys/index.js';
-import { SecondFactors } from '../factors/index.js';
 import { Passkeys } from '../passkeys/index.js';
+import { SecondFactors } from '../second-factors/index.js';
 import { AccountRemoval } from './account-removal.js';
 
 /** Filters of the list of accounts. */

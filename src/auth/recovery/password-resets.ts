@@ -5,9 +5,9 @@ import { MailOutbox } from '../../mail/index.js';
 import { AccountMails, AccountTokens, MailLimits } from '../account-mails/index.js';
 import { AccountsService, emailKey, PasswordPolicy, Passwords } from '../accounts/index.js';
 import { ApiKeys } from '../api-keys/index.js';
-import { SecondFactors } from '../factors/index.js';
 import { Logins } from '../logins/index.js';
 import { Passkeys } from '../passkeys/index.js';
+import { SecondFactors } from '../second-factors/index.js';
 import { SocialIdentities } from '../social/index.js';
 import type { ConfirmResetInput } from './recovery.input.js';
 

@@ -13,8 +13,9 @@ import {
 import { Client, type ClientInfo } from '../../common/http/client.js';
 import { Public } from '../access/index.js';
 import { EMAIL_NOT_VERIFIED, LoginInput, TOO_MANY_FAILURES } from '../accounts/index.js';
-import { SecondStepInput, SecondStepRequired, WRONG_CODE } from '../factors/index.js';
+import { SecondStepInput, SecondStepRequired } from '../factors/index.js';
 import { PasskeyLoginInput, WRONG_PASSKEY } from '../passkeys/index.js';
+import { WRONG_CODE } from '../second-factors/index.js';
 import { RefreshInput, VerifyInput } from './token.input.js';
 import { TokenPair, TokensService } from './tokens.service.js';
 
