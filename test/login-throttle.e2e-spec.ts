@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Secret, TOTP } from 'otpauth';
 import { DataSource } from 'typeorm';
 import { createApp } from '../src/app.factory.js';
 import { LoginThrottle } from '../src/auth/accounts/login-throttle.js';
@@ -164,6 +165,26 @@ describe.each(STORES)('failed logins on %s', (store) => {
     expect(await login(PASSWORD, { from: address })).toHaveStatus(200);
   });
 
+  it('stay counted for their address when other accounts complete a login there', async () => {
+    await register();
+    const headers = bearer((await api.accounts.login(email)).access);
+    const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
+    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+    const { recovery_codes } = (await api.post('/auth/mfa/totp/confirm/', { code }, headers)).body;
+    const throttle = api.app.get(LoginThrottle, { strict: false });
+    const address = '203.0.113.79';
+    for (let n = 0; n < 298; n++) await throttle.count({ emailKey: `other${n}@example.com`, address });
+
+    for (const each of recovery_codes.slice(0, 3)) {
+      const { mfa_token } = (await login(PASSWORD, { from: address })).body;
+      const body = { mfa_token, code: each };
+      expect(await api.post('/auth/login/', body, { 'x-forwarded-for': address })).toHaveStatus(200);
+    }
+
+    await fail(2, { from: address, as: 'nobody@example.com' });
+    expect(await login(PASSWORD, { from: address })).toBeError('RATE_LIMITED');
+  });
+
   it('count for the /64 of an IPv6 address', async () => {
     await register();
     for (let n = 1; n <= LIMIT; n++) {
@@ -240,14 +261,14 @@ describe('failed logins on PostgreSQL', () => {
     for (let n = 0; n < 6; n++) {
       const attempt = { emailKey: `concurrent${n}@example.com`, address };
       const known = new Set(await ids());
-      await throttle.count(attempt);
+      const before = await throttle.count(attempt);
       const pair = (await ids()).find((id: string) => !known.has(id));
       const other = source.createQueryRunner();
       await other.startTransaction();
       await other.query('SELECT 1 FROM login_failures WHERE id = $1 FOR UPDATE', [pair]);
       const counted = throttle.count(attempt);
       await until('the failure waits', async () => (await waiting()) === 1);
-      const uncounted = throttle.uncount(attempt);
+      const uncounted = throttle.succeed(before, { isComplete: false });
       await until('the success waits', async () => (await waiting()) === 2);
       await other.commitTransaction();
       await other.release();

@@ -10,6 +10,7 @@ import { Queries } from '../src/database/queries.js';
 import { bearer, PASSWORD, type Reply, startApi, TestApi, type Tokens } from './support/api.js';
 import { MailServer } from './support/mail-server.js';
 import { STORES } from './support/stores.js';
+import { until } from './support/until.js';
 
 const MINUTE = 60_000;
 const STEP = 30_000;
@@ -27,7 +28,7 @@ describe.each(STORES)('the second factor on %s', (store) => {
   let moved = 0;
   beforeAll(async () => {
     mails = await MailServer.start();
-    api = await startApi(store, mails.settings);
+    api = await startApi(store, { ...mails.settings, TRUST_PROXY: '127.0.0.1' });
   });
   beforeEach(async () => {
     email = `factor${++count}@example.com`;
@@ -226,12 +227,14 @@ describe.each(STORES)('the second factor on %s', (store) => {
 
   it('counts wrong codes of all calls as failed logins, which only a complete login clears', async () => {
     const { secret } = await turnOn();
+    // Of the app, at most ten may be wrong.
+    const wrong = (n: number) => (n % 3 === 0 ? '000000' : 'no-such-code');
     for (let n = 0; n < 3; n++) {
       const token = await begin();
-      for (let m = 0; m < 5; m++) expect(await complete(token, '000000')).toBeError('UNAUTHENTICATED');
+      for (let m = 0; m < 5; m++) expect(await complete(token, wrong(m))).toBeError('UNAUTHENTICATED');
     }
     for (let n = 0; n < 4; n++) {
-      const reply = await api.post('/auth/mfa/recovery-codes/', { code: '000000' }, headers);
+      const reply = await api.post('/auth/mfa/recovery-codes/', { code: wrong(n) }, headers);
       expect(reply).toBeError('INVALID_CODE');
     }
     // 19 failures; the right password clears none of them.
@@ -242,6 +245,84 @@ describe.each(STORES)('the second factor on %s', (store) => {
     expect(await api.post('/auth/login/', { email, password: PASSWORD })).toBeError('RATE_LIMITED');
     move(moved + 6 * MINUTE);
     expect(await complete(await begin(), codeOf(secret))).toHaveStatus(200);
+  });
+
+  describe('wrong codes of the app', () => {
+    const from = (n: number) => ({ 'x-forwarded-for': `203.0.113.${n}` });
+    /** Sends wrong codes, each from another address. */
+    const guess = async (times: number): Promise<Reply[]> => {
+      const replies: Reply[] = [];
+      for (let n = 0; n < times; n++) {
+        const mfa_token = await begin();
+        replies.push(await api.post('/auth/login/', { mfa_token, code: '000000' }, from(n)));
+      }
+      return replies;
+    };
+
+    it('are ten within an hour for an account, from whatever address, and then right ones are 429, too', async () => {
+      const { secret, recovery } = await turnOn();
+      for (const reply of await guess(10)) expect(reply).toBeError('UNAUTHENTICATED');
+
+      for (const code of ['000000', codeOf(secret), codeOf(secret).replace(/^.../, '$& ')]) {
+        const reply = await complete(await begin(), code);
+        expect(reply).toBeError('RATE_LIMITED');
+        const wait = Number(reply.headers['retry-after']);
+        expect(wait).toBeGreaterThan(3500);
+        expect(wait).toBeLessThanOrEqual(3600);
+      }
+      const renew = () => api.post('/auth/mfa/recovery-codes/', { code: codeOf(secret) }, headers);
+      expect(await renew()).toBeError('RATE_LIMITED');
+      expect(await complete(await begin(), recovery[0]!)).toHaveStatus(200);
+      expect(await complete(await begin(), codeOf(secret))).toBeError('RATE_LIMITED');
+
+      move(moved + 59 * MINUTE);
+      expect(await complete(await begin(), codeOf(secret))).toBeError('RATE_LIMITED');
+      move(moved + 2 * MINUTE);
+      expect(await complete(await begin(), codeOf(secret))).toHaveStatus(200);
+    });
+
+    it('are counted in parallel as in sequence', async () => {
+      await turnOn();
+      const begun = await Promise.all(Array.from({ length: 15 }, () => begin()));
+      const replies = await Promise.all(
+        begun.map((mfa_token, n) => api.post('/auth/login/', { mfa_token, code: '000000' }, from(n))),
+      );
+      expect(statuses(replies)).toEqual([...Array(10).fill(401), ...Array(5).fill(429)]);
+    });
+
+    it('are forgotten after a right one, but not after a recovery code', async () => {
+      const { secret, recovery } = await turnOn();
+      await guess(9);
+      expect(await complete(await begin(), codeOf(secret))).toHaveStatus(200);
+      await guess(9);
+      expect(await complete(await begin(), recovery[0]!)).toHaveStatus(200);
+      expect(statuses(await guess(2))).toEqual([401, 429]);
+    });
+
+    it('do not include recovery codes', async () => {
+      const { secret } = await turnOn();
+      for (let n = 0; n < 12; n++) {
+        const mfa_token = await begin();
+        const reply = await api.post('/auth/login/', { mfa_token, code: 'no-such-code' }, from(n));
+        expect(reply).toBeError('UNAUTHENTICATED');
+      }
+      expect(await complete(await begin(), codeOf(secret))).toHaveStatus(200);
+    });
+
+    it('are reported to the owner after the fifth', async () => {
+      await turnOn();
+      const recorded = async () => {
+        const sql = `SELECT count(*) AS n FROM mails WHERE owner = (SELECT 'account ' || id FROM accounts WHERE email = :email) AND data LIKE '%codes-wrong%'`;
+        return (await api.app.get(Queries).all<{ n: number }>(sql, { email }))[0]!.n;
+      };
+      await guess(4);
+      expect(await recorded()).toBe(0);
+      await guess(3);
+      await mails.nextWith(email, 'Wrong codes were entered for your account');
+      const sent = mails.to(email).filter(({ bytes }) => bytes.includes('Wrong codes were entered'));
+      expect(sent).toHaveLength(1);
+      await until('no other is recorded', async () => (await recorded()) === 0);
+    });
   });
 
   it('stops a login whose first step came before it was on, and ends one-time codes', async () => {

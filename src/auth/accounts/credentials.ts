@@ -7,7 +7,7 @@ import type { Account } from './account.entity.js';
 import { AccountsService } from './accounts.service.js';
 import { emailKey } from './email.js';
 import { IncorrectPassword } from './incorrect-password.js';
-import { LoginThrottle } from './login-throttle.js';
+import { type CountedAttempt, LoginThrottle } from './login-throttle.js';
 import { Passwords } from './passwords/passwords.js';
 import { SecurityEvents } from '../../common/ports/security-events.js';
 
@@ -75,18 +75,17 @@ export class Credentials {
   ): Promise<boolean> {
     const attempt = { emailKey: emailKey(email), accountId: account?.id, address };
     await this.throttle.assertNotBlocked(attempt);
-    const matches = await this.passwords.matches(password, account?.passwordHash, address, () =>
-      runWithoutTrail(() => this.throttle.count(attempt)),
-    );
+    let counted: CountedAttempt | undefined;
+    const matches = await this.passwords.matches(password, account?.passwordHash, address, async () => {
+      counted = await runWithoutTrail(() => this.throttle.count(attempt));
+    });
     if (!matches) {
       const reason = account ? 'wrong password' : 'unknown account';
       this.security.record('login_failed', { accountId: account?.id, email: attempt.emailKey, reason });
     } else if (account?.isActive) {
       // With a second factor, only a complete login clears the count.
-      const { throttle } = this;
-      await runWithoutTrail(() =>
-        account.hasSecondFactor ? throttle.uncount(attempt) : throttle.clear(attempt),
-      );
+      const isComplete = !account.hasSecondFactor;
+      await runWithoutTrail(() => this.throttle.succeed(counted!, { isComplete }));
     }
     return matches;
   }

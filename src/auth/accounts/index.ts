@@ -15,7 +15,7 @@ export {
   normalizeNewEmail,
 } from './email.js';
 export { INCORRECT_PASSWORD, IncorrectPassword, IncorrectPasswordFilter } from './incorrect-password.js';
-export { LoginThrottle, TOO_MANY_FAILURES } from './login-throttle.js';
+export { LoginThrottle, TOO_MANY_CODES, TOO_MANY_FAILURES } from './login-throttle.js';
 export { LAST_WAY, LoginWays } from './login-ways.js';
 export { PasswordPolicy } from './passwords/password-policy.js';
 export { NO_PASSWORD, PASSWORD_COST, Passwords } from './passwords/passwords.js';

@@ -10,22 +10,40 @@ import { networkOf } from '../../common/http/client.js';
 import { Transactions } from '../../database/transactions.js';
 import { LoginFailure } from './login-failure.entity.js';
 
-/** Failures within the window after which further attempts are rejected: of one pair, and of one network. */
-const LIMITS = { pair: 20, network: 300 };
+const MINUTE = 60_000;
 
-/** From the first failure, in milliseconds. */
-const WINDOW = 5 * 60_000;
+/** After how many failures further attempts are rejected, until a window ends that the first failure begins. */
+const LIMITS = {
+  /** Of an account, from one network. */
+  pair: { max: 20, window: 5 * MINUTE },
+  /** From one network, over all accounts. */
+  network: { max: 300, window: 5 * MINUTE },
+  /** Of codes of the app of an account, from anywhere: six digits can be guessed (NIST SP 800-63B, section 5.2.2). */
+  codes: { max: 10, window: 60 * MINUTE },
+} as const;
 
-/** Somebody who tries to log in; the account need not exist. */
+type Limit = keyof typeof LIMITS;
+
+/** Somebody who tries to log in. */
 export interface Attempt {
-  readonly emailKey: string;
-  readonly accountId?: number | undefined;
   readonly address: string;
+  /** The account need not exist. Undefined for a passkey, whose response names the account. */
+  readonly emailKey?: string;
+  readonly accountId?: number | undefined;
+  /** Whether it is a code of the app. */
+  readonly isCode?: boolean;
+}
+
+/** An attempt that was counted before its outcome was known. */
+export interface CountedAttempt {
+  /** The number of wrong codes of the app, if it is one. */
+  readonly codes: number;
+  readonly counters: readonly { readonly id: string; readonly limit: Limit; readonly expiresAt: Date }[];
 }
 
 /**
- * Counts failed logins for each pair of account and client network, and for each network over all accounts.
- * It slows down guessing, and does not lock an account's owner out because of another client. The database keeps
+ * Counts failed logins for each pair of account and client network, for each network over all accounts, and wrong codes
+ * for each account. It slows down guessing; a password of an account's owner goes on working elsewhere. The database keeps
  * the counters for all replicas.
  */
 @Injectable()
@@ -41,75 +59,73 @@ export class LoginThrottle {
   ) {
     this.throttled = metrics.counter(
       'login_throttled_total',
-      'Passwords that were not looked at after too many failures: of an account from an address, or of the address',
+      'Passwords and codes that were not looked at after too many failures: of an account from an address, of the address, or of codes of an account',
       ['limit'],
     );
   }
 
-  /** @throws AppError `RATE_LIMITED` while the pair or the network is blocked */
+  /** @throws AppError `RATE_LIMITED` while one of its limits is reached */
   async assertNotBlocked(attempt: Attempt): Promise<void> {
-    const now = this.clock.now();
-    const { pair, network } = countersOf(attempt);
-    const rows = await this.failures.findBy({ id: In([pair, network]), expiresAt: MoreThan(now) });
-    for (const { id, failures, expiresAt } of rows) {
-      const limit = id === pair ? 'pair' : 'network';
-      if (failures >= LIMITS[limit]) throw this.rateLimited(attempt, limit, expiresAt);
+    const counters = countersOf(attempt);
+    const ids = In(counters.map(({ id }) => id));
+    const rows = await this.failures.findBy({ id: ids, expiresAt: MoreThan(this.clock.now()) });
+    for (const { id, limit } of counters) {
+      const row = rows.find((each) => each.id === id);
+      if (row && row.failures >= LIMITS[limit].max) throw this.rateLimited(attempt, limit, row.expiresAt);
     }
   }
 
   /**
    * Counts an attempt as a failure before its outcome is known, so that concurrent attempts cannot exceed
-   * the limit. {@link clear} reverts it.
+   * the limit. {@link succeed} reverts it.
    *
-   * @throws AppError `RATE_LIMITED` when the limit is exceeded
+   * @throws AppError `RATE_LIMITED` when a limit is exceeded
    */
-  async count(attempt: Attempt): Promise<void> {
+  async count(attempt: Attempt): Promise<CountedAttempt> {
     const now = this.clock.now();
-    const { pair, network } = countersOf(attempt);
+    const counters = countersOf(attempt);
+    const parameters = counters.map(({ id, limit }, n) => ({
+      [`id${n}`]: id,
+      [`end${n}`]: new Date(now.getTime() + LIMITS[limit].window).toISOString(),
+    }));
     // SQL, because an upsert of TypeORM cannot compute a value from the existing one.
     const rows = await this.transactions.execute<{ id: string; failures: number; expires_at: string }>(
-      `INSERT INTO login_failures AS f (id, failures, expires_at) VALUES (:pair, 1, :end), (:network, 1, :end)
+      `INSERT INTO login_failures AS f (id, failures, expires_at)
+       VALUES ${counters.map((_, n) => `(:id${n}, 1, :end${n})`).join(', ')}
        ON CONFLICT (id) DO UPDATE SET
          failures = CASE WHEN f.expires_at > :now THEN f.failures + 1 ELSE 1 END,
          expires_at = CASE WHEN f.expires_at > :now THEN f.expires_at ELSE excluded.expires_at END
        RETURNING id, failures, expires_at`,
-      {
-        pair,
-        network,
-        now: now.toISOString(),
-        end: new Date(now.getTime() + WINDOW).toISOString(),
-      },
+      Object.assign({ now: now.toISOString() }, ...parameters),
     );
-    for (const { id, failures, expires_at } of rows) {
-      const limit = id === pair ? 'pair' : 'network';
-      if (failures > LIMITS[limit]) throw this.rateLimited(attempt, limit, new Date(expires_at));
+    const counted = counters.map((counter) => {
+      const { failures, expires_at } = rows.find(({ id }) => id === counter.id)!;
+      return { ...counter, failures, expiresAt: new Date(expires_at) };
+    });
+    for (const { limit, failures, expiresAt } of counted) {
+      if (failures > LIMITS[limit].max) throw this.rateLimited(attempt, limit, expiresAt);
+    }
+    const codes = counted.find(({ limit }) => limit === 'codes')?.failures ?? 0;
+    return { codes, counters: counted };
+  }
+
+  /**
+   * Reverts {@link count}. A right code resets the counter of codes, and a complete login that of the pair; what has failed
+   * otherwise stays counted.
+   */
+  async succeed({ counters }: CountedAttempt, { isComplete }: { isComplete: boolean }): Promise<void> {
+    // One statement for all would lock them in any order, and so cause deadlocks with those of other attempts.
+    for (const { id, limit, expiresAt } of counters) {
+      if (limit === 'codes' || (limit === 'pair' && isComplete)) await this.failures.delete({ id });
+      else await this.failures.decrement({ id, expiresAt, failures: MoreThan(0) }, 'failures', 1);
     }
   }
 
-  /** Reverts {@link count}: the password was right, but the login is not complete. */
-  async uncount(attempt: Attempt): Promise<void> {
-    const { pair, network } = countersOf(attempt);
-    // One statement for both would lock them in any order, and so cause deadlocks with those of other attempts.
-    await this.reduce(pair);
-    await this.reduce(network);
-  }
-
-  /** The login is complete: resets the counter of the pair and reduces that of the network by one. */
-  async clear(attempt: Attempt): Promise<void> {
-    const { pair, network } = countersOf(attempt);
-    await this.failures.delete({ id: pair });
-    await this.reduce(network);
-  }
-
-  private async reduce(id: string): Promise<void> {
-    await this.failures.decrement({ id, failures: MoreThan(0) }, 'failures', 1);
-  }
-
-  private rateLimited({ emailKey, accountId }: Attempt, limit: keyof typeof LIMITS, end: Date): AppError {
+  private rateLimited({ emailKey, accountId }: Attempt, limit: Limit, end: Date): AppError {
     this.throttled.add({ limit });
     this.security.record('login_throttled', { accountId, email: emailKey });
     const seconds = Math.max(1, Math.ceil((end.getTime() - this.clock.now().getTime()) / 1000));
-    return new AppError('RATE_LIMITED', TOO_MANY_FAILURES, {
+    return new AppError('RATE_LIMITED', limit === 'codes' ? TOO_MANY_CODES : TOO_MANY_FAILURES, {
       headers: { 'retry-after': String(seconds) },
     });
   }
@@ -117,12 +133,18 @@ export class LoginThrottle {
 
 export const TOO_MANY_FAILURES = 'Too many failed logins; retry later';
 
-/** The keys of the two counters of an attempt. */
-function countersOf({ emailKey, address }: Attempt): { pair: string; network: string } {
+export const TOO_MANY_CODES = 'Too many wrong codes; use a recovery code or a passkey, or retry later';
+
+/** The counters of an attempt, in the order in which all attempts lock them. */
+function countersOf({ address, emailKey, accountId, isCode }: Attempt): { id: string; limit: Limit }[] {
   const network = networkOf(address);
-  return { pair: hash([emailKey, network]), network: hash([network]) };
+  return [
+    ...(emailKey === undefined ? [] : [{ limit: 'pair' as const, id: hash([emailKey, network]) }]),
+    { limit: 'network', id: hash([network]) },
+    ...(isCode ? [{ limit: 'codes' as const, id: hash(['codes', accountId]) }] : []),
+  ];
 }
 
 /** Clients may send any text, of any length, as the e-mail. */
-const hash = (parts: readonly string[]): string =>
+const hash = (parts: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('base64url');

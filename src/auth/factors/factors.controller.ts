@@ -6,7 +6,7 @@ import { NoStore } from '../../common/http/route-config.js';
 import { Returns, ReturnsData, Throws } from '../../common/openapi/returns.js';
 import { OptionalBody } from '../../common/validation/input.pipe.js';
 import { CurrentAccount, CurrentPrincipal, type Principal } from '../access/index.js';
-import { type Account, TOO_MANY_FAILURES } from '../accounts/index.js';
+import { type Account, TOO_MANY_CODES, TOO_MANY_FAILURES } from '../accounts/index.js';
 import { ChecksPassword, NOT_RECENT, RecentInput } from '../logins/index.js';
 import { WRONG_CODE } from '../second-factors/index.js';
 import { CodeInput, RecentCodeInput } from './factor.input.js';
@@ -49,7 +49,7 @@ export class FactorsController {
   @Post('totp/confirm')
   @ApiOperation({ summary: 'Turns the second factor on with a first code, and ends all other logins' })
   @Returns(RecoveryCodesView)
-  @Throws({ INVALID_CODE: WRONG_CODE, RATE_LIMITED: TOO_MANY_FAILURES })
+  @Throws({ INVALID_CODE: WRONG_CODE, RATE_LIMITED: [TOO_MANY_FAILURES, TOO_MANY_CODES] })
   @HttpCode(HttpStatus.OK)
   async confirm(
     @CurrentPrincipal() caller: Principal,
@@ -63,7 +63,11 @@ export class FactorsController {
   @ApiOperation({ summary: 'Replaces the recovery codes; the earlier ones are void' })
   @Returns(RecoveryCodesView)
   @ChecksPassword()
-  @Throws({ FORBIDDEN: NOT_RECENT, INVALID_CODE: WRONG_CODE, RATE_LIMITED: TOO_MANY_FAILURES })
+  @Throws({
+    FORBIDDEN: NOT_RECENT,
+    INVALID_CODE: WRONG_CODE,
+    RATE_LIMITED: [TOO_MANY_FAILURES, TOO_MANY_CODES],
+  })
   @HttpCode(HttpStatus.OK)
   async renewRecoveryCodes(
     @CurrentPrincipal() caller: Principal,
@@ -76,7 +80,11 @@ export class FactorsController {
   @Delete('totp')
   @ApiOperation({ summary: 'Turns the second factor off, with a code or a recovery code' })
   @ChecksPassword()
-  @Throws({ FORBIDDEN: NOT_RECENT, INVALID_CODE: WRONG_CODE, RATE_LIMITED: TOO_MANY_FAILURES })
+  @Throws({
+    FORBIDDEN: NOT_RECENT,
+    INVALID_CODE: WRONG_CODE,
+    RATE_LIMITED: [TOO_MANY_FAILURES, TOO_MANY_CODES],
+  })
   @HttpCode(HttpStatus.NO_CONTENT)
   remove(
     @CurrentPrincipal() caller: Principal,

@@ -10,14 +10,7 @@ import { checkInput } from '../../common/validation/input.pipe.js';
 import { isForeignKeyViolation } from '../../database/failures.js';
 import { Transactions } from '../../database/transactions.js';
 import { tokenNotValid } from '../access/index.js';
-import {
-  type Account,
-  AccountsService,
-  badCredentials,
-  Credentials,
-  LoginInput,
-  LoginThrottle,
-} from '../accounts/index.js';
+import { type Account, AccountsService, badCredentials, Credentials, LoginInput } from '../accounts/index.js';
 import { LoginChallenge, SecondFactors, wrongLoginCode } from '../second-factors/index.js';
 import { SecondStepInput } from './factor.input.js';
 
@@ -49,7 +42,6 @@ export class LoginSteps {
     @InjectRepository(LoginChallenge) private readonly challenges: Repository<LoginChallenge>,
     private readonly credentials: Credentials,
     private readonly accounts: AccountsService,
-    private readonly throttle: LoginThrottle,
     private readonly factors: SecondFactors,
     private readonly transactions: Transactions,
     private readonly clock: Clock,
@@ -93,7 +85,8 @@ export class LoginSteps {
   private async complete({ mfa_token, code }: SecondStepInput, client: ClientInfo): Promise<Account> {
     const id = hash(mfa_token);
     const challenged = await this.ownerOf(id);
-    const account = await this.factors.verify(challenged, code, client, {
+    return this.factors.verify(challenged, code, client, {
+      isLogin: true,
       wrong: wrongLoginCode,
       work: async (current) => {
         // A change of the password voids the token, also a concurrent one.
@@ -104,9 +97,6 @@ export class LoginSteps {
         return current;
       },
     });
-    const attempt = { emailKey: account.emailKey, accountId: account.id, address: client.address };
-    await runWithoutTrail(() => this.throttle.clear(attempt));
-    return account;
   }
 
   /**

@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountData, rowsOf } from '../../common/retention/account-data.js';
 import { Purger } from '../../common/retention/purger.js';
 import { EncryptedColumns, EncryptionModule } from '../../encryption/index.js';
+import { AccountTokensModule } from '../account-mails/index.js';
 import { AccountsModule } from '../accounts/index.js';
 import { LoginChallenge } from './login-challenge.entity.js';
 import { RecoveryCode } from './recovery-code.entity.js';
@@ -14,6 +15,7 @@ import { TotpFactor } from './totp-factor.entity.js';
   imports: [
     TypeOrmModule.forFeature([LoginChallenge, RecoveryCode, TotpFactor]),
     AccountsModule,
+    AccountTokensModule,
     EncryptionModule,
   ],
   providers: [SecondFactors],

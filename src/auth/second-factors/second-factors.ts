@@ -10,6 +10,7 @@ import { runWithoutTrail } from '../../common/ports/audit-trail.js';
 import type { ClientInfo } from '../../common/http/client.js';
 import { Transactions } from '../../database/transactions.js';
 import { Encryption } from '../../encryption/index.js';
+import { AccountMails } from '../account-mails/index.js';
 import {
   type Account,
   accountDeleted,
@@ -36,6 +37,9 @@ const RECOVERY_BYTES = 10;
 
 const TOTP_CODE = /^\d{6}$/;
 
+/** After so many wrong codes of the app, the owner gets a notice: whoever enters them has the password. */
+const NOTICE_AFTER = 5;
+
 export const WRONG_CODE = 'The code is wrong, has expired or has been used';
 
 /** The purpose of the encryption of {@link TotpFactor.secret}. */
@@ -49,6 +53,7 @@ export class SecondFactors {
     @InjectRepository(RecoveryCode) private readonly codes: Repository<RecoveryCode>,
     private readonly accounts: AccountsService,
     private readonly throttle: LoginThrottle,
+    private readonly mails: AccountMails,
     private readonly encryption: Encryption,
     private readonly transactions: Transactions,
     private readonly security: SecurityEvents,
@@ -80,9 +85,11 @@ export class SecondFactors {
 
   /**
    * Checks a code with the account locked, then runs further work in the same transaction. Wrong codes count as failed
-   * logins.
+   * logins. Six digits are a code of the app, whose wrong ones also count for the account, from any address; anything else
+   * is a recovery code.
    *
    * @param pending whether the code must be of a factor that is not confirmed yet; else it may be a recovery code
+   * @param isLogin whether the code completes a login
    * @throws AppError `wrong` for a wrong or used code, `RATE_LIMITED` after too many failures
    */
   async verify<T>(
@@ -92,32 +99,38 @@ export class SecondFactors {
     {
       pending = false,
       recovery = true,
+      isLogin = false,
       wrong,
       work,
     }: {
       readonly pending?: boolean;
       readonly recovery?: boolean;
+      readonly isLogin?: boolean;
       readonly wrong: () => AppError;
       readonly work: (account: Account) => Promise<T>;
     },
   ): Promise<T> {
-    const attempt = { emailKey, accountId: id, address };
+    const token = code.replaceAll(' ', '');
+    const isCode = TOTP_CODE.test(token);
+    const attempt = { emailKey, accountId: id, address, isCode };
     await this.throttle.assertNotBlocked(attempt);
     // Before the outcome is known, so that concurrent attempts cannot exceed the limit.
-    await runWithoutTrail(() => this.throttle.count(attempt));
+    const counted = await runWithoutTrail(() => this.throttle.count(attempt));
     const result = await this.transactions.run(async () => {
       const account = await this.accounts.lock(id);
       if (!account?.isActive || account.email !== email) throw accountDeleted();
-      const isRight =
-        (await this.acceptTotp(id, code, pending)) ||
-        (recovery && !pending && account.hasSecondFactor && (await this.acceptRecovery(id, code)));
-      return isRight ? { value: await work(account) } : undefined;
+      const isRight = isCode
+        ? await this.acceptTotp(id, token, pending)
+        : recovery && !pending && account.hasSecondFactor && (await this.acceptRecovery(id, code));
+      if (isRight) return { value: await work(account) };
+      if (counted.codes === NOTICE_AFTER) await this.mails.notify(account, 'codes-wrong');
+      return undefined;
     });
     if (!result) {
       this.security.record('code_failed', { accountId: id });
       throw wrong();
     }
-    await runWithoutTrail(() => this.throttle.uncount(attempt));
+    await runWithoutTrail(() => this.throttle.succeed(counted, { isComplete: isLogin }));
     return result.value;
   }
 
@@ -144,11 +157,10 @@ export class SecondFactors {
   }
 
   /** Accepts each code once, and afterwards none of earlier steps. */
-  private async acceptTotp(accountId: number, code: string, pending: boolean): Promise<boolean> {
-    const token = code.replaceAll(' ', '');
+  private async acceptTotp(accountId: number, token: string, pending: boolean): Promise<boolean> {
     const confirmedAt = pending ? IsNull() : Not(IsNull());
     const factor = await this.factors.findOneBy({ accountId, confirmedAt });
-    if (!factor || !TOTP_CODE.test(token)) return false;
+    if (!factor) return false;
     const totp = new TOTP({ secret: this.encryption.decrypt(factor.secret, PURPOSE), period: PERIOD });
     const timestamp = this.clock.now().getTime();
     // The library compares in constant time.

@@ -17,7 +17,7 @@ import { SmallBodies } from '../../common/http/json-body.js';
 import { NoStore } from '../../common/http/route-config.js';
 import { AcceptsOneOf, Returns, ReturnsOneOf, Throws } from '../../common/openapi/returns.js';
 import { CurrentPrincipal, Public, SessionOnly } from '../access/index.js';
-import { EMAIL_NOT_VERIFIED, LoginInput, TOO_MANY_FAILURES } from '../accounts/index.js';
+import { EMAIL_NOT_VERIFIED, LoginInput, TOO_MANY_CODES, TOO_MANY_FAILURES } from '../accounts/index.js';
 import { SecondStepInput, SecondStepRequired } from '../factors/index.js';
 import { PasskeySessionInput, WRONG_PASSKEY } from '../passkeys/index.js';
 import { WRONG_CODE } from '../second-factors/index.js';
@@ -46,7 +46,7 @@ export class SessionsController {
   @Throws('TOKEN_NOT_VALID', {
     UNAUTHENTICATED: ['The e-mail or the password is wrong', WRONG_CODE, WRONG_PASSKEY],
     FORBIDDEN: EMAIL_NOT_VERIFIED,
-    RATE_LIMITED: TOO_MANY_FAILURES,
+    RATE_LIMITED: [TOO_MANY_FAILURES, TOO_MANY_CODES],
   })
   @Public()
   @HttpCode(HttpStatus.OK)

@@ -12,7 +12,7 @@ import {
 } from '../../common/openapi/returns.js';
 import { Client, type ClientInfo } from '../../common/http/client.js';
 import { Public } from '../access/index.js';
-import { EMAIL_NOT_VERIFIED, LoginInput, TOO_MANY_FAILURES } from '../accounts/index.js';
+import { EMAIL_NOT_VERIFIED, LoginInput, TOO_MANY_CODES, TOO_MANY_FAILURES } from '../accounts/index.js';
 import { SecondStepInput, SecondStepRequired } from '../factors/index.js';
 import { PasskeyLoginInput, WRONG_PASSKEY } from '../passkeys/index.js';
 import { WRONG_CODE } from '../second-factors/index.js';
@@ -39,7 +39,7 @@ export class TokensController {
   @Throws('TOKEN_NOT_VALID', {
     UNAUTHENTICATED: ['The e-mail or the password is wrong', WRONG_CODE],
     FORBIDDEN: EMAIL_NOT_VERIFIED,
-    RATE_LIMITED: TOO_MANY_FAILURES,
+    RATE_LIMITED: [TOO_MANY_FAILURES, TOO_MANY_CODES],
   })
   @HttpCode(HttpStatus.OK)
   login(@Body() body: unknown, @Client() client: ClientInfo): Promise<TokenPair | SecondStepRequired> {

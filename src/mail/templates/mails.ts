@@ -88,6 +88,10 @@ const NOTICES = {
     'Two-step login is off',
     'The authenticator app was removed from your account. A password alone can log in now.',
   ],
+  'codes-wrong': [
+    'Wrong codes were entered for your account',
+    'Five wrong codes of an authenticator app were entered for your account, by someone who had logged in or knew its password.',
+  ],
   'api-key-added': [
     'An API key was created',
     'An API key was created for your account. Programs that have it act as you.',
