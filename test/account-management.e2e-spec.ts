@@ -143,6 +143,29 @@ const MINUTE = 60_000;
     await page.context().close();
   });
 
+  it('asks for a code beside the password while two-step login is on', async () => {
+    const { page, email, errors } = await open();
+    const headers = bearer((await api.accounts.login(email)).access);
+    const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
+    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+    const { recovery_codes } = (await api.post('/auth/mfa/totp/confirm/', { code }, headers)).body;
+    await logIn(page, email);
+    await page.getByLabel('Code').fill(recovery_codes[0]);
+    await page.keyboard.press('Enter');
+    const keys = part(page, 'API keys');
+    await keys.getByLabel('Name').fill('Import');
+    api.moveClock(6 * MINUTE);
+    await keys.getByRole('button', { name: 'Create a key' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
+    await dialog.getByLabel('Password').fill(PASSWORD);
+    await dialog.getByLabel('Code').fill(recovery_codes[1]);
+    await page.keyboard.press('Enter');
+    await keys.locator('pre:focus').waitFor();
+    api.moveClock(0);
+    expect(errors).toEqual([]);
+    await page.context().close();
+  });
+
   it('ends other logins, by keyboard', async () => {
     const { page, email, errors } = await open();
     const { access } = await api.accounts.login(email);

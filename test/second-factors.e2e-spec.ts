@@ -394,12 +394,75 @@ describe.each(STORES)('the second factor on %s', (store) => {
     expect(await api.get('/auth/me/export/', headers)).toHaveStatus(200);
   });
 
+  it('is needed beside the password to make an older login recent', async () => {
+    const { secret, recovery } = await turnOn();
+    move(moved + 6 * MINUTE);
+    const options = (body: object) => api.post('/auth/passkeys/options/', body, headers);
+    const key = { name: 'Key', scope: 'write' };
+
+    expect(await options({ password: PASSWORD })).toBeError('FORBIDDEN');
+    const createKey = await api.post('/auth/api-keys/', { ...key, password: PASSWORD }, headers);
+    expect(createKey).toBeError('FORBIDDEN');
+    const renew = await api.post('/auth/mfa/recovery-codes/', { code: codeOf(secret) }, headers);
+    expect(renew).toBeError('FORBIDDEN');
+    const change = { old_password: PASSWORD, new_password: PASSWORD };
+    expect(await api.post('/auth/change-password/', change, headers)).toHaveStatus(200);
+    // None of these has made the login recent.
+    expect(await api.get('/auth/me/export/', headers)).toBeError('FORBIDDEN');
+    expect(await options({})).toBeError('FORBIDDEN');
+
+    expect(await options({ password: PASSWORD, code: '000000' })).toBeError('INVALID_CODE');
+    const wrong = await options({ password: 'wrong', code: codeOf(secret) });
+    expect([wrong.status, wrong.body]).toEqual([400, { error: 'The current password is incorrect' }]);
+    expect(await options({ code: codeOf(secret) })).toBeError('FORBIDDEN');
+    expect(await api.get('/auth/me/export/', headers)).toBeError('FORBIDDEN');
+
+    expect(await options({ password: PASSWORD, code: codeOf(secret) })).toHaveStatus(200);
+    expect(await api.get('/auth/me/export/', headers)).toHaveStatus(200);
+    move(moved + 6 * MINUTE);
+    const created = await api.post(
+      '/auth/api-keys/',
+      { ...key, password: PASSWORD, code: recovery[0] },
+      headers,
+    );
+    expect(created).toHaveStatus(201);
+  });
+
+  it('is needed beside the password for a change of e-mail, and for a deletion', async () => {
+    const { recovery } = await turnOn();
+    const calls = [
+      (code?: string) => {
+        const body = { new_email: `new-${email}`, password: PASSWORD, ...(code && { code }) };
+        return api.post('/auth/email/change/', body, headers);
+      },
+      (code?: string) =>
+        api.send({
+          method: 'DELETE',
+          url: '/auth/me/',
+          payload: { password: PASSWORD, ...(code && { code }) },
+          headers,
+        }),
+    ] as const;
+    for (const [n, call] of calls.entries()) {
+      expect(await call()).toBeError('VALIDATION_ERROR', ['code']);
+      expect(await call('no-such-code')).toBeError('INVALID_CODE');
+      expect(await call(recovery[n])).toHaveStatus(n === 0 ? 202 : 204);
+    }
+  });
+
   it('is not skipped by the code of a social login from before it was turned on', async () => {
     const account = await api.app.get(AccountsService).findByEmail(email);
     await turnOn();
     const code = await api.app.get(LoginCodes, { strict: false }).issue(account!, undefined);
 
     expect(await api.post('/auth/social/exchange/', { code })).toBeError('INVALID_CODE');
+  });
+
+  it('does not make an older login recent by its first code, which proves nothing about its owner', async () => {
+    const secret = await setUp();
+    move(6 * MINUTE);
+    expect(await confirm(codeOf(secret))).toHaveStatus(200);
+    expect(await api.get('/auth/me/export/', headers)).toBeError('FORBIDDEN');
   });
 
   it('needs a recent login to begin', async () => {

@@ -788,7 +788,7 @@ export interface paths {
         post?: never;
         /**
          * Deletes the calling account permanently
-         * @description With the password; an account without one sends no body, and needs a login at most 5 minutes old. Its orders stay, without an owner.
+         * @description With the password; an account without one needs a login at most 5 minutes old. With a code as well, while two-step login is on. Its orders stay, without an owner.
          */
         delete: operations["Accounts_delete"];
         options?: never;
@@ -1656,6 +1656,8 @@ export interface components {
         CreateApiKeyInput: {
             /** @example first programmer */
             password?: string | null;
+            /** @example b2theSBub3QgYSBjb2Rl */
+            code?: string | null;
             /** @example Ada */
             name: string;
             /** @enum {string} */
@@ -1760,6 +1762,8 @@ export interface components {
         RecentInput: {
             /** @example first programmer */
             password?: string | null;
+            /** @example b2theSBub3QgYSBjb2Rl */
+            code?: string | null;
         };
         RecoveryCodes: {
             /**
@@ -1871,6 +1875,8 @@ export interface components {
         DeleteAccountInput: {
             /** @example first programmer */
             password?: string | null;
+            /** @example b2theSBub3QgYSBjb2Rl */
+            code?: string | null;
         };
         ChangePasswordInput: {
             /** @example first programmer */
@@ -1920,6 +1926,8 @@ export interface components {
             new_email: string;
             /** @example first programmer */
             password: string;
+            /** @example b2theSBub3QgYSBjb2Rl */
+            code?: string | null;
         };
         ResetPasswordInput: {
             /** @example ada@example.com */
@@ -6575,7 +6583,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewApiKeyResponse"];
                 };
             };
-            /** @description `MALFORMED_REQUEST` */
+            /** @description `INVALID_CODE`, `MALFORMED_REQUEST` */
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -7791,7 +7799,7 @@ export interface operations {
                     "application/json": components["schemas"]["TotpSetup"];
                 };
             };
-            /** @description `MALFORMED_REQUEST` */
+            /** @description `INVALID_CODE`, `MALFORMED_REQUEST` */
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -8526,7 +8534,7 @@ export interface operations {
                     "application/json": components["schemas"]["PasskeyCreationOptions"];
                 };
             };
-            /** @description `MALFORMED_REQUEST` */
+            /** @description `INVALID_CODE`, `MALFORMED_REQUEST` */
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -8653,7 +8661,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `MALFORMED_REQUEST` */
+            /** @description `INVALID_CODE`, `MALFORMED_REQUEST` */
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -9466,7 +9474,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `MALFORMED_REQUEST` */
+            /** @description `INVALID_CODE`, `MALFORMED_REQUEST` */
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -10010,7 +10018,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `MALFORMED_REQUEST` */
+            /** @description `INVALID_CODE`, `MALFORMED_REQUEST` */
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -10161,7 +10169,7 @@ export interface operations {
                     "application/json": components["schemas"]["Authorization"];
                 };
             };
-            /** @description `MALFORMED_REQUEST` */
+            /** @description `INVALID_CODE`, `MALFORMED_REQUEST` */
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -10932,7 +10940,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlainMessage"];
                 };
             };
-            /** @description `MALFORMED_REQUEST` */
+            /** @description `INVALID_CODE`, `MALFORMED_REQUEST` */
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];

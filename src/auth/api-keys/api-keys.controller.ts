@@ -18,8 +18,8 @@ import { NoStore } from '../../common/http/route-config.js';
 import { ReturnsData, ReturnsList, Throws } from '../../common/openapi/returns.js';
 import { created } from '../../common/responses/created.js';
 import { CurrentAccount, CurrentPrincipal, type Principal } from '../access/index.js';
-import { type Account, TOO_MANY_FAILURES } from '../accounts/index.js';
-import { ChecksPassword, NOT_RECENT } from '../logins/index.js';
+import type { Account } from '../accounts/index.js';
+import { ChecksPassword, RECENT_ERRORS } from '../logins/index.js';
 import { CreateApiKeyInput } from './api-key.input.js';
 import { ApiKeyView, NewApiKeyView, toApiKeyView, toNewApiKeyView } from './api-key.view.js';
 import { ApiKeysService, NO_SUCH_KEY, TOO_MANY_KEYS } from './api-keys.service.js';
@@ -43,7 +43,7 @@ export class ApiKeysController {
   @ApiOperation({ summary: 'Creates an API key, and shows it once' })
   @ReturnsData(NewApiKeyView)
   @ChecksPassword()
-  @Throws({ FORBIDDEN: NOT_RECENT, CONFLICT: TOO_MANY_KEYS, RATE_LIMITED: TOO_MANY_FAILURES })
+  @Throws(RECENT_ERRORS, { CONFLICT: TOO_MANY_KEYS })
   async create(
     @CurrentPrincipal() caller: Principal,
     @Body() input: CreateApiKeyInput,

@@ -1,3 +1,4 @@
+import { PickType } from '@nestjs/swagger';
 import { Text } from '../../common/validation/text.js';
 import { RecentInput } from '../logins/index.js';
 
@@ -17,7 +18,7 @@ export class CodeInput {
   code!: string;
 }
 
-export class RecentCodeInput extends RecentInput {
+export class RecentCodeInput extends PickType(RecentInput, ['password']) {
   /** A code of the authenticator app; to remove it, a recovery code as well. */
   @Text({ max: 100 })
   code!: string;

@@ -7,7 +7,7 @@ import { Returns, ReturnsData, Throws } from '../../common/openapi/returns.js';
 import { OptionalBody } from '../../common/validation/input.pipe.js';
 import { CurrentAccount, CurrentPrincipal, type Principal } from '../access/index.js';
 import { type Account, TOO_MANY_CODES, TOO_MANY_FAILURES } from '../accounts/index.js';
-import { ChecksPassword, NOT_RECENT, RecentInput } from '../logins/index.js';
+import { ChecksPassword, RECENT_ERRORS, RecentInput } from '../logins/index.js';
 import { WRONG_CODE } from '../second-factors/index.js';
 import { CodeInput, RecentCodeInput } from './factor.input.js';
 import { FactorsView, RecoveryCodesView, TotpSetupView } from './factor.view.js';
@@ -36,7 +36,7 @@ export class FactorsController {
   @ApiBody({ type: RecentInput, required: false })
   @Returns(TotpSetupView)
   @ChecksPassword()
-  @Throws({ FORBIDDEN: NOT_RECENT, CONFLICT: ALREADY_ON, RATE_LIMITED: TOO_MANY_FAILURES })
+  @Throws(RECENT_ERRORS, { CONFLICT: ALREADY_ON })
   @HttpCode(HttpStatus.OK)
   async setUp(
     @CurrentPrincipal() caller: Principal,
@@ -63,11 +63,7 @@ export class FactorsController {
   @ApiOperation({ summary: 'Replaces the recovery codes; the earlier ones are void' })
   @Returns(RecoveryCodesView)
   @ChecksPassword()
-  @Throws({
-    FORBIDDEN: NOT_RECENT,
-    INVALID_CODE: WRONG_CODE,
-    RATE_LIMITED: [TOO_MANY_FAILURES, TOO_MANY_CODES],
-  })
+  @Throws(RECENT_ERRORS)
   @HttpCode(HttpStatus.OK)
   async renewRecoveryCodes(
     @CurrentPrincipal() caller: Principal,
@@ -80,11 +76,7 @@ export class FactorsController {
   @Delete('totp')
   @ApiOperation({ summary: 'Turns the second factor off, with a code or a recovery code' })
   @ChecksPassword()
-  @Throws({
-    FORBIDDEN: NOT_RECENT,
-    INVALID_CODE: WRONG_CODE,
-    RATE_LIMITED: [TOO_MANY_FAILURES, TOO_MANY_CODES],
-  })
+  @Throws(RECENT_ERRORS)
   @HttpCode(HttpStatus.NO_CONTENT)
   remove(
     @CurrentPrincipal() caller: Principal,

@@ -69,7 +69,6 @@ export class FactorsService {
       },
     });
     this.security.record('factor_changed', { accountId: account.id, reason: 'TOTP on' });
-    await this.confirmLogin(sid);
     return codes;
   }
 
@@ -79,7 +78,7 @@ export class FactorsService {
    * @throws IncorrectPassword; AppError `FORBIDDEN` without a recent login, `INVALID_CODE`, `RATE_LIMITED`
    */
   async renewRecoveryCodes(caller: Principal, input: RecentCodeInput, client: ClientInfo): Promise<string[]> {
-    await this.recent.require(caller, input, client);
+    await this.recent.requirePassword(caller, input.password, client);
     const codes = await this.factors.verify(caller.account, input.code, client, {
       recovery: false,
       wrong: wrongCode,
@@ -95,7 +94,7 @@ export class FactorsService {
 
   /** Turns the factor off. @throws as {@link renewRecoveryCodes} */
   async remove(caller: Principal, input: RecentCodeInput, client: ClientInfo): Promise<void> {
-    await this.recent.require(caller, input, client);
+    await this.recent.requirePassword(caller, input.password, client);
     await this.factors.verify(caller.account, input.code, client, {
       wrong: wrongCode,
       work: async (current) => {

@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountData, exportOf, rowsOf } from '../../common/retention/account-data.js';
 import { Purger } from '../../common/retention/purger.js';
 import { AccountsModule } from '../accounts/index.js';
+import { SecondFactorsModule } from '../second-factors/index.js';
 import { Login } from './login.entity.js';
 import { toLoginView } from './login.view.js';
 import { LoginsController } from './logins.controller.js';
@@ -12,7 +13,7 @@ import { LoginsService } from './logins.service.js';
 
 /** The logins of accounts, by cookie and by token. */
 @Module({
-  imports: [TypeOrmModule.forFeature([Login]), AccountsModule],
+  imports: [TypeOrmModule.forFeature([Login]), AccountsModule, SecondFactorsModule],
   controllers: [LoginsController],
   providers: [Logins, LoginsService, RecentLogins],
   exports: [Logins, RecentLogins],

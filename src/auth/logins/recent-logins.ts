@@ -6,14 +6,22 @@ import { ThrowsOther } from '../../common/openapi/returns.js';
 import { Optional } from '../../common/validation/fields.js';
 import { Text } from '../../common/validation/text.js';
 import type { Principal } from '../access/index.js';
-import { Credentials, INCORRECT_PASSWORD, IncorrectPasswordFilter } from '../accounts/index.js';
+import {
+  type Account,
+  Credentials,
+  INCORRECT_PASSWORD,
+  IncorrectPasswordFilter,
+  TOO_MANY_CODES,
+  TOO_MANY_FAILURES,
+} from '../accounts/index.js';
+import { SecondFactors, WRONG_CODE, wrongCode } from '../second-factors/index.js';
 import { Logins } from './logins.js';
 
 /** How long after its last check a login counts as recent, in milliseconds. */
 const RECENT = 5 * 60_000;
 
-export const NOT_RECENT =
-  'This call needs a login that is at most 5 minutes old: send your password with it, or log in again';
+const NOT_RECENT =
+  'This call needs a login that is at most 5 minutes old: send your password with it, and a code if two-step login is on, or log in again';
 
 /** Of a `GET`, which cannot carry a password. */
 export const NOT_RECENT_TO_READ = 'This call needs a login that is at most 5 minutes old: log in again';
@@ -24,7 +32,19 @@ export class RecentInput {
   @Optional()
   @Text()
   password?: string | null;
+
+  /** A code of the authenticator app, or a recovery code: required beside the password while two-step login is on. */
+  @Optional()
+  @Text({ max: 100 })
+  code?: string | null;
 }
+
+/** The errors of {@link RecentLogins.require}, for `@Throws()`. */
+export const RECENT_ERRORS = {
+  FORBIDDEN: NOT_RECENT,
+  INVALID_CODE: WRONG_CODE,
+  RATE_LIMITED: [TOO_MANY_FAILURES, TOO_MANY_CODES],
+};
 
 /** For handlers that check the password of a logged-in account again. */
 export const ChecksPassword = (): MethodDecorator =>
@@ -41,6 +61,7 @@ export const ChecksPassword = (): MethodDecorator =>
 export class RecentLogins {
   constructor(
     private readonly credentials: Credentials,
+    private readonly factors: SecondFactors,
     private readonly logins: Logins,
     private readonly clock: Clock,
   ) {}
@@ -52,20 +73,80 @@ export class RecentLogins {
 
   /**
    * @throws IncorrectPassword for a wrong password, which counts as a failed login
-   * @throws AppError `FORBIDDEN` for an older login without a password, and for every API key
+   * @throws AppError `FORBIDDEN` for an older login without a password, or without a code that is needed beside it, and for
+   * every API key; `INVALID_CODE` for a wrong code
    */
-  async require(caller: Principal, { password }: RecentInput, client: ClientInfo): Promise<void> {
-    if (caller.sid !== undefined && password != null) await this.checkPassword(caller, password, client);
-    else if (!this.isRecent(caller)) throw new AppError('FORBIDDEN', NOT_RECENT);
+  async require(caller: Principal, { password, code }: RecentInput, client: ClientInfo): Promise<void> {
+    await this.requirePassword(caller, password, client);
+    if (password == null || !caller.account.hasSecondFactor) return;
+    if (code != null) await this.checkCode(caller, code, client);
+    else if (!this.isRecent(caller)) throw notRecent();
   }
 
   /**
-   * Checks the password of the caller, whose login is recent afterwards.
+   * Like {@link require}, for a call that checks a code anyway, which must be checked only once.
+   *
+   * @throws IncorrectPassword; AppError `FORBIDDEN`
+   */
+  async requirePassword(
+    caller: Principal,
+    password: string | null | undefined,
+    client: ClientInfo,
+  ): Promise<void> {
+    if (caller.sid !== undefined && password != null) await this.checkPassword(caller, password, client);
+    else if (!this.isRecent(caller)) throw notRecent();
+  }
+
+  /**
+   * Checks the password of the caller, and a code while a second factor is on.
+   *
+   * @throws IncorrectPassword
+   * @throws AppError `VALIDATION_ERROR` without a code that is needed, `INVALID_CODE` for a wrong one, `RATE_LIMITED`,
+   * `SERVICE_UNAVAILABLE`
+   */
+  async authenticate(
+    caller: Principal,
+    { password, code }: { readonly password: string; readonly code?: string | null | undefined },
+    client: ClientInfo,
+  ): Promise<void> {
+    const needed = requireCode(caller.account, code);
+    await this.checkPassword(caller, password, client);
+    if (needed !== undefined) await this.checkCode(caller, needed, client);
+  }
+
+  /**
+   * Checks the password of the caller, whose login is recent afterwards, unless a second factor is on.
    *
    * @throws IncorrectPassword; AppError `RATE_LIMITED`, `SERVICE_UNAVAILABLE`
    */
   async checkPassword({ account, sid }: Principal, password: string, client: ClientInfo): Promise<void> {
     await this.credentials.confirm(account, password, client);
+    if (sid !== undefined && !account.hasSecondFactor) await this.logins.confirm(sid);
+  }
+
+  /**
+   * Checks a code of the caller, after the password; the login is recent afterwards.
+   *
+   * @throws AppError `INVALID_CODE`, `RATE_LIMITED`
+   */
+  async checkCode({ account, sid }: Principal, code: string, client: ClientInfo): Promise<void> {
+    await this.factors.verify(account, code, client, { wrong: wrongCode, work: async () => undefined });
     if (sid !== undefined) await this.logins.confirm(sid);
   }
 }
+
+/**
+ * @returns the code, if a second factor is on
+ * @throws AppError `VALIDATION_ERROR` if it is missing then
+ */
+export function requireCode(
+  { hasSecondFactor }: Account,
+  code: string | null | undefined,
+): string | undefined {
+  if (!hasSecondFactor) return undefined;
+  if (code != null) return code;
+  const message = 'code must be a string, because two-step login is on';
+  throw new AppError('VALIDATION_ERROR', message, { details: [{ field: 'code', message }] });
+}
+
+const notRecent = (): AppError => new AppError('FORBIDDEN', NOT_RECENT);

@@ -23,8 +23,8 @@ import { ReturnsData, ReturnsList, ReturnsSchema, Throws } from '../../common/op
 import { created } from '../../common/responses/created.js';
 import { OptionalBody } from '../../common/validation/input.pipe.js';
 import { CurrentAccount, CurrentPrincipal, type Principal, Public } from '../access/index.js';
-import { type Account, LAST_WAY, TOO_MANY_FAILURES } from '../accounts/index.js';
-import { ChecksPassword, NOT_RECENT, RecentInput } from '../logins/index.js';
+import { type Account, LAST_WAY } from '../accounts/index.js';
+import { ChecksPassword, RECENT_ERRORS, RecentInput } from '../logins/index.js';
 import { RegisterPasskeyInput } from './passkey.input.js';
 import { PasskeyView, toPasskeyView, WEBAUTHN_OPTIONS } from './passkey.view.js';
 import { PasskeyLogins } from './passkey-logins.js';
@@ -57,7 +57,7 @@ export class PasskeysController {
   @ApiBody({ type: RecentInput, required: false })
   @ReturnsSchema('PasskeyCreationOptions', WEBAUTHN_OPTIONS)
   @ChecksPassword()
-  @Throws({ FORBIDDEN: NOT_RECENT, RATE_LIMITED: TOO_MANY_FAILURES, SERVICE_UNAVAILABLE: NO_DOMAIN })
+  @Throws(RECENT_ERRORS, { SERVICE_UNAVAILABLE: NO_DOMAIN })
   @HttpCode(HttpStatus.OK)
   async options(
     @CurrentPrincipal() caller: Principal,
@@ -83,11 +83,9 @@ export class PasskeysController {
   @ApiOperation({ summary: 'Removes a passkey' })
   @ApiBody({ type: RecentInput, required: false })
   @ChecksPassword()
-  @Throws({
+  @Throws(RECENT_ERRORS, {
     NOT_FOUND: NO_SUCH_PASSKEY,
     CONFLICT: LAST_WAY,
-    FORBIDDEN: NOT_RECENT,
-    RATE_LIMITED: TOO_MANY_FAILURES,
   })
   @HttpCode(HttpStatus.NO_CONTENT)
   async remove(

@@ -4,7 +4,7 @@ import { AppError } from '../../common/errors/errors.js';
 import type { ClientInfo } from '../../common/http/client.js';
 import type { Principal } from '../access/index.js';
 import { accountDeleted, AccountsService, NO_PASSWORD } from '../accounts/index.js';
-import { RecentLogins } from '../logins/index.js';
+import { RecentLogins, requireCode } from '../logins/index.js';
 import { AccountRemoval } from './account-removal.js';
 import type { DeleteAccountInput } from './profile.input.js';
 
@@ -23,17 +23,20 @@ export class AccountDeletions {
   /**
    * @throws IncorrectPassword
    * @throws AppError `VALIDATION_ERROR` if the account has a password and none is given, `FORBIDDEN` when the
-   * login is too old, `UNAUTHENTICATED` when the account was deleted concurrently
+   * login is too old, `UNAUTHENTICATED` when the account was deleted concurrently; and as
+   * {@link RecentLogins.authenticate}
    */
-  async delete(caller: Principal, { password }: DeleteAccountInput, client: ClientInfo): Promise<void> {
+  async delete(caller: Principal, { password, code }: DeleteAccountInput, client: ClientInfo): Promise<void> {
     const { account } = caller;
     if (account.passwordHash === NO_PASSWORD) {
       const isRecent = this.recent.isRecent(caller);
       if (!isRecent && !(await this.accounts.exists(account.id))) throw accountDeleted();
       if (!isRecent) throw new AppError('FORBIDDEN', LOGIN_TOO_OLD);
+      const needed = requireCode(account, code);
+      if (needed !== undefined) await this.recent.checkCode(caller, needed, client);
     } else {
       if (password == null) throw missingPassword();
-      await this.recent.checkPassword(caller, password, client);
+      await this.recent.authenticate(caller, { password, code }, client);
     }
     auditAnonymously();
     await this.removal.remove(account);

@@ -31,10 +31,12 @@ import {
   REGISTRATION_CLOSED,
   RegisterInput,
   toAccountView,
+  TOO_MANY_CODES,
   TOO_MANY_FAILURES,
   UpdateAccountInput,
 } from '../accounts/index.js';
 import { ChecksPassword, NOT_RECENT_TO_READ } from '../logins/index.js';
+import { WRONG_CODE } from '../second-factors/index.js';
 import { AccountExports } from './account-exports.js';
 import { AccountDeletions, LOGIN_TOO_OLD } from './account-deletions.js';
 import { PasswordChanges } from './password-changes.js';
@@ -127,11 +129,15 @@ export class AccountsController {
   @ApiOperation({
     summary: 'Deletes the calling account permanently',
     description:
-      'With the password; an account without one sends no body, and needs a login at most 5 minutes old. Its orders stay, without an owner.',
+      'With the password; an account without one needs a login at most 5 minutes old. With a code as well, while two-step login is on. Its orders stay, without an owner.',
   })
   @ApiBody({ type: DeleteAccountInput })
   @ChecksPassword()
-  @Throws({ FORBIDDEN: LOGIN_TOO_OLD, RATE_LIMITED: TOO_MANY_FAILURES })
+  @Throws({
+    FORBIDDEN: LOGIN_TOO_OLD,
+    INVALID_CODE: WRONG_CODE,
+    RATE_LIMITED: [TOO_MANY_FAILURES, TOO_MANY_CODES],
+  })
   @HttpCode(HttpStatus.NO_CONTENT)
   async delete(
     @CurrentPrincipal() caller: Principal,

@@ -6,4 +6,9 @@ export class DeleteAccountInput {
   @Optional()
   @Text()
   password?: string | null;
+
+  /** A code of the authenticator app, or a recovery code: required while two-step login is on. */
+  @Optional()
+  @Text({ max: 100 })
+  code?: string | null;
 }

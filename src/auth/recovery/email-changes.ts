@@ -30,12 +30,12 @@ export class EmailChanges {
    * address is taken, so that the response does not reveal accounts.
    *
    * @throws IncorrectPassword
-   * @throws AppError `RATE_LIMITED` after too many wrong passwords
+   * @throws AppError as {@link RecentLogins.authenticate}
    */
   async request(caller: Principal, input: ChangeEmailInput, client: ClientInfo): Promise<void> {
     const { account } = caller;
     this.outbox.requireOpen();
-    await this.recent.checkPassword(caller, input.password, client);
+    await this.recent.authenticate(caller, input, client);
     const email = normalizeEmail(input.new_email)!;
     await this.transactions.run(async () => {
       if ((await this.limits.take('addresses', email)) === 0) await this.mails.changeEmail(account, email);

@@ -18,9 +18,11 @@ import {
   AccountView,
   LoginInput,
   toAccountView,
+  TOO_MANY_CODES,
   TOO_MANY_FAILURES,
 } from '../accounts/index.js';
 import { ChecksPassword } from '../logins/index.js';
+import { WRONG_CODE } from '../second-factors/index.js';
 import { EMAIL_TAKEN, EmailChanges } from './email-changes.js';
 import { ALREADY_VERIFIED, EmailVerification, MAIL_LIMIT } from './email-verification.js';
 import { ChangeEmailInput, TokenInput } from './recovery.input.js';
@@ -79,7 +81,7 @@ export class EmailController {
   })
   @ReturnsMessage('A mail is on its way to the new address')
   @ChecksPassword()
-  @Throws({ RATE_LIMITED: TOO_MANY_FAILURES })
+  @Throws({ INVALID_CODE: WRONG_CODE, RATE_LIMITED: [TOO_MANY_FAILURES, TOO_MANY_CODES] })
   @HttpCode(HttpStatus.ACCEPTED)
   async change(
     @CurrentPrincipal() caller: Principal,

@@ -1,3 +1,4 @@
+import { Optional } from '../../common/validation/fields.js';
 import { Text } from '../../common/validation/text.js';
 import { EmailAddress, NewEmailAddress } from '../accounts/index.js';
 
@@ -12,6 +13,11 @@ export class ChangeEmailInput {
 
   @Text()
   password!: string;
+
+  /** A code of the authenticator app, or a recovery code: required while two-step login is on. */
+  @Optional()
+  @Text({ max: 100 })
+  code?: string | null;
 }
 
 export class ResetPasswordInput {

@@ -17,8 +17,8 @@ import { SmallBodies } from '../../common/http/json-body.js';
 import { NoStore } from '../../common/http/route-config.js';
 import { Returns, ReturnsList, Throws } from '../../common/openapi/returns.js';
 import { CurrentAccount, CurrentPrincipal, type Principal } from '../access/index.js';
-import { type Account, EMAIL_NOT_VERIFIED, LAST_WAY, TOO_MANY_FAILURES } from '../accounts/index.js';
-import { ChecksPassword, NOT_RECENT, RecentInput } from '../logins/index.js';
+import { type Account, EMAIL_NOT_VERIFIED, LAST_WAY } from '../accounts/index.js';
+import { ChecksPassword, RECENT_ERRORS, RecentInput } from '../logins/index.js';
 import { AuthorizationView, IdentityView, toIdentityView } from './identity.view.js';
 import { NO_SUCH_IDENTITY, SocialIdentities } from './social-identities.js';
 import { FlowCookie } from './login-flows.js';
@@ -47,11 +47,9 @@ export class IdentitiesController {
   @ApiOperation({ summary: 'Removes an identity from the calling account' })
   @ApiBody({ type: RecentInput, required: false })
   @ChecksPassword()
-  @Throws({
+  @Throws(RECENT_ERRORS, {
     NOT_FOUND: NO_SUCH_IDENTITY,
     CONFLICT: LAST_WAY,
-    FORBIDDEN: NOT_RECENT,
-    RATE_LIMITED: TOO_MANY_FAILURES,
   })
   @HttpCode(HttpStatus.NO_CONTENT)
   async unlink(
@@ -68,10 +66,9 @@ export class IdentitiesController {
   @ApiBody({ type: RecentInput, required: false })
   @Returns(AuthorizationView)
   @ChecksPassword()
-  @Throws({
+  @Throws(RECENT_ERRORS, {
     NOT_FOUND: 'Provider not found',
-    FORBIDDEN: [NOT_RECENT, EMAIL_NOT_VERIFIED],
-    RATE_LIMITED: TOO_MANY_FAILURES,
+    FORBIDDEN: EMAIL_NOT_VERIFIED,
     SERVICE_UNAVAILABLE: 'This provider is not configured here',
   })
   @HttpCode(HttpStatus.OK)
