@@ -3,7 +3,7 @@ import type { FastifyRequest, RouteOptions } from 'fastify';
 import { AppError } from '../errors/errors.js';
 import { clientOf, networkOf } from './client.js';
 import { hasBody } from './methods.js';
-import { yieldToEventLoop } from '../loading/event-loop.js';
+import { yieldToEventLoop } from '../event-loop.js';
 import type { Metrics } from '../ports/metrics.js';
 import { appendHook } from './routes.js';
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { StreamableFile } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { stringify } from '../http/json-text.js';
-import { loadLarge } from '../loading/event-loop.js';
+import { loadLarge } from '../event-loop.js';
 import { pageLinks } from '../pagination/links.js';
 import { CursorPage, Page } from '../pagination/page.js';
 

@@ -1,6 +1,6 @@
 import type { ApolloServerPlugin } from '@apollo/server';
 import { OperationTypeNode } from 'graphql';
-import { yieldToEventLoop } from '../../common/loading/event-loop.js';
+import { yieldToEventLoop } from '../../common/event-loop.js';
 import { markLarge } from '../../common/loading/large-operations.js';
 import { endOperation } from '../../common/loading/text-loader.js';
 import type { GraphqlContext } from '../context.js';
