@@ -101,9 +101,9 @@ const TEXTS =
 
 describe.each(STORES)('the costliest operations of sixteen clients on %s', (store) => {
   it('do not end a process with little memory', async () => {
-    const { environment, remove } = await createStore(store);
+    const testStore = await createStore(store);
     const service = await Service.start({
-      ...environment,
+      ...testStore.environment,
       TRUST_PROXY: '127.0.0.1',
       NODE_OPTIONS: '--max-old-space-size=300',
     });
@@ -114,23 +114,21 @@ describe.each(STORES)('the costliest operations of sixteen clients on %s', (stor
         body: JSON.stringify({ title: 'A title', content }),
       });
     }
-    const statuses = await Promise.all(
+    const results = await Promise.all(
       Array.from({ length: 16 }, async (_, n) => {
         const headers = { 'content-type': 'application/json', 'x-forwarded-for': `192.0.2.${n}` };
         const body = JSON.stringify({ query: TEXTS });
         const response = await service.fetch('/graphql', { method: 'POST', headers, body });
-        const text = await response.text();
-        if (response.status === 200) expect(text.length).toBeGreaterThan(4_800_000);
-        return response.status;
+        return `${response.status} ${(await response.text()).length > 4_800_000 ? 'whole' : 'error'}`;
       }),
     );
     const health = await service.fetch('/health');
 
+    expect(results).toContain('200 whole');
     // On an overloaded machine, some wait too long.
-    expect(statuses.filter((status) => status !== 503)).not.toEqual([]);
-    expect(new Set([...statuses, 200, 503])).toEqual(new Set([200, 503]));
+    expect(results.filter((result) => result !== '200 whole' && result !== '503 error')).toEqual([]);
     expect(health.status).toBe(200);
     expect(await service.end()).toMatchObject({ code: 0 });
-    await remove();
+    await testStore.remove();
   });
 });

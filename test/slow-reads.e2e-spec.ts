@@ -51,6 +51,19 @@ describe.each(STORES)('slow reads on %s', (store) => {
     expect((await api.get('/v1/posts?q=hang')).body.data).toHaveLength(1);
   });
 
+  it('of one client delay those of another one by one read', async () => {
+    const from = (address: string) => ({ 'x-forwarded-for': address });
+    const own = await startApi(store, { TRUST_PROXY: '127.0.0.1' }, [EndlessModule]);
+    await own.posts.create();
+    const slow = Array.from({ length: 80 }, () => own.get('/endless', from('203.0.113.1')));
+    const other = await own.get('/v1/posts?q=title', from('203.0.113.2'));
+
+    expect(other).toHaveStatus(200);
+    expect(other.body.meta.total).toBe(1);
+    // Those that wait end with the service.
+    await Promise.all([own.stop(), ...slow]);
+  });
+
   it('return correct results for deep pages, short texts, and orders without an index', async () => {
     const titles = Array.from({ length: 1200 }, (_, n) => `${n % 7} of ${n}`);
     await api.posts.createBy(1, titles);

@@ -12,6 +12,7 @@ import { Purger, PurgeSchedule } from './retention/purger.js';
 import { DateTimeScalar } from './http/date-time.scalar.js';
 import { JsonScalar } from './http/json.scalar.js';
 import { RateLimiter } from './http/rate-limiter.js';
+import { SearchesByClient } from './http/search-queue.js';
 import { RouteConfigCheck } from './http/route-config.js';
 
 /** Providers for every module. */
@@ -28,6 +29,7 @@ import { RouteConfigCheck } from './http/route-config.js';
     PurgeSchedule,
     RateLimiter,
     RouteConfigCheck,
+    SearchesByClient,
     Upgrades,
     {
       provide: SecurityEvents,

@@ -1,7 +1,10 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { onlyFake } from '../../test/support/fake-timers.js';
 import { WorkQueue } from './work-queue.js';
 
 describe('WorkQueue', () => {
+  afterEach(() => void jest.useRealTimers());
+
   const unavailable = { code: 'SERVICE_UNAVAILABLE' };
 
   type Limits = ConstructorParameters<typeof WorkQueue>[0];
@@ -55,10 +58,10 @@ describe('WorkQueue', () => {
     const runs = [work('0', 'a', 'x'), work('1', 'a', 'x'), work('2', 'a', 'x')];
     await expect(work('3', 'a', 'x')).rejects.toMatchObject(unavailable);
     runs.push(work('4', 'a', 'y'), work('5', 'b', 'x'));
-    for (const name of ['0', '1', '5', '4', '2']) await finishNext(name);
+    for (const name of ['0', '4', '5', '1', '2']) await finishNext(name);
 
     await Promise.all(runs);
-    expect(started).toEqual(['0', '1', '5', '4', '2']);
+    expect(started).toEqual(['0', '4', '5', '1', '2']);
   });
 
   it('serves the clients of a queue in rotation', async () => {
@@ -67,12 +70,32 @@ describe('WorkQueue', () => {
     const runs = ['x0', 'x1', 'x2', 'x3'].map((name) => work(name, 'a', 'x'));
     runs.push(work('y0', 'a', 'y'), work('y1', 'a', 'y'), work('z0', 'a', 'z'));
     expect(queue.waitingCount('a')).toBe(6);
-    const order = ['x0', 'x1', 'y0', 'z0', 'x2', 'y1', 'x3'];
+    const order = ['x0', 'y0', 'x1', 'z0', 'y1', 'x2', 'x3'];
     for (const name of order) await finishNext(name);
 
     await Promise.all(runs);
     expect(started).toEqual(order);
     expect(queue.waitingCount('a')).toBe(0);
+  });
+
+  it('rejects a task that has waited for too long, and serves the others', async () => {
+    jest.useFakeTimers(onlyFake('setTimeout', 'clearTimeout'));
+    const { queue, started, work, finishNext } = start({ concurrency: 1, capacity: 12, patience: 1000 });
+
+    const first = work('0');
+    const late = work('late', 'a', 'x').catch((error: unknown) => error);
+    jest.advanceTimersByTime(600);
+    const other = work('1', 'b', 'y');
+    jest.advanceTimersByTime(400);
+    expect(await late).toMatchObject(unavailable);
+    expect([queue.waitingCount('a'), queue.waitingCount('b')]).toEqual([0, 1]);
+    await finishNext('0');
+    jest.advanceTimersByTime(1000);
+    await finishNext('1');
+
+    expect(await Promise.all([first, other])).toEqual(['0', '1']);
+    expect(started).toEqual(['0', '1']);
+    expect(queue.runningCount).toBe(0);
   });
 
   it('continues after a failure', async () => {

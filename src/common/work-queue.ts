@@ -5,26 +5,35 @@ interface Limits {
   readonly concurrency: number;
   /** How many tasks of one kind may wait: of one client, a quarter of it. */
   readonly capacity: number;
+  /** How long a task may wait, in milliseconds. */
+  readonly patience?: number;
   /** What a client reads whose task may not wait. */
   readonly full: string;
 }
 
+interface Task {
+  readonly start: () => void;
+  readonly timeout?: NodeJS.Timeout | undefined;
+}
+
 /** The tasks of one kind that wait, by client. Maps have the order of the rotation. */
-type Waiting = Map<string | undefined, (() => void)[]>;
+type Waiting = Map<string | undefined, Task[]>;
 
 /**
  * Runs a limited number of tasks at once. Further tasks wait in a bounded queue for each kind. The kinds are served in
- * rotation (round robin), and so are the clients of a kind: whoever fills a queue delays the others by one task at most.
+ * rotation (round robin), and so are the clients of a kind, those with the fewest running tasks first: whoever fills a
+ * queue delays the others by one task at most.
  */
 export class WorkQueue<Kind extends string> {
-  private running = 0;
+  /** The clients of the running tasks. */
+  private readonly running: (string | undefined)[] = [];
   private readonly queues = new Map<Kind, Waiting>();
 
   constructor(private readonly limits: Limits) {}
 
   /** How many tasks are running. */
   get runningCount(): number {
-    return this.running;
+    return this.running.length;
   }
 
   /** How many tasks of a kind wait. */
@@ -36,45 +45,64 @@ export class WorkQueue<Kind extends string> {
 
   /**
    * @param holder the client that requested the task, such as its network; undefined for work that no client requested
-   * @throws AppError `SERVICE_UNAVAILABLE` at once, when the queue of the kind or the client's share of it is full
+   * @throws AppError `SERVICE_UNAVAILABLE` at once, when the queue of the kind or the client's share of it is full, and
+   * when the task has waited for too long
    */
   async run<T>(kind: Kind, holder: string | undefined, work: () => Promise<T>): Promise<T> {
-    if (this.running < this.limits.concurrency) this.running++;
+    if (this.running.length < this.limits.concurrency) this.running.push(holder);
     else await this.enqueue(kind, holder);
     try {
       return await work();
     } finally {
-      // The place goes directly to the next task, so that no new one takes it.
-      const next = this.next();
-      if (next) next();
-      else this.running--;
+      // The client still counts, so that another one comes next.
+      this.startNext();
+      this.running.splice(this.running.indexOf(holder), 1);
     }
   }
 
   private enqueue(kind: Kind, holder: string | undefined): Promise<void> {
-    const { capacity, full } = this.limits;
-    const clients = this.queues.get(kind) ?? new Map();
+    const { capacity, patience, full } = this.limits;
+    const clients: Waiting = this.queues.get(kind) ?? new Map();
     const tasks = clients.get(holder) ?? [];
     if (this.waitingCount(kind) >= capacity || (holder !== undefined && tasks.length >= capacity / 4)) {
       throw new AppError('SERVICE_UNAVAILABLE', full);
     }
     this.queues.set(kind, clients);
     clients.set(holder, tasks);
-    return new Promise((resolve) => tasks.push(resolve));
+    return new Promise((resolve, reject) => {
+      const giveUp = () => {
+        tasks.splice(tasks.indexOf(task), 1);
+        if (tasks.length === 0) clients.delete(holder);
+        if (clients.size === 0) this.queues.delete(kind);
+        reject(new AppError('SERVICE_UNAVAILABLE', full));
+      };
+      const task: Task = {
+        start: resolve,
+        timeout: patience === undefined ? undefined : setTimeout(giveUp, patience),
+      };
+      tasks.push(task);
+    });
   }
 
-  private next(): (() => void) | undefined {
+  private startNext(): void {
     for (const [kind, clients] of this.queues) {
-      for (const [holder, tasks] of clients) {
-        const next = tasks.shift();
-        // Both go to the end of the rotation, unless nothing of them waits.
-        clients.delete(holder);
-        if (tasks.length > 0) clients.set(holder, tasks);
-        this.queues.delete(kind);
-        if (clients.size > 0) this.queues.set(kind, clients);
-        return next;
-      }
+      const [holder, tasks] = [...clients].reduce((best, client) =>
+        this.runningOf(client[0]) < this.runningOf(best[0]) ? client : best,
+      );
+      const next = tasks.shift()!;
+      // Both go to the end of the rotation, unless nothing of them waits.
+      clients.delete(holder);
+      if (tasks.length > 0) clients.set(holder, tasks);
+      this.queues.delete(kind);
+      if (clients.size > 0) this.queues.set(kind, clients);
+      clearTimeout(next.timeout);
+      this.running.push(holder);
+      next.start();
+      return;
     }
-    return undefined;
+  }
+
+  private runningOf(holder: string | undefined): number {
+    return this.running.filter((other) => other === holder).length;
   }
 }

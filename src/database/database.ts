@@ -114,8 +114,15 @@ export abstract class Database {
   /** Tests whether the database can write, without leaving rows. */
   protected abstract probeStorage(): Promise<unknown>;
 
+  /** The number of slow reads that can run at once. */
+  abstract readonly searches: number;
+
   /** The load of the connections. On SQLite, the writer is a pool of one, and the reader threads are another. */
   abstract pools(): readonly PoolLoad[];
+
+  protected get waitingSearches(): number {
+    return this.queries.searchQueue?.waiting ?? 0;
+  }
 
   /** Sets a listener for how long each write on SQLite waits for the others, in seconds. */
   onWait(_listener: (seconds: number) => void): void {

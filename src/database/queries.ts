@@ -3,6 +3,13 @@ import type { Parameters } from './statement.js';
 import type { ServiceDataSource } from './service-data-source.js';
 import type { Transactions } from './transactions.js';
 
+/** Limits slow reads by client, which the database does not know. */
+export interface SearchQueue {
+  /** The number of reads that wait. */
+  readonly waiting: number;
+  run<T>(search: () => Promise<T>): Promise<T>;
+}
+
 /**
  * Reads by SQL, for paths where the repository is too slow: each statement is prepared once, and its
  * rows are plain objects with integers as numbers and timestamps as RFC 3339 text. Statements are cached by
@@ -16,6 +23,9 @@ import type { Transactions } from './transactions.js';
  * | `search` | what may read a whole table                            | one of few, for eight seconds   | a thread of its own   |
  */
 export abstract class Queries {
+  /** Where slow reads wait; without it, they run at once. */
+  searchQueue: SearchQueue | undefined;
+
   constructor(
     private readonly transactions: Transactions,
     private readonly source: ServiceDataSource,
@@ -39,7 +49,8 @@ export abstract class Queries {
    */
   search<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
     if (this.source.unit?.isInTransaction) return this.transactions.execute<Row>(sql, parameters);
-    return this.readSlowly<Row>(sql, parameters);
+    const search = () => this.readSlowly<Row>(sql, parameters);
+    return this.searchQueue ? this.searchQueue.run(search) : search();
   }
 
   /** The only row. */

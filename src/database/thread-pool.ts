@@ -20,11 +20,6 @@ export class ThreadPool<Task, Result> {
 
   constructor(private readonly options: Options) {}
 
-  /** The number of tasks that wait for a thread. */
-  get waitingCount(): number {
-    return this.pool?.queueSize ?? 0;
-  }
-
   /** @throws Error `NO_THREAD` when there is no thread to run the task */
   async run(task: Task): Promise<Result> {
     const pool = (this.pool ??= this.start());

@@ -10,16 +10,20 @@ import { PostgresTransactions } from './transactions.js';
 export class PostgresDatabase extends Database {
   readonly queries: PostgresQueries;
   readonly transactions: PostgresTransactions;
-  private readonly searches: Pool;
+  private readonly searchPool: Pool;
 
   /** @param source initialized */
   constructor(readonly source: PostgresDataSource) {
     super();
     const { store, driver } = source;
     // A command has few connections, and no statement timeout.
-    this.searches = source.forCommand ? driver.master : searchPool(store);
+    this.searchPool = source.forCommand ? driver.master : searchPool(store);
     this.transactions = new PostgresTransactions(source);
-    this.queries = new PostgresQueries(source, this.transactions, this.searches);
+    this.queries = new PostgresQueries(source, this.transactions, this.searchPool);
+  }
+
+  get searches(): number {
+    return this.searchPool.options.max;
   }
 
   listen(channel: string, onSignal: () => void): Listening {
@@ -51,11 +55,14 @@ export class PostgresDatabase extends Database {
   }
 
   override pools(): readonly PoolLoad[] {
-    return [loadOf('main', this.source.driver.master), loadOf('search', this.searches)];
+    return [
+      loadOf('main', this.source.driver.master),
+      { ...loadOf('search', this.searchPool), pending: this.waitingSearches },
+    ];
   }
 
   async close(): Promise<void> {
-    if (this.searches !== this.source.driver.master) await this.searches.end();
+    if (this.searchPool !== this.source.driver.master) await this.searchPool.end();
     if (this.source.isInitialized) await this.source.destroy();
   }
 }

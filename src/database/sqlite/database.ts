@@ -1,12 +1,14 @@
 import { Database, type Listening, type PoolLoad } from '../database.js';
 import type { SqliteDataSource } from './data-source.js';
 import { SqliteQueries } from './queries.js';
+import { THREADS } from './reader-threads.js';
 import { SqliteTransactions } from './transactions.js';
 
 /** The embedded database. */
 export class SqliteDatabase extends Database {
   readonly queries: SqliteQueries;
   readonly transactions: SqliteTransactions;
+  readonly searches = THREADS;
 
   constructor(readonly source: SqliteDataSource) {
     super();
@@ -32,10 +34,12 @@ export class SqliteDatabase extends Database {
 
   override pools(): readonly PoolLoad[] {
     const { driver, threads } = this.source;
-    const used = driver.queue.isLocked ? 1 : 0;
+    const writing = driver.queue.isLocked ? 1 : 0;
+    const { used } = threads;
+    // Each thread has one connection; a thread that has not started yet counts as idle.
     return [
-      { name: 'writer', max: 1, used, idle: 1 - used, pending: driver.queue.waitingCount },
-      threads.load,
+      { name: 'writer', max: 1, used: writing, idle: 1 - writing, pending: driver.queue.waitingCount },
+      { name: 'search', max: THREADS, used, idle: THREADS - used, pending: this.waitingSearches },
     ];
   }
 
