@@ -199,6 +199,15 @@ describe.each(STORES)('bodies on %s', (store) => {
     expect(reply).toHaveStatus(400);
     expect(reply.body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
     expect(await api.post('/graphql', withItems(MAX_ITEMS, { query }))).toHaveStatus(200);
+
+    // Only variables of the type JSON do not count, such as the payload of an order.
+    const list = (length: number) => ({ query, variables: { list: Array.from({ length }, () => 0) } });
+    expect(await api.post('/graphql', list(MAX_ITEMS - 3))).toHaveStatus(200);
+    const rejected = await api.post('/graphql', list(MAX_ITEMS - 2));
+    expect(rejected).toHaveStatus(400);
+    expect(rejected.body).toMatchObject({
+      errors: [{ message: expect.stringContaining('10000 members and array elements') }],
+    });
   });
 
   it('of orders are limited by their size only', async () => {

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
+import { ConsumerLimits } from '../src/events/consumer-limits.js';
+import { EventLog } from '../src/events/index.js';
 import { startApi, type TestApi } from './support/api.js';
 import { EventClient } from './support/event-client.js';
 import { STORES } from './support/stores.js';
@@ -139,6 +141,50 @@ describe.each(STORES)('subscription { events } on %s', (store) => {
       messages.filter(({ payload }) => payload?.data?.events.data.title === 'Large').length,
     ).toBeLessThan(30);
     socket.close();
+  });
+
+  it('misses no event that happens while it starts', async () => {
+    const log = api.app.get(EventLog, { strict: false });
+    const limits = api.app.get(ConsumerLimits, { strict: false });
+    const [enter, catchUp] = [limits.enter.bind(limits), log.catchUp.bind(log)];
+    let isStarting = false;
+    jest.spyOn(limits, 'enter').mockImplementation((address) => {
+      isStarting = true;
+      return enter(address);
+    });
+    jest.spyOn(log, 'catchUp').mockImplementation(async () => {
+      const isOfSubscription = isStarting;
+      isStarting = false;
+      const position = await catchUp();
+      if (!isOfSubscription) return position;
+      await createPost('While it starts');
+      await until('the log has passed it on', () => log.head > position);
+      return position;
+    });
+    const { results, end } = await subscribe(' { type data }');
+    await until('the event has arrived', () => results.length > 0);
+
+    expect(results[0].data.events).toMatchObject({
+      type: 'post.created',
+      data: { title: 'While it starts' },
+    });
+    end();
+  });
+
+  it('rejects too many members and array elements in variables', async () => {
+    const client = createClient({ url: `${url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket });
+    clients.push(client);
+    const failed = new Promise<unknown>((resolve) => {
+      client.subscribe(
+        {
+          query: 'subscription { events { id } }',
+          variables: { list: Array.from({ length: 10_001 }, () => 0) },
+        },
+        { next: () => undefined, error: resolve, complete: () => undefined },
+      );
+    });
+
+    expect(await failed).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
   });
 
   it('applies the limits of queries', async () => {

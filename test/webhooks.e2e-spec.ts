@@ -8,6 +8,8 @@ import { createApp } from '../src/app.factory.js';
 import type { PostgresStore } from '../src/config/config.js';
 import { loadConfig } from '../src/config/load-config.js';
 import { Database } from '../src/database/database.js';
+import { Purger } from '../src/common/retention/purger.js';
+import { currentRequest } from '../src/common/http/request-context.js';
 import { Transactions } from '../src/database/transactions.js';
 import { DeliveryBodies } from '../src/webhooks/delivery-bodies.js';
 import { DeliveryQueue } from '../src/webhooks/delivery-queue.js';
@@ -400,6 +402,123 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     expect(receiver.delivered.filter(({ path }) => path === webhook.path)).toEqual([]);
     expect(await delivery(webhook)).toMatchObject({ status: 'failed', error: 'The webhook was deactivated' });
     await remove(webhook);
+  });
+
+  /** Holds the transaction of one request until others are over, which came after it. */
+  const during = async (path: string, change: object, others: () => Promise<unknown>) => {
+    const transactions = api.app.get(Transactions);
+    const run = transactions.run.bind(transactions);
+    const spy = jest.spyOn(transactions, 'run').mockImplementation(async (work) => {
+      if (currentRequest()?.headers['x-held'] !== undefined) await others();
+      return run(work);
+    });
+    const reply = await api.patch(path, change, { ...staff, 'x-held': '1' });
+    spy.mockRestore();
+    expect(reply).toHaveStatus(200);
+  };
+
+  it('get no event of the time in which they were inactive, when both changes come at once', async () => {
+    const webhook = await create({ types: ['post.created'] });
+    const path = `/v1/webhooks/${webhook['id']}`;
+    await during(path, { active: true }, async () => {
+      expect(await api.patch(path, { active: false }, staff)).toHaveStatus(200);
+      await api.posts.create({ title: 'While it is inactive' });
+    });
+    await api.posts.create({ title: 'Afterwards' });
+    await untilStatus(webhook, 'delivered', 1);
+
+    const titles = (await receiver.at(webhook.path, 1)).map(({ body }) => JSON.parse(body).data.title);
+    expect(titles).toEqual(['Afterwards']);
+    expect(await deliveries(webhook)).toHaveLength(1);
+    await remove(webhook);
+  });
+
+  it('ignore a late result of another URL, when two changes of it come at once', async () => {
+    const webhook = await create({ types: ['post.created'] });
+    const path = `/v1/webhooks/${webhook['id']}`;
+    const late: ServerResponse[] = [];
+    receiver.behaviour = (response, { path: at }) => {
+      if (at === `${webhook.path}-new`) late.push(response);
+      else respond(204)(response, undefined as never);
+    };
+    await during(path, { url: receiver.url + webhook.path }, async () => {
+      const url = `${receiver.url}${webhook.path}-new`;
+      expect(await api.patch(path, { url }, staff)).toHaveStatus(200);
+      await api.posts.create();
+      await receiver.at(`${webhook.path}-new`, 1);
+    });
+    await settled(() => late[0]!.writeHead(410).end());
+
+    expect((await api.get(path, staff)).body.data).toMatchObject({
+      active: true,
+      url: receiver.url + webhook.path,
+    });
+    receiver.behaviour = respond(204);
+    await remove(webhook);
+  });
+
+  it('get a pending delivery also after its event was purged', async () => {
+    const own = await startApi(store, { EVENTS_RETENTION_DAYS: '1' });
+    const token = await staffOf(own);
+    const path = `/${++paths}`;
+    const webhook = await own.post(
+      '/v1/webhooks',
+      { url: receiver.url + path, types: ['post.created'] },
+      token,
+    );
+    const read = () => `/v1/webhooks/${webhook.body.data.id}/deliveries`;
+    receiver.behaviour = respond(500);
+    const post = await own.posts.create();
+    const attempts = (count: number, status: string) =>
+      until(`it is ${status} after ${count} attempts`, async () => {
+        const later = bearer((await own.accounts.login('staff@example.com')).access);
+        const [newest] = (await own.get(read(), later)).body.data;
+        return newest?.attempts === count && newest.status === status;
+      });
+    await attempts(1, 'pending');
+    own.moveClock(26 * HOUR);
+    await attempts(2, 'pending');
+    expect((await own.app.get(Purger, { strict: false }).purge()).get('events')).toBe(1);
+    // The service was stopped for longer than deliveries are kept.
+    own.moveClock(9 * DAY);
+    await own.app.get(Purger, { strict: false }).purge();
+    receiver.behaviour = respond(204);
+    await attempts(3, 'delivered');
+
+    const [first, second, third] = await receiver.at(path, 3);
+    expect(JSON.parse(third!.body).data).toEqual(post);
+    expect([second!.body, third!.body]).toEqual([first!.body, first!.body]);
+    await own.stop();
+  });
+
+  it('keep a delivery for seven days after it was redelivered', async () => {
+    const own = await startApi(store);
+    await staffOf(own);
+    const path = `/${++paths}`;
+    const login = async () => bearer((await own.accounts.login('staff@example.com')).access);
+    const webhook = await own.post(
+      '/v1/webhooks',
+      { url: receiver.url + path, types: ['post.created'] },
+      await login(),
+    );
+    await own.posts.create();
+    await receiver.at(path, 1);
+    const list = async () =>
+      (await own.get(`/v1/webhooks/${webhook.body.data.id}/deliveries`, await login())).body.data;
+    await until('it is delivered', async () => (await list())[0]?.status === 'delivered');
+    const [{ id }] = await list();
+
+    own.moveClock(7 * DAY - MINUTE);
+    const again = `/v1/webhooks/${webhook.body.data.id}/deliveries/${id}/redeliver`;
+    expect(await own.post(again, {}, await login())).toHaveStatus(202);
+    await receiver.at(path, 2);
+    own.moveClock(13 * DAY);
+    await own.app.get(Purger, { strict: false }).purge();
+    expect(await list()).toMatchObject([{ id, status: 'delivered' }]);
+    own.moveClock(15 * DAY);
+    await own.app.get(Purger, { strict: false }).purge();
+    expect(await list()).toEqual([]);
+    await own.stop();
   });
 
   it('fail immediately for an event that has expired, which does not count as a failure of the receiver', async () => {

@@ -12,6 +12,7 @@ const DAY = 24 * 3600_000;
 @Injectable()
 export class EventPurge {
   private readonly logger = new Logger('Events');
+  private readonly listeners: ((last: number) => Promise<void>)[] = [];
 
   constructor(
     purger: Purger,
@@ -23,10 +24,17 @@ export class EventPurge {
   ) {
     purger.registerTask('events', async () => {
       const olderThan = new Date(clock.now().getTime() - eventsRetentionDays * DAY);
-      const { deleted, isMore } = await store.purgeBatch(olderThan);
+      const { deleted, isMore } = await store.purgeBatch(olderThan, async (last) => {
+        for (const listener of this.listeners) await listener(last);
+      });
       if (deleted.length > 0) await this.reportLosses(deleted);
       return { deleted: deleted.length, isMore };
     });
+  }
+
+  /** @param listener called in the transaction that deletes the events up to a position */
+  beforePurge(listener: (last: number) => Promise<void>): void {
+    this.listeners.push(listener);
   }
 
   /** A subscriber that kept failing loses the deleted events, so that is logged. */

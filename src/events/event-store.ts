@@ -135,8 +135,16 @@ export class EventStore {
     );
   }
 
-  /** Deletes at most a batch of events up to the first younger one. @returns the deleted events, in order */
-  async purgeBatch(olderThan: Date): Promise<{ deleted: PurgedEvent[]; isMore: boolean }> {
+  /**
+   * Deletes at most a batch of events up to the first younger one.
+   *
+   * @param before called with the last position, in the same transaction
+   * @returns the deleted events, in order
+   */
+  async purgeBatch(
+    olderThan: Date,
+    before: (last: number) => Promise<void>,
+  ): Promise<{ deleted: PurgedEvent[]; isMore: boolean }> {
     const oldest = await this.queries.all<PurgedEvent & { time: string }>(
       `SELECT position, type, time FROM events WHERE position > 0 ORDER BY position LIMIT ${BATCH}`,
     );
@@ -144,8 +152,10 @@ export class EventStore {
     const young = oldest.findIndex(({ time }) => time > limit);
     const expired = young === -1 ? oldest : oldest.slice(0, young);
     if (expired.length === 0) return { deleted: [], isMore: false };
-    await this.transactions.execute('DELETE FROM events WHERE position <= :last', {
-      last: expired.at(-1)!.position,
+    const last = expired.at(-1)!.position;
+    await this.transactions.run(async () => {
+      await before(last);
+      await this.transactions.execute('DELETE FROM events WHERE position <= :last', { last });
     });
     return { deleted: expired, isMore: expired.length === BATCH };
   }

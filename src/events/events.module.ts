@@ -66,7 +66,7 @@ export class EventRecordsModule {}
     SubscriberPositions,
     Subscribers,
   ],
-  exports: [EventRecordsModule, EventLog, Subscribers],
+  exports: [EventRecordsModule, EventLog, EventPurge, Subscribers],
 })
 export class EventsModule {
   constructor(

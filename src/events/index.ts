@@ -1,5 +1,6 @@
 // The public interface of events.
 export { defineEvents } from './define-events.js';
+export { EventPurge } from './event-purge.js';
 export { EventLog } from './event-log.js';
 export { EventOutbox } from './event-outbox.js';
 export { EVERY_EVENT } from './event-filter.js';

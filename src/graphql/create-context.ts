@@ -20,7 +20,7 @@ export const createContext =
   };
 
 /** Apollo uses status and headers of `extensions.http`. */
-function withStatus(error: AppError): GraphQLError {
+export function withStatus(error: AppError): GraphQLError {
   const headers = new Map(Object.entries({ ...error.defaultHeaders, ...error.headers }));
   const http = { status: error.status, headers };
   return new GraphQLError(error.message, { originalError: error, extensions: { http } });

@@ -4,7 +4,9 @@ import { Logger } from '@nestjs/common';
 import { GraphQLError, OperationTypeNode } from 'graphql';
 import { AppError } from '../common/errors/errors.js';
 import type { GraphqlContext } from './context.js';
+import { withStatus } from './create-context.js';
 import { toClientError } from './graphql-errors.js';
+import { tooManyItems } from './request-body.js';
 
 /** For clients that accept this media type, the status also shows that an operation was not executed. */
 const GRAPHQL_RESPONSE = 'application/graphql-response+json';
@@ -17,7 +19,9 @@ const SUBSCRIPTION = 'Subscriptions are accepted over WebSocket only, with the p
  */
 export const httpPlugin: ApolloServerPlugin<GraphqlContext> = {
   requestDidStart: async () => ({
-    didResolveOperation: async ({ operation }) => {
+    didResolveOperation: async ({ operation, contextValue: { req } }) => {
+      const tooMany = operation && req.method === 'POST' && tooManyItems(req.body as object, operation);
+      if (tooMany) throw withStatus(tooMany);
       if (operation?.operation !== OperationTypeNode.SUBSCRIPTION) return;
       // graphql-js would fail on the stream of results, as if the service had a fault.
       const error = new AppError('MALFORMED_REQUEST', SUBSCRIPTION);

@@ -1,9 +1,10 @@
+import { Kind, type OperationDefinitionNode, type TypeNode } from 'graphql';
 import { AppError } from '../common/errors/errors.js';
 import { MAX_ITEMS } from '../common/http/i-json.js';
 
 /**
- * How many members and array elements a body may have while it is read: those of any other body, and those of the
- * payload of an order, 64 KiB of JSON, which do not count.
+ * How many members and array elements a body may have while it is read, before its operation is known: those of any
+ * other body, and those of the payload of an order, 64 KiB of JSON, which do not count.
  */
 export const MAX_ITEMS_READ = MAX_ITEMS + 32 * 1024;
 
@@ -22,18 +23,40 @@ export function checkBody(body: unknown): void {
   if (operationName != null && typeof operationName !== 'string')
     throw malformed('"operationName" must be a string');
   if (variables != null && !isMap(variables)) throw malformed('"variables" must be an object');
-  const items =
-    countItems(body) - (isMap(variables) ? Math.max(0, ...Object.values(variables).map(countItems)) : 0);
-  if (items > MAX_ITEMS)
-    throw malformed(
-      `The body has more than ${MAX_ITEMS} members and array elements, besides its largest variable`,
-    );
   // Apollo treats an empty document as missing; in GraphQL it is a syntax error.
   if (query === '') body['query'] = ' ';
 }
 
 const isMap = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * Checks the size of an operation with its variables. Those of the type `JSON`, such as the payload of an order, have a
+ * limit in bytes instead.
+ *
+ * @returns the error of one that is too large
+ */
+export function tooManyItems(
+  body: object,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+): AppError | undefined {
+  const free = new Set(
+    variableDefinitions
+      .filter(({ type }) => nameOf(type) === 'JSON')
+      .map(({ variable }) => variable.name.value),
+  );
+  const { variables, ...others } = body as Record<string, unknown>;
+  let items = countItems(others) + ('variables' in body ? 1 : 0);
+  for (const [name, value] of Object.entries(variables ?? {}))
+    items += 1 + (free.has(name) ? 0 : countItems(value));
+  if (items <= MAX_ITEMS) return undefined;
+  return malformed(
+    `The body has more than ${MAX_ITEMS} members and array elements, besides variables of the type JSON`,
+  );
+}
+
+const nameOf = (type: TypeNode): string =>
+  type.kind === Kind.NAMED_TYPE ? type.name.value : nameOf(type.type);
 
 /** The members and array elements in a value of JSON, at all levels. */
 function countItems(value: unknown): number {

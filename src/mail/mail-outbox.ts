@@ -5,6 +5,7 @@ import { Repository } from 'typeorm';
 import { Clock } from '../common/ports/clock.js';
 import { AppError } from '../common/errors/errors.js';
 import { Config } from '../config/config.js';
+import { Transactions } from '../database/transactions.js';
 import { OutboxMail } from './outbox-mail.entity.js';
 
 /** Before the first attempt, in milliseconds; up to as much is added. */
@@ -17,6 +18,7 @@ export class MailOutbox {
 
   constructor(
     @InjectRepository(OutboxMail) private readonly mails: Repository<OutboxMail>,
+    private readonly transactions: Transactions,
     private readonly clock: Clock,
     private readonly config: Config,
   ) {}
@@ -31,7 +33,7 @@ export class MailOutbox {
     if (!this.isOpen) throw new AppError('SERVICE_UNAVAILABLE', 'This service has no mail server configured');
   }
 
-  /** @param listener is called when a mail has been recorded, in the unit of work that may still fail */
+  /** @param listener is called after the commit of a mail */
   onRecorded(listener: () => void): void {
     this.listeners.push(listener);
   }
@@ -56,6 +58,6 @@ export class MailOutbox {
       nextAttemptAt,
       createdAt: now,
     });
-    for (const listener of this.listeners) listener();
+    this.transactions.onCommit(() => this.listeners.forEach((listener) => listener()));
   }
 }

@@ -15,7 +15,7 @@ import { describeMailError, MailTransport } from './mail-transport.js';
 /** How many mails a process sends at once: a slow attempt does not delay the others. */
 const CONCURRENCY = 4;
 
-/** After a mail was recorded, in milliseconds: time for its transaction to commit. */
+/** After a mail was recorded, in milliseconds: those that are recorded together are read together. */
 const SOON = 100;
 
 /** The longest interval between two reads of the outbox, in milliseconds: for mails that a killed process has left. */
@@ -36,7 +36,7 @@ export class MailSender implements OnApplicationBootstrap, BeforeApplicationShut
   private stopped = true;
   /** Whether the next read is scheduled. */
   private isAwake = false;
-  /** `wake` may be called within a unit of work, which sending must not join. */
+  /** `wake` is called by a request, whose context sending must not have. */
   private readonly outside = AsyncLocalStorage.snapshot();
 
   constructor(

@@ -1,4 +1,4 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
@@ -17,6 +17,9 @@ const TIMEOUTS = {
   greetingTimeout: 10_000,
   socketTimeout: 20_000,
 };
+
+/** How many mails the folder for development keeps: the newest. */
+const FILES = 100;
 
 type Mail = SendMailOptions & { readonly messageId: string } & Pick<MailMessage, 'text' | 'html'>;
 
@@ -77,10 +80,14 @@ export class MailTransport {
         html: { raw: readablePart('text/html', options.html) },
       });
       await mkdir(mail.directory, { recursive: true, mode: 0o700 });
-      const file = join(mail.directory, `${id}.eml`);
+      // The names have the order of time.
+      const time = this.clock.now().toISOString().replaceAll(':', '-');
+      const file = join(mail.directory, `${time}-${id}.eml`);
       // Programs that watch the folder never see a partial file.
       await writeFile(`${file}.tmp`, message as Buffer, { mode: 0o600 });
       await rename(`${file}.tmp`, file);
+      const names = (await readdir(mail.directory)).filter((name) => name.endsWith('.eml')).toSorted();
+      for (const old of names.slice(0, -FILES)) await rm(join(mail.directory, old), { force: true });
       // The file has the token as well; in production, there is no folder for mails.
       this.logger.log(`A mail was written to ${file}${link === undefined ? '' : `; its link is ${link}`}`);
     };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
+import { IsNull, Repository } from 'typeorm';
 import { Clock } from '../common/ports/clock.js';
 import { Config } from '../config/config.js';
 import { Queries } from '../database/queries.js';
@@ -14,6 +14,9 @@ import { type DeliveryStatus, WebhookDelivery } from './webhook-delivery.entity.
 
 /** How long the lease of a delivery lasts, in milliseconds; longer than any attempt. */
 const LEASE = 30_000;
+
+/** How long a delivery is kept after its last attempt, at least as long as events, in days. */
+const KEPT_DAYS = 7;
 
 const DEACTIVATED = 'The webhook was deactivated';
 
@@ -127,7 +130,24 @@ export class DeliveryQueue {
       nextAttemptAt: this.clock.now(),
       responseStatus: null,
       error: null,
+      expiresAt: this.times().expiresAt,
     });
+  }
+
+  /** Copies events that will be purged into the deliveries that still need them. */
+  async keepBodies(last: number): Promise<void> {
+    const expired = { last, now: this.clock.now().toISOString() };
+    const kept = await this.transactions.execute<{ position: number }>(
+      `SELECT DISTINCT position FROM webhook_deliveries
+       WHERE position <= :last AND body IS NULL AND (status = 'pending' OR expires_at > :now)`,
+      expired,
+    );
+    for (const { position } of kept) {
+      const row = await this.events.find(position);
+      if (!row) continue;
+      const { json: body } = new StoredEvent(row, this.config.publicUrl);
+      await this.deliveries.update({ position, body: IsNull() }, { body });
+    }
   }
 
   /**
@@ -232,7 +252,7 @@ export class DeliveryQueue {
   }
 
   /** Locks a webhook that will change. Whatever changes both locks it before its deliveries, against deadlocks. */
-  private async lock(id: number, condition = ''): Promise<void> {
+  async lock(id: number, condition = ''): Promise<void> {
     const { lockRowsForUpdate } = this.queries.dialect;
     const sql = `SELECT id FROM webhooks WHERE id = :id ${condition} ${lockRowsForUpdate}`;
     await this.transactions.execute(sql, { id });
@@ -245,7 +265,7 @@ export class DeliveryQueue {
     status: DeliveryStatus,
     nextAttemptAt: Date | null = null,
   ): Promise<boolean> {
-    const result = { responseStatus, error, status, nextAttemptAt };
+    const result = { responseStatus, error, status, nextAttemptAt, expiresAt: this.times().expiresAt };
     const { affected } = await this.deliveries.update({ id, fence, status: 'pending' }, result);
     return affected === 1;
   }
@@ -265,6 +285,7 @@ export class DeliveryQueue {
 
   private times(): { now: Date; expiresAt: Date } {
     const now = this.clock.now();
-    return { now, expiresAt: new Date(now.getTime() + this.config.eventsRetentionDays * 24 * 3600_000) };
+    const days = Math.max(KEPT_DAYS, this.config.eventsRetentionDays);
+    return { now, expiresAt: new Date(now.getTime() + days * 24 * 3600_000) };
   }
 }

@@ -12,6 +12,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 @Index('webhook_deliveries_due', ['webhookId', 'status', 'nextAttemptAt'])
 @Index('webhook_deliveries_pending', ['createdAt'], { where: `status = 'pending'` })
 @Index('webhook_deliveries_expires_at', ['expiresAt'])
+@Index('webhook_deliveries_position', ['position'], { where: 'body IS NULL' })
 export class WebhookDelivery {
   @IdColumn()
   id!: number;

@@ -37,7 +37,11 @@ export class WebhookSecretsModule {
 })
 export class WebhooksModule {
   constructor(purger: Purger, sender: WebhookSender, database: Database, metrics: Metrics, clock: Clock) {
-    purger.register('webhook_deliveries');
+    purger.register('webhook_deliveries', {
+      column: 'expires_at',
+      lifetime: 0,
+      unless: `status = 'pending'`,
+    });
     measureDeliveries({ database, metrics, clock }, sender);
   }
 }

@@ -81,10 +81,11 @@ export class WebhooksService {
 
   /** @throws AppError `NOT_FOUND` */
   async update(id: number, { url, types, description, active }: UpdateWebhookInput): Promise<Webhook> {
-    const before = await this.findOne(id);
-    const begins = active === true && !before.active;
-    const afterPosition = begins ? await this.log.catchUp() : undefined;
     await this.transactions.run(async () => {
+      await this.queue.lock(id);
+      const before = await this.findOne(id);
+      const begins = active === true && !before.active;
+      const afterPosition = begins ? await this.log.catchUp() : undefined;
       await this.webhooks.update(id, {
         ...(url != null && { url }),
         ...(types != null && { types: stored(types) }),

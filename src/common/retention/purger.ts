@@ -15,6 +15,8 @@ const BATCH = 500;
 interface Expiry {
   readonly column: string;
   readonly lifetime: number;
+  /** A condition of rows that are kept however old they are. */
+  readonly unless?: string;
 }
 
 /**
@@ -72,7 +74,10 @@ export class Purger {
     }
   }
 
-  private async deleteExpired(table: string, { column, lifetime }: Expiry): ReturnType<Task> {
+  private async deleteExpired(
+    table: string,
+    { column, lifetime, unless = 'FALSE' }: Expiry,
+  ): ReturnType<Task> {
     const end = new Date(this.clock.now().getTime() - lifetime).toISOString();
     const deleted = await this.transactions.run(async (manager) => {
       const expired = manager
@@ -80,6 +85,7 @@ export class Purger {
         .select('row.id')
         .from(table, 'row')
         .where(`row.${column} <= :end`)
+        .andWhere(`NOT (${unless})`)
         .orderBy(`row.${column}`)
         .addOrderBy('row.id')
         .limit(BATCH);

@@ -18,17 +18,25 @@ export class EventIterator implements AsyncIterableIterator<StoredEvent> {
   private taker: PromiseWithResolvers<IteratorResult<StoredEvent>> | undefined;
   private isOver = false;
   private failure: unknown;
+  /** Of the last event before the subscription. */
+  private start = 0;
 
-  /** @param position of the last event before the subscription */
   constructor(
-    private readonly position: number,
     private readonly filter: EventFilter,
     private readonly onEnd: () => void,
   ) {}
 
+  /** Omits the events up to a position, also those that have arrived. Call it before the first `next`. */
+  startAfter(position: number): void {
+    this.start = position;
+    const later = this.waiting.filter((event) => event.position > position);
+    this.waiting.splice(0, Infinity, ...later);
+    this.bytes = later.reduce((sum, { json }) => sum + json.length, 0);
+  }
+
   accept({ events }: EventBatch): void {
     for (const event of events) {
-      if (event.position > this.position && this.filter.accepts(event)) this.add(event);
+      if (event.position > this.start && this.filter.accepts(event)) this.add(event);
     }
   }
 

@@ -38,18 +38,21 @@ export class EventsResolver {
   ): Promise<EventIterator> {
     const filter = this.query.filter(types ?? undefined, account);
     const leave = this.limits.enter(clientOf(request).address);
-    const position = await this.log.catchUp().catch((error: unknown) => {
-      leave();
-      throw error;
-    });
-    const iterator = new EventIterator(position, filter, () => {
+    const iterator = new EventIterator(filter, () => {
       unfollow();
       leave();
     });
+    // Before the position is read: the log may pass on events while it is.
     const unfollow = this.log.follow({
       accept: (batch) => iterator.accept(batch),
       fail: (error) => iterator.fail(error),
     });
+    try {
+      iterator.startAfter(await this.log.catchUp());
+    } catch (error) {
+      iterator.end();
+      throw error;
+    }
     return iterator;
   }
 }

@@ -22,6 +22,7 @@ import { endOperation } from '../../common/loading/text-loader.js';
 import { toRequest } from '../../common/http/request-of.js';
 import { runWithRequest } from '../../common/http/request-context.js';
 import type { GraphqlSettings } from '../../config/config.js';
+import { tooManyItems } from '../request-body.js';
 import { checkSize } from '../route.js';
 import { createFormatError, toClientError } from '../graphql-errors.js';
 import { costOf } from '../limits/cost.js';
@@ -67,6 +68,8 @@ export function subscriptionOptions(
         'Only subscriptions are accepted here; send queries and mutations by POST',
       );
     }
+    const tooMany = tooManyItems(payload, operation);
+    if (tooMany) throw tooMany;
     const error = tooComplex(
       'objects to respond with',
       costOf(operation, document, schema)(payload.variables ?? {}),
