@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request as sendRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Post, startApi, type TestApi } from './support/api.js';
 import { operations } from './support/reference.js';
@@ -190,6 +193,26 @@ describe.each(STORES)('bodies on %s', (store) => {
     ['POST', '/auth/register/'],
   ])('with more than 10,000 members and elements are unreadable for %s %s', async (method, path) => {
     expect(await send(api, method, path, withItems(MAX_ITEMS + 1, {}))).toBeError('MALFORMED_REQUEST');
+  });
+
+  it.each([
+    ['POST', '/v1/webhooks/1/test', 401],
+    ['POST', '/v1/webhooks/1/deliveries/1/redeliver', 401],
+    ['POST', '/auth/passkeys/login/options/', 200],
+    ['DELETE', '/v1/users/999', 404],
+  ])('that are empty, in chunks and without a type, are none for %s %s', async (method, path, status) => {
+    if (!api.app.getHttpServer().listening) await api.app.listen(0, '127.0.0.1');
+    const { port } = api.app.getHttpServer().address() as AddressInfo;
+    const sendChunks = async (text: string) => {
+      const request = sendRequest({ port, method, path, headers: { 'transfer-encoding': 'chunked' } });
+      request.end(text);
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      response.resume();
+      return response.statusCode;
+    };
+
+    expect(await sendChunks('')).toBe(status);
+    expect(await sendChunks('{}')).toBe(415);
   });
 
   it('with more than 10,000 members and elements are unreadable for GraphQL', async () => {

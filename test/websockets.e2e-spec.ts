@@ -99,6 +99,59 @@ describe('an upgrade to WebSocket without a trusted proxy', () => {
   });
 });
 
+describe('the id of an operation over WebSocket', () => {
+  let api: TestApi;
+  let url: string;
+  beforeAll(async () => {
+    ({ api, url } = await start());
+  });
+  afterAll(() => api.stop());
+
+  const open = async () => {
+    const socket = new WebSocket(`${url}/graphql`.replace('http', 'ws'), 'graphql-transport-ws');
+    const messages: any[] = [];
+    socket.on('message', (data: Buffer) => messages.push(JSON.parse(data.toString())));
+    await once(socket, 'open');
+    const send = (message: object) => socket.send(JSON.stringify(message));
+    send({ type: 'connection_init' });
+    await until('it is acknowledged', () => messages.length > 0);
+    const subscribe = (id: string) =>
+      send({ type: 'subscribe', id, payload: { query: 'subscription { events { id } }' } });
+    return { socket, messages, subscribe };
+  };
+
+  it.each(['one', 'x'.repeat(128), '😀'.repeat(64)])(
+    'is used once at a time; a second use closes the connection with 4409: %s',
+    async (id) => {
+      const { socket, messages, subscribe } = await open();
+      subscribe(id);
+      subscribe(id);
+      const [code] = await once(socket, 'close');
+
+      expect(code).toBe(4409);
+      expect(messages).toHaveLength(1);
+    },
+  );
+
+  it('has at most 128 characters', async () => {
+    const { socket, messages, subscribe } = await open();
+    subscribe('x'.repeat(129));
+    await until('it is rejected', () => messages.length > 1);
+
+    expect(messages[1]).toMatchObject({
+      type: 'error',
+      payload: [
+        {
+          message: 'The id of an operation has at most 128 characters',
+          extensions: { code: 'BAD_USER_INPUT' },
+        },
+      ],
+    });
+    expect(socket.readyState).toBe(WebSocket.OPEN);
+    socket.close();
+  });
+});
+
 describe('a rejected handshake', () => {
   let api: TestApi;
   let url: string;

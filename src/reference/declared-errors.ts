@@ -32,7 +32,8 @@ export async function errorsOf(handler: Handler, call: Call): Promise<DeclaredEr
   const { method, hasBody, hasId } = call;
   const codes: ErrorCode[] = [];
   if (hasId) codes.push('INVALID_ID');
-  if (hasBody) codes.push('PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
+  // A body is also read where none is expected.
+  if (!SAFE.has(method)) codes.push('PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
   // Every path rejects what is no valid HTTP; an operation lists only what its own rules cause.
   const readsStrictly = hasBody && !handler.anyContentType;
   if (readsStrictly || handler.hasPrecondition) codes.push('MALFORMED_REQUEST');

@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { AppError } from '../errors/errors.js';
+import { MESSAGES } from '../errors/messages.js';
 import { runWithRequest } from './request-context.js';
 import type { Metrics } from '../ports/metrics.js';
 import { ConfigureRoute } from './route-config.js';
@@ -86,7 +88,7 @@ export const isUnreadable = (body: unknown): boolean =>
 const sendsBody = (headers: IncomingHttpHeaders): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
-/** Bodies are JSON only; Fastify rejects every other type with 415. */
+/** Bodies are JSON only; every other type is rejected with 415. */
 export const jsonBodies = fastifyPlugin<{ metrics: Metrics }>(
   (fastify, { metrics }, done) => {
     const large = new LargeBodies(metrics);
@@ -108,11 +110,26 @@ export const jsonBodies = fastifyPlugin<{ metrics: Metrics }>(
         read(request, bytes as Buffer, large).then(({ body }) => parsed(null, body), parsed),
       );
     });
+    // Without a type there may be no body: a client that sends in chunks does not say so in the headers.
+    fastify.addContentTypeParser('*', ({ headers }, payload, parsed) => {
+      const unsupported = new AppError('UNSUPPORTED_MEDIA_TYPE', MESSAGES.UNSUPPORTED_MEDIA_TYPE);
+      if (headers['content-type'] === undefined) {
+        isEmpty(payload).then((empty) => parsed(empty ? null : unsupported), parsed);
+      } else parsed(unsupported);
+    });
     done();
   },
   // A request without a route is rejected before its body is read.
   { name: 'body', dependencies: ['log', 'unrouted'] },
 );
+
+function isEmpty(payload: Readable): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    payload.once('data', () => resolve(false));
+    payload.once('end', () => resolve(true));
+    payload.once('error', reject);
+  });
+}
 
 /** @returns the body in an object: a promise of the body itself would access it */
 async function read(request: FastifyRequest, bytes: Buffer, large: LargeBodies): Promise<{ body?: unknown }> {

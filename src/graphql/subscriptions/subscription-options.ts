@@ -32,6 +32,9 @@ import { tooComplex } from '../limits/too-complex.js';
 
 type Connection = Context<Record<string, unknown>, Extra>;
 
+/** The maximum length of the id of an operation, in characters: a UUID has 36. */
+const MAX_ID = 128;
+
 /** The maximum number of concurrent subscriptions of a connection. */
 const MAX_SUBSCRIPTIONS = 50;
 
@@ -96,8 +99,11 @@ export function subscriptionOptions(
         throw error;
       }
     },
-    onSubscribe: async (connection, _id, payload): Promise<ExecutionArgs | readonly GraphQLError[]> => {
+    onSubscribe: async (connection, id, payload): Promise<ExecutionArgs | readonly GraphQLError[]> => {
       try {
+        if (id.length > MAX_ID) {
+          throw new AppError('MALFORMED_REQUEST', `The id of an operation has at most ${MAX_ID} characters`);
+        }
         const req = requestOf(connection);
         await limiter.check(req);
         const document = check(connection, payload);

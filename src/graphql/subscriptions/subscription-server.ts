@@ -22,11 +22,19 @@ const MAX_MESSAGE = 256 * 1024;
 /** 1 MiB: the maximum that waits for a client that sends but does not read, in bytes. A pong repeats its ping's data. */
 const MAX_WAITING = 1024 * 1024;
 
+/** The maximum length of the reason of a close, in characters: four bytes each have room in a frame. */
+const MAX_REASON = 30;
+
 /** A connection whose errors are those of its client: they end the connection, and `graphql-ws` must not report them. */
 class ClientSocket extends WebSocket {
   /** A write fails when the client has left. */
   override send(...[data, done]: any[]): void {
     super.send(data, () => done?.());
+  }
+
+  /** The reason names the id of an operation; a longer one is an error (RFC 6455, section 5.5). */
+  override close(code?: number, reason?: string | Buffer): void {
+    super.close(code, reason?.toString().slice(0, MAX_REASON));
   }
 
   /** A frame that is too large or breaks the protocol has closed the connection (RFC 6455, section 7.4.1). */
