@@ -315,6 +315,18 @@ describe.each(STORES)('If-Match on %s', (store) => {
       expect([after.body, tagOf(after)]).toEqual([before.body, tagOf(before)]);
     });
 
+    it('says that a proxy has made a tag weak', async () => {
+      const path = await make();
+      const weak = `W/${tagOf(await api.get(path))}`;
+
+      const reply = await send(method, path, weak);
+      expect(reply).toBeError('PRECONDITION_FAILED');
+      expect(reply.body.error.message).toMatch(/weak tag .* A proxy that compresses .* the guide “HTTP”/);
+      // The tag is not outdated: reading it again would not help.
+      expect(reply.body.error.message).not.toContain('read it again');
+      expect((await send(method, path, '"x"')).body.error.message).toContain('read it again');
+    });
+
     it.each(['', ' ', ',', 'x', '"unclosed', '*, "a"', '"a" "b"'])(
       'rejects the header %j before it checks the body',
       async (header) => {

@@ -64,6 +64,34 @@ describe.each(STORES)('GraphQL over HTTP on %s', (store) => {
   });
 
   it.each([
+    ['POST', 'text/event-stream'],
+    ['GET', 'text/event-stream'],
+    ['POST', 'text/event-stream; charset=utf-8, text/plain'],
+  ] as const)(
+    'names the transport of subscriptions to a client that reads events: %s %s',
+    async (method, accept) => {
+      const query = 'subscription { events { id } }';
+      const body = {
+        headers: { accept, 'content-type': 'application/json' },
+        payload: JSON.stringify({ query }),
+      };
+      const reply = await api.send(
+        method === 'POST'
+          ? { method, url: '/graphql', ...body }
+          : { method, url: `/graphql?query=${encodeURIComponent(query)}`, headers: { accept } },
+      );
+
+      expect(reply).toBeError('MALFORMED_REQUEST');
+      expect(reply.body.error.message).toContain('over WebSocket, with the protocol graphql-transport-ws');
+    },
+  );
+
+  it('serves a client that reads events or JSON', async () => {
+    const accept = 'text/event-stream, application/json';
+    expect((await api.graphql('{ users { id } }', {}, { accept })).body.data.users).toHaveLength(1);
+  });
+
+  it.each([
     ['a batch', [{ query: '{ users { id } }' }], 'batches'],
     ['an empty batch', [], 'batches'],
     ['a string', '"{ users { id } }"', 'object'],

@@ -427,13 +427,21 @@ describe.each(['', 'https://a.example, https://b.example'])('with CORS_ORIGINS=%
 
 describe('CORS with an allow-list', () => {
   it('allows the listed origins to send credentials, and no others', async () => {
-    const api = await startApi('SQLite', { CORS_ORIGINS: 'https://a.example, https://b.example' });
+    const api = await startApi('SQLite', {
+      CORS_ORIGINS:
+        'https://a.example, https://b.example, capacitor://localhost, ionic://localhost, tauri://localhost',
+    });
 
     const listed = await api.get('/health', { origin: 'https://b.example' });
     expect(listed.headers).toMatchObject({
       'access-control-allow-origin': 'https://b.example',
       'access-control-allow-credentials': 'true',
       vary: expect.stringContaining('Origin'),
+    });
+    const app = await api.get('/health', { origin: 'capacitor://localhost' });
+    expect(app.headers).toMatchObject({
+      'access-control-allow-origin': 'capacitor://localhost',
+      'access-control-allow-credentials': 'true',
     });
     const other = await api.get('/health', { origin: 'https://c.example' });
     expect(other.headers).not.toHaveProperty('access-control-allow-origin');

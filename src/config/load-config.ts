@@ -16,7 +16,15 @@ const list = (isItem: (value: string) => boolean, error: string) =>
     .transform((items) => items.split(',').map((item) => item.trim()))
     .refine((items) => items.every(isItem), { error });
 
-const isOrigin = (value: string) => URL.canParse(value) && new URL(value).origin === value;
+/** Of web pages, and of hybrid apps, such as `capacitor://localhost`. */
+function isOrigin(value: string): boolean {
+  const url = URL.parse(value);
+  if (url === null || value.includes('*')) return false;
+  return /^https?:$/.test(url.protocol) ? url.origin === value : APP_ORIGIN.test(value);
+}
+
+/** A scheme of its own, which is no other kind of page. */
+const APP_ORIGIN = /^(?!(?:about|blob|data|file|ftp|javascript|wss?):)[a-z][a-z\d+.-]*:\/\/[a-z\d.-]+$/;
 
 /** Web pages, and apps with a custom scheme. */
 const isTarget = (value: string) =>
@@ -69,7 +77,7 @@ const settings = z.object({
   ).default([]),
   CORS_ORIGINS: list(
     isOrigin,
-    'must be a comma-separated list of origins such as https://app.example.com',
+    'must be a comma-separated list of origins such as https://app.example.com or capacitor://localhost; patterns such as https://*.example.com are not supported',
   ).optional(),
   IDEMPOTENCY_MAX_MB: wholeNumber(1, 1_000_000).default(1024),
   EVENTS_RETENTION_DAYS: wholeNumber(1, 3650).default(7),

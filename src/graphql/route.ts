@@ -16,6 +16,13 @@ const MAX_DOCUMENT = 64 * 1024;
 const OFF =
   'Programs send GraphQL operations to this address. The playground is off; <code>GRAPHQL_PLAYGROUND=on</code> enables it.';
 
+const NO_EVENTS =
+  'GraphQL is not served as server-sent events: subscribe over WebSocket, with the protocol graphql-transport-ws, and accept application/json for queries and mutations';
+
+/** Whether a client reads nothing but server-sent events, such as `EventSource` and graphql-sse. */
+const isForEvents = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
+  /\btext\/event-stream\b/i.test(accept) && !/json|[*]\/[*]|application\/[*]/i.test(accept);
+
 export const PATH = '/graphql';
 
 /** Extends the route that `ApolloDriver` registers: by the playground, the limit of a document, `HEAD` and a span. */
@@ -31,6 +38,7 @@ export const graphqlRoute = fastifyPlugin<{ config: Config }>(
       const { handler } = route;
       route.config = { ...route.config, noStore: true, maxItems: MAX_ITEMS_READ };
       appendHook(route, 'preHandler', (request, reply, next) => {
+        if (isForEvents(request)) throw new AppError('MALFORMED_REQUEST', NO_EVENTS);
         if (request.method !== 'POST') {
           varyByNavigation(reply);
           if (isNavigation(request)) {

@@ -16,8 +16,8 @@ class IfMatch implements ExpectedVersion {
     const row = await read();
     const { tags, formats } = this;
     if (tags === '*') return undefined;
-    if (!formats.some((format) => tags.includes(entityTag(row, format)))) throw preconditionFailed();
-    return row.version;
+    if (formats.some((format) => tags.includes(entityTag(row, format)))) return row.version;
+    throw tags.some((tag) => tag.startsWith('W/')) ? weakTag() : preconditionFailed();
   }
 }
 
@@ -58,5 +58,12 @@ export const Precondition = createParamDecorator(
   },
   [marksHandler(HAS_PRECONDITION)],
 );
+
+/** A client that reads the resource again gets the same weak tag. */
+const weakTag = (): AppError =>
+  new AppError(
+    'PRECONDITION_FAILED',
+    'If-Match has a weak tag (W/"…"), which never matches. A proxy that compresses responses makes tags weak: let it not compress those with a tag; see “Caching and lost updates” in the guide “HTTP”',
+  );
 
 export const INVALID_IF_MATCH = 'If-Match must be * or a list of entity tags, each in double quotes';

@@ -46,7 +46,9 @@ export function checkOrigin({ headers }: IncomingMessage, { corsOrigins, publicU
   const page = URL.parse(origin);
   // Parsed like the origin, because a proxy may write the default port and upper case letters.
   const isOwn =
-    page !== null && page.host !== '' && page.host === URL.parse(`${page.protocol}//${host}`)?.host;
+    page !== null &&
+    /^https?:$/.test(page.protocol) &&
+    page.host === URL.parse(`${page.protocol}//${host}`)?.host;
   if (isOwn || origin === new URL(publicUrl).origin || corsOrigins.includes(origin)) return;
   throw new AppError('FORBIDDEN', 'Pages of this origin may not open WebSockets; add it to CORS_ORIGINS');
 }
