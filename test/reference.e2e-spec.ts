@@ -1,10 +1,5 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Controller, Get, Module } from '@nestjs/common';
@@ -82,18 +77,6 @@ describe('the OpenAPI document', () => {
     expect(body.paths['/auth/me/'].get.security).toEqual([{ bearer: [] }, { session: [] }]);
     // Everything else is as committed.
     expect(withoutSecurity(body)).toEqual(withoutSecurity(reference));
-  });
-
-  it('is also served as OpenAPI 3.0', async () => {
-    const { body } = await api.get('/openapi-3.0.json');
-    const file = join(await mkdtemp(join(tmpdir(), 'openapi-')), 'openapi.json');
-    await writeFile(file, JSON.stringify(body));
-
-    // Fails on anything that the version does not allow.
-    await promisify(execFile)('node_modules/.bin/redocly', ['lint', '--config=redocly.yaml', file]);
-    expect(body.openapi).toBe('3.0.3');
-    expect(Object.keys(body.paths)).toEqual(Object.keys(reference.paths));
-    expect(body.components.schemas.CreatePostInput.properties.status).toMatchObject({ nullable: true });
   });
 
   it('contains every handler, with a summary', () => {
@@ -521,7 +504,6 @@ describe('the files for browsers and tools', () => {
 
   const FILES = [
     ['/openapi.json', 'application/json; charset=utf-8', 'no-cache'],
-    ['/openapi-3.0.json', 'application/json; charset=utf-8', 'no-cache'],
     ['/docs/vendor/swagger-ui.js', 'application/javascript; charset=utf-8', 'public, max-age=3600'],
     ['/graphql/playground/vendor/graphiql.css', 'text/css; charset=utf-8', 'public, max-age=3600'],
     ['/site/site.css', 'text/css; charset=utf-8', 'public, max-age=3600'],

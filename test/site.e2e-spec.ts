@@ -60,7 +60,7 @@ describe.each(STORES)('the start page on %s', (store) => {
 
 describe('HIDE_PAGES', () => {
   const FILES = {
-    docs: ['/docs', '/docs/docs.js', '/openapi.json', '/openapi-3.0.json'],
+    docs: ['/docs', '/docs/docs.js', '/openapi.json'],
     guides: [
       '/guides',
       '/guides/errors',

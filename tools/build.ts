@@ -24,7 +24,7 @@ import { parseCommandLine } from '../src/commands/support/command-line.ts';
 import { CHECKSUMS_FILE, checksumsOfSources } from '../src/database/migrations/checksums.ts';
 import { buildGuides, fingerprintOfGuides } from './guides/build-guides.ts';
 import { ImportError, rejectDevelopmentImports } from './production-imports.ts';
-import { forMode, toOpenApi30 } from './served-openapi.ts';
+import { forMode } from './served-openapi.ts';
 
 /** Files of other packages that are served from here, because pages load nothing from other hosts. */
 const VENDOR = {
@@ -81,17 +81,15 @@ try {
   for (const folder of [made, old]) rmSync(folder, { recursive: true, force: true });
 }
 
-/** The committed reference as the service sends it: for each mode, without indentation, also as OpenAPI 3.0. */
+/** The committed reference as the service sends it: for each mode, without indentation. */
 function servedReferences(): Map<string, string> {
   const committed = readFileSync('public/openapi.json', 'utf8');
-  const versions = (['open', 'accounts'] as const).flatMap((mode) => {
-    const document = forMode(JSON.parse(committed), mode);
-    return [
-      [`${mode}/openapi.json`, JSON.stringify(document)],
-      [`${mode}/openapi-3.0.json`, JSON.stringify(toOpenApi30(document))],
-    ] as const;
-  });
-  return new Map(versions);
+  return new Map(
+    (['open', 'accounts'] as const).map((mode) => [
+      `${mode}/openapi.json`,
+      JSON.stringify(forMode(JSON.parse(committed), mode)),
+    ]),
+  );
 }
 
 /** Builds the guides if they have changed, and deletes the pages of guides that are gone. */

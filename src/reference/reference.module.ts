@@ -6,8 +6,8 @@ import { readPage, sendHtml, serveFiles } from '../site/pages.js';
 import { Config } from '../config/config.js';
 
 /**
- * Serves the committed reference of the REST API as `/openapi.json`, as it holds for `WRITE_ACCESS`, the same as
- * `/openapi-3.0.json` (`npm run build` creates the files), and `/docs`, which displays it, unless `HIDE_PAGES` has `docs`.
+ * Serves the committed reference of the REST API as `/openapi.json`, as it holds for `WRITE_ACCESS`
+ * (`npm run build` creates the files), and `/docs`, which displays it, unless `HIDE_PAGES` has `docs`.
  */
 @Module({})
 export class ReferenceModule implements OnModuleInit {

@@ -21,7 +21,7 @@ const WRITERS: Record<WriteAccessMode, string> = {
 };
 
 const TOUR = '<p><a href="/guides/readme#a-tour-in-ten-commands">A tour in ten commands</a> shows more.</p>';
-const TOOLS = '<a href="/openapi.json">OpenAPI 3.1</a>, <a href="/openapi-3.0.json">OpenAPI 3.0</a>, and ';
+const TOOLS = '<a href="/openapi.json">OpenAPI 3.1</a>, and ';
 
 const JSON_TYPE = "-H 'Content-Type: application/json'";
 
