@@ -93,11 +93,10 @@ describe('the OpenAPI document', () => {
 
   it('links each operation to the guide that explains it', async () => {
     // A module of a team has no guide.
-    const own = operations.filter(
-      ({ operation }) => operation.externalDocs || OWN_TAGS.has(operation.tags[0] as string),
-    );
-    const linked = own.filter(({ path }) => path !== '/');
-    const targets = new Set(linked.map(({ operation }) => operation.externalDocs?.url as string | undefined));
+    const guideOf = ({ operation }: Operation): string | undefined =>
+      /\nGuide: \[.+\]\((.+)\)$/.exec(`\n${operation.description}`)?.[1];
+    const own = operations.filter((each) => guideOf(each) ?? OWN_TAGS.has(each.operation.tags[0] as string));
+    const targets = new Set(own.filter(({ path }) => path !== '/').map(guideOf));
 
     for (const target of targets) {
       const [path, anchor] = target!.split('#');
@@ -106,6 +105,43 @@ describe('the OpenAPI document', () => {
       expect(text).toContain(anchor === undefined ? '<h1' : `id="${anchor}"`);
     }
     expect(targets.size).toBeGreaterThan(12);
+  });
+
+  it('has no examples of tags, cursors and ids of events, which imported collections would send', () => {
+    const names = new Set(['If-Match', 'If-None-Match', 'Last-Event-ID', 'last_event_id', 'cursor']);
+    const parameters = operations.flatMap(({ operation }) => (operation.parameters ?? []) as any[]);
+    const given = parameters.filter(({ name }) => names.has(name));
+
+    expect(given.length).toBeGreaterThan(names.size);
+    for (const { schema } of given) expect(schema).toEqual({ type: 'string' });
+    const providers = parameters.filter(({ name }) => name === 'provider');
+    for (const { schema } of providers) expect(schema.example).toBe('google');
+  });
+
+  it('declares 413 and 415 for each operation that may have a body', () => {
+    for (const { method, path, operation } of operations.filter((each) => each.method !== 'GET'))
+      expect([method, path, Object.keys(operation.responses)]).toEqual([
+        method,
+        path,
+        expect.arrayContaining(['413', '415']),
+      ]);
+  });
+
+  it('has a schema for each type of event, in the feed and in the stream', () => {
+    const { schemas } = reference.components;
+    const types = schemas.CloudEvent.oneOf.map(
+      ({ $ref }: any) => schemas[$ref.split('/').at(-1)].allOf[1].properties.type.const,
+    );
+
+    expect(types.toSorted()).toEqual(
+      schemas.EventType.enum.filter((type: string) => type !== 'webhook.test').toSorted(),
+    );
+    expect(schemas.CloudEventCursorPage.properties.data.items).toEqual({
+      $ref: '#/components/schemas/CloudEvent',
+    });
+    expect(schemas.CloudEventCursorPage.properties.next_cursor.description).toContain(
+      'whenever there is data',
+    );
   });
 
   it('cannot be built when a view of a module has the name of another schema', async () => {

@@ -115,17 +115,17 @@ describe('the id of an operation over WebSocket', () => {
     const send = (message: object) => socket.send(JSON.stringify(message));
     send({ type: 'connection_init' });
     await until('it is acknowledged', () => messages.length > 0);
-    const subscribe = (id: string) =>
+    const subscribeAs = (id: string) =>
       send({ type: 'subscribe', id, payload: { query: 'subscription { events { id } }' } });
-    return { socket, messages, subscribe };
+    return { socket, messages, subscribeAs };
   };
 
   it.each(['one', 'x'.repeat(128), '😀'.repeat(64)])(
     'is used once at a time; a second use closes the connection with 4409: %s',
     async (id) => {
-      const { socket, messages, subscribe } = await open();
-      subscribe(id);
-      subscribe(id);
+      const { socket, messages, subscribeAs } = await open();
+      subscribeAs(id);
+      subscribeAs(id);
       const [code] = await once(socket, 'close');
 
       expect(code).toBe(4409);
@@ -134,8 +134,8 @@ describe('the id of an operation over WebSocket', () => {
   );
 
   it('has at most 128 characters', async () => {
-    const { socket, messages, subscribe } = await open();
-    subscribe('x'.repeat(129));
+    const { socket, messages, subscribeAs } = await open();
+    subscribeAs('x'.repeat(129));
     await until('it is rejected', () => messages.length > 1);
 
     expect(messages[1]).toMatchObject({

@@ -11,7 +11,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reports whether the process serves requests */
+        /**
+         * Reports whether the process serves requests
+         * @description Guide: [Health](/guides/http#health)
+         */
         get: operations["Health_live"];
         put?: never;
         post?: never;
@@ -28,7 +31,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reports whether this process is ready for requests */
+        /**
+         * Reports whether this process is ready for requests
+         * @description Guide: [Health](/guides/http#health)
+         */
         get: operations["Health_ready"];
         put?: never;
         post?: never;
@@ -45,7 +51,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists events, the oldest first */
+        /**
+         * Lists events, the oldest first
+         * @description Guide: [Events](/guides/events)
+         */
         get: operations["Events_list_v1"];
         put?: never;
         post?: never;
@@ -62,7 +71,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sends events as they happen */
+        /**
+         * Sends events as they happen
+         * @description Guide: [Events](/guides/events)
+         */
         get: operations["Events_stream_v1"];
         put?: never;
         post?: never;
@@ -79,10 +91,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists users */
+        /**
+         * Lists users
+         * @description Guide: [Users](/guides/users)
+         */
         get: operations["Users_list_v1"];
         put?: never;
-        /** Creates a user */
+        /**
+         * Creates a user
+         * @description Guide: [Users](/guides/users)
+         */
         post: operations["Users_create_v1"];
         delete?: never;
         options?: never;
@@ -97,16 +115,28 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reads a user */
+        /**
+         * Reads a user
+         * @description Guide: [Users](/guides/users)
+         */
         get: operations["Users_read_v1"];
-        /** Sets all fields of a user */
+        /**
+         * Sets all fields of a user
+         * @description Guide: [Users](/guides/users)
+         */
         put: operations["Users_replace_v1"];
         post?: never;
-        /** Deletes a user */
+        /**
+         * Deletes a user
+         * @description Guide: [Users](/guides/users)
+         */
         delete: operations["Users_delete_v1"];
         options?: never;
         head?: never;
-        /** Updates the given fields of a user */
+        /**
+         * Updates the given fields of a user
+         * @description Guide: [Users](/guides/users)
+         */
         patch: operations["Users_update_v1"];
         trace?: never;
     };
@@ -117,10 +147,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists users */
+        /**
+         * Lists users
+         * @description Guide: [Users](/guides/users)
+         */
         get: operations["Users_list_v2"];
         put?: never;
-        /** Creates a user */
+        /**
+         * Creates a user
+         * @description Guide: [Users](/guides/users)
+         */
         post: operations["Users_create_v2"];
         delete?: never;
         options?: never;
@@ -135,16 +171,28 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reads a user */
+        /**
+         * Reads a user
+         * @description Guide: [Users](/guides/users)
+         */
         get: operations["Users_read_v2"];
-        /** Sets all fields of a user */
+        /**
+         * Sets all fields of a user
+         * @description Guide: [Users](/guides/users)
+         */
         put: operations["Users_replace_v2"];
         post?: never;
-        /** Deletes a user */
+        /**
+         * Deletes a user
+         * @description Guide: [Users](/guides/users)
+         */
         delete: operations["Users_delete_v2"];
         options?: never;
         head?: never;
-        /** Updates the given fields of a user */
+        /**
+         * Updates the given fields of a user
+         * @description Guide: [Users](/guides/users)
+         */
         patch: operations["Users_update_v2"];
         trace?: never;
     };
@@ -155,10 +203,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists posts */
+        /**
+         * Lists posts
+         * @description Guide: [Posts](/guides/posts)
+         */
         get: operations["Posts_list_v1"];
         put?: never;
-        /** Creates a post */
+        /**
+         * Creates a post
+         * @description Guide: [Posts](/guides/posts)
+         */
         post: operations["Posts_create_v1"];
         delete?: never;
         options?: never;
@@ -173,7 +227,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists posts by cursor, in the order of their ids */
+        /**
+         * Lists posts by cursor, in the order of their ids
+         * @description Guide: [Posts](/guides/posts)
+         */
         get: operations["Posts_listByCursor_v1"];
         put?: never;
         post?: never;
@@ -190,15 +247,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reads a post */
+        /**
+         * Reads a post
+         * @description Guide: [Posts](/guides/posts)
+         */
         get: operations["Posts_read_v1"];
         put?: never;
         post?: never;
-        /** Deletes a post */
+        /**
+         * Deletes a post
+         * @description Guide: [Posts](/guides/posts)
+         */
         delete: operations["Posts_delete_v1"];
         options?: never;
         head?: never;
-        /** Updates the given fields of a post */
+        /**
+         * Updates the given fields of a post
+         * @description Guide: [Posts](/guides/posts)
+         */
         patch: operations["Posts_update_v1"];
         trace?: never;
     };
@@ -209,7 +275,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the posts of a user */
+        /**
+         * Lists the posts of a user
+         * @description Guide: [Users](/guides/users)
+         */
         get: operations["UserPosts_list_v1"];
         put?: never;
         post?: never;
@@ -226,7 +295,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the posts of a user */
+        /**
+         * Lists the posts of a user
+         * @description Guide: [Users](/guides/users)
+         */
         get: operations["UserPosts_list_v2"];
         put?: never;
         post?: never;
@@ -243,7 +315,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reads a post of a user */
+        /**
+         * Reads a post of a user
+         * @description Guide: [Users](/guides/users)
+         */
         get: operations["UserPosts_read_v1"];
         put?: never;
         post?: never;
@@ -260,7 +335,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reads a post of a user */
+        /**
+         * Reads a post of a user
+         * @description Guide: [Users](/guides/users)
+         */
         get: operations["UserPosts_read_v2"];
         put?: never;
         post?: never;
@@ -277,10 +355,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists orders, the newest first */
+        /**
+         * Lists orders, the newest first
+         * @description Guide: [Orders](/guides/orders)
+         */
         get: operations["Orders_list_v1"];
         put?: never;
-        /** Creates an order, once for each key */
+        /**
+         * Creates an order, once for each key
+         * @description Guide: [Orders](/guides/orders)
+         */
         post: operations["Orders_create_v1"];
         delete?: never;
         options?: never;
@@ -295,7 +379,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reads an order */
+        /**
+         * Reads an order
+         * @description Guide: [Orders](/guides/orders)
+         */
         get: operations["Orders_read_v1"];
         put?: never;
         post?: never;
@@ -312,10 +399,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists webhooks */
+        /**
+         * Lists webhooks
+         * @description Guide: [Webhooks](/guides/events#webhooks)
+         */
         get: operations["Webhooks_list_v1"];
         put?: never;
-        /** Creates a webhook, and shows its secret */
+        /**
+         * Creates a webhook, and shows its secret
+         * @description Guide: [Webhooks](/guides/events#webhooks)
+         */
         post: operations["Webhooks_create_v1"];
         delete?: never;
         options?: never;
@@ -330,15 +423,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reads a webhook */
+        /**
+         * Reads a webhook
+         * @description Guide: [Webhooks](/guides/events#webhooks)
+         */
         get: operations["Webhooks_read_v1"];
         put?: never;
         post?: never;
-        /** Deletes a webhook, and its deliveries */
+        /**
+         * Deletes a webhook, and its deliveries
+         * @description Guide: [Webhooks](/guides/events#webhooks)
+         */
         delete: operations["Webhooks_delete_v1"];
         options?: never;
         head?: never;
-        /** Updates the given fields of a webhook */
+        /**
+         * Updates the given fields of a webhook
+         * @description Guide: [Webhooks](/guides/events#webhooks)
+         */
         patch: operations["Webhooks_update_v1"];
         trace?: never;
     };
@@ -351,7 +453,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Replaces the secret; each replaced one still signs for 24 hours */
+        /**
+         * Replaces the secret; each replaced one still signs for 24 hours
+         * @description Guide: [Webhooks](/guides/events#webhooks)
+         */
         post: operations["Webhooks_rotateSecret_v1"];
         delete?: never;
         options?: never;
@@ -368,7 +473,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Delivers an event of the type webhook.test */
+        /**
+         * Delivers an event of the type webhook.test
+         * @description Guide: [Webhooks](/guides/events#webhooks)
+         */
         post: operations["Webhooks_test_v1"];
         delete?: never;
         options?: never;
@@ -383,7 +491,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the deliveries of a webhook, the newest first */
+        /**
+         * Lists the deliveries of a webhook, the newest first
+         * @description Guide: [Webhooks](/guides/events#webhooks)
+         */
         get: operations["Webhooks_listDeliveries_v1"];
         put?: never;
         post?: never;
@@ -402,7 +513,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Delivers an event again */
+        /**
+         * Delivers an event again
+         * @description Guide: [Webhooks](/guides/events#webhooks)
+         */
         post: operations["Webhooks_redeliver_v1"];
         delete?: never;
         options?: never;
@@ -417,10 +531,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the API keys of the calling account */
+        /**
+         * Lists the API keys of the calling account
+         * @description Guide: [API keys](/guides/api-keys)
+         */
         get: operations["ApiKeys_list"];
         put?: never;
-        /** Creates an API key, and shows it once */
+        /**
+         * Creates an API key, and shows it once
+         * @description Guide: [API keys](/guides/api-keys)
+         */
         post: operations["ApiKeys_create"];
         delete?: never;
         options?: never;
@@ -438,7 +558,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Deletes an API key */
+        /**
+         * Deletes an API key
+         * @description Guide: [API keys](/guides/api-keys)
+         */
         delete: operations["ApiKeys_remove"];
         options?: never;
         head?: never;
@@ -452,11 +575,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the logins of the calling account */
+        /**
+         * Lists the logins of the calling account
+         * @description Guide: [Sessions](/guides/sessions)
+         */
         get: operations["Logins_list"];
         put?: never;
         post?: never;
-        /** Ends all other logins of the calling account */
+        /**
+         * Ends all other logins of the calling account
+         * @description Guide: [Sessions](/guides/sessions)
+         */
         delete: operations["Logins_endOthers"];
         options?: never;
         head?: never;
@@ -473,7 +602,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Ends a login */
+        /**
+         * Ends a login
+         * @description Guide: [Sessions](/guides/sessions)
+         */
         delete: operations["Logins_end"];
         options?: never;
         head?: never;
@@ -490,6 +622,8 @@ export interface paths {
         /**
          * Lists the public keys of tokens
          * @description Empty unless `JWT_PRIVATE_KEY` is set.
+         *
+         *     Guide: [Verify tokens in another service](/guides/tokens#verify-tokens-in-another-service)
          */
         get: operations["Jwks_list"];
         put?: never;
@@ -512,6 +646,8 @@ export interface paths {
         /**
          * Exchanges an e-mail and a password for tokens
          * @description For an account with a second factor, the response has an `mfa_token` instead. A second call with it and a `code` returns the tokens.
+         *
+         *     Guide: [Authentication](/guides/authentication)
          */
         post: operations["Tokens_login"];
         delete?: never;
@@ -529,7 +665,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Exchanges the response of a passkey for tokens */
+        /**
+         * Exchanges the response of a passkey for tokens
+         * @description Guide: [Passkeys](/guides/passkeys)
+         */
         post: operations["Tokens_loginByPasskey"];
         delete?: never;
         options?: never;
@@ -546,7 +685,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Exchanges a refresh token for new tokens; each refresh token works once */
+        /**
+         * Exchanges a refresh token for new tokens; each refresh token works once
+         * @description Guide: [Authentication](/guides/authentication)
+         */
         post: operations["Tokens_refresh"];
         delete?: never;
         options?: never;
@@ -563,7 +705,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Reports whether a token is valid */
+        /**
+         * Reports whether a token is valid
+         * @description Guide: [Authentication](/guides/authentication)
+         */
         post: operations["Tokens_verify"];
         delete?: never;
         options?: never;
@@ -580,7 +725,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends the login of a refresh token */
+        /**
+         * Ends the login of a refresh token
+         * @description Guide: [Authentication](/guides/authentication)
+         */
         post: operations["Tokens_logout"];
         delete?: never;
         options?: never;
@@ -595,7 +743,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reads which second factors the calling account has */
+        /**
+         * Reads which second factors the calling account has
+         * @description Guide: [Second factors](/guides/second-factors)
+         */
         get: operations["Factors_find"];
         put?: never;
         post?: never;
@@ -617,9 +768,14 @@ export interface paths {
         /**
          * Creates the secret of an authenticator app
          * @description Nothing is on until a code confirms it. A second call replaces the secret.
+         *
+         *     Guide: [Second factors](/guides/second-factors)
          */
         post: operations["Factors_setUp"];
-        /** Turns the second factor off, with a code or a recovery code */
+        /**
+         * Turns the second factor off, with a code or a recovery code
+         * @description Guide: [Second factors](/guides/second-factors)
+         */
         delete: operations["Factors_remove"];
         options?: never;
         head?: never;
@@ -635,7 +791,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Turns the second factor on with a first code, and ends all other logins */
+        /**
+         * Turns the second factor on with a first code, and ends all other logins
+         * @description Guide: [Second factors](/guides/second-factors)
+         */
         post: operations["Factors_confirm"];
         delete?: never;
         options?: never;
@@ -652,7 +811,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Replaces the recovery codes; the earlier ones are void */
+        /**
+         * Replaces the recovery codes; the earlier ones are void
+         * @description Guide: [Second factors](/guides/second-factors)
+         */
         post: operations["Factors_renewRecoveryCodes"];
         delete?: never;
         options?: never;
@@ -667,10 +829,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the passkeys of the calling account */
+        /**
+         * Lists the passkeys of the calling account
+         * @description Guide: [Passkeys](/guides/passkeys)
+         */
         get: operations["Passkeys_list"];
         put?: never;
-        /** Registers a passkey */
+        /**
+         * Registers a passkey
+         * @description Guide: [Passkeys](/guides/passkeys)
+         */
         post: operations["Passkeys_register"];
         delete?: never;
         options?: never;
@@ -690,6 +858,8 @@ export interface paths {
         /**
          * Starts the registration of a passkey
          * @description The response is for `PublicKeyCredential.parseCreationOptionsFromJSON()`.
+         *
+         *     Guide: [Passkeys](/guides/passkeys)
          */
         post: operations["Passkeys_options"];
         delete?: never;
@@ -708,7 +878,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Removes a passkey */
+        /**
+         * Removes a passkey
+         * @description Guide: [Passkeys](/guides/passkeys)
+         */
         delete: operations["Passkeys_remove"];
         options?: never;
         head?: never;
@@ -727,6 +900,8 @@ export interface paths {
         /**
          * Starts a login by passkey
          * @description The response is for `PublicKeyCredential.parseRequestOptionsFromJSON()`.
+         *
+         *     Guide: [Passkeys](/guides/passkeys)
          */
         post: operations["Passkeys_loginOptions"];
         delete?: never;
@@ -742,15 +917,23 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reads the session of the cookie */
+        /**
+         * Reads the session of the cookie
+         * @description Guide: [Sessions](/guides/sessions)
+         */
         get: operations["Sessions_show"];
         put?: never;
         /**
          * Logs in, and sets a session cookie
          * @description With an e-mail and a password, or the response of a passkey. For an account with a second factor, the response to a password has an `mfa_token` instead of a cookie; a second call with it and a `code` opens the session.
+         *
+         *     Guide: [Sessions](/guides/sessions)
          */
         post: operations["Sessions_logIn"];
-        /** Ends the session of the cookie */
+        /**
+         * Ends the session of the cookie
+         * @description Guide: [Sessions](/guides/sessions)
+         */
         delete: operations["Sessions_logOut"];
         options?: never;
         head?: never;
@@ -766,7 +949,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Creates an account */
+        /**
+         * Creates an account
+         * @description Guide: [Authentication](/guides/authentication)
+         */
         post: operations["Accounts_register"];
         delete?: never;
         options?: never;
@@ -781,19 +967,30 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reads the calling account */
+        /**
+         * Reads the calling account
+         * @description Guide: [Authentication](/guides/authentication)
+         */
         get: operations["Accounts_me"];
-        /** Changes the calling account, as PATCH does */
+        /**
+         * Changes the calling account, as PATCH does
+         * @description Guide: [Authentication](/guides/authentication)
+         */
         put: operations["Accounts_replace"];
         post?: never;
         /**
          * Deletes the calling account permanently
          * @description With the password; an account without one needs a login at most 5 minutes old. With a code as well, while two-step login is on. Its orders stay, without an owner.
+         *
+         *     Guide: [Authentication](/guides/authentication)
          */
         delete: operations["Accounts_delete"];
         options?: never;
         head?: never;
-        /** Changes the calling account */
+        /**
+         * Changes the calling account
+         * @description Guide: [Authentication](/guides/authentication)
+         */
         patch: operations["Accounts_update"];
         trace?: never;
     };
@@ -807,6 +1004,8 @@ export interface paths {
         /**
          * Exports everything that is stored about the calling account
          * @description Needs a login that is at most 5 minutes old.
+         *
+         *     Guide: [Exporting an account](/guides/accounts#exporting-an-account)
          */
         get: operations["Accounts_export"];
         put?: never;
@@ -826,7 +1025,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Changes the password, and ends all other logins */
+        /**
+         * Changes the password, and ends all other logins
+         * @description Guide: [Authentication](/guides/authentication)
+         */
         post: operations["Accounts_changePassword"];
         delete?: never;
         options?: never;
@@ -841,7 +1043,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the identities of the calling account */
+        /**
+         * Lists the identities of the calling account
+         * @description Guide: [Social login](/guides/social-login)
+         */
         get: operations["Identities_list"];
         put?: never;
         post?: never;
@@ -861,7 +1066,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Removes an identity from the calling account */
+        /**
+         * Removes an identity from the calling account
+         * @description Guide: [Social login](/guides/social-login)
+         */
         delete: operations["Identities_unlink"];
         options?: never;
         head?: never;
@@ -877,7 +1085,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Starts to link an identity at a provider to the calling account */
+        /**
+         * Starts to link an identity at a provider to the calling account
+         * @description Guide: [Social login](/guides/social-login)
+         */
         post: operations["Identities_link"];
         delete?: never;
         options?: never;
@@ -892,7 +1103,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the providers of social login that are configured */
+        /**
+         * Lists the providers of social login that are configured
+         * @description Guide: [Social login](/guides/social-login)
+         */
         get: operations["Social_list"];
         put?: never;
         post?: never;
@@ -911,7 +1125,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Exchanges the one-time code of a social login for tokens */
+        /**
+         * Exchanges the one-time code of a social login for tokens
+         * @description Guide: [Social login](/guides/social-login)
+         */
         post: operations["Social_exchange"];
         delete?: never;
         options?: never;
@@ -929,6 +1146,8 @@ export interface paths {
         /**
          * Redirects a browser to a provider
          * @description A client that gets a one-time code sends the `code_challenge` of its secret `code_verifier` (RFC 7636).
+         *
+         *     Guide: [Social login](/guides/social-login)
          */
         get: operations["Social_start"];
         put?: never;
@@ -946,7 +1165,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Handles the callback of a provider */
+        /**
+         * Handles the callback of a provider
+         * @description Guide: [Social login](/guides/social-login)
+         */
         get: operations["Social_finish"];
         put?: never;
         post?: never;
@@ -965,7 +1187,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Verifies an e-mail address with the token from a mail */
+        /**
+         * Verifies an e-mail address with the token from a mail
+         * @description Guide: [Accounts](/guides/accounts)
+         */
         post: operations["Email_verify"];
         delete?: never;
         options?: never;
@@ -985,6 +1210,8 @@ export interface paths {
         /**
          * Sends the verification mail again
          * @description To a caller who is logged in, without a body, or to one who sends the e-mail and the password.
+         *
+         *     Guide: [Accounts](/guides/accounts)
          */
         post: operations["Email_resend"];
         delete?: never;
@@ -1005,6 +1232,8 @@ export interface paths {
         /**
          * Requests another e-mail address for the calling account
          * @description It changes when the new address is confirmed. The response is the same for an address that is taken.
+         *
+         *     Guide: [Accounts](/guides/accounts)
          */
         post: operations["Email_change"];
         delete?: never;
@@ -1022,7 +1251,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Confirms a change of e-mail address with the token from a mail */
+        /**
+         * Confirms a change of e-mail address with the token from a mail
+         * @description Guide: [Accounts](/guides/accounts)
+         */
         post: operations["Email_confirmChange"];
         delete?: never;
         options?: never;
@@ -1042,6 +1274,8 @@ export interface paths {
         /**
          * Sends a password reset mail
          * @description The response is the same for every address, whether there is an account with it or not.
+         *
+         *     Guide: [Accounts](/guides/accounts)
          */
         post: operations["PasswordReset_request"];
         delete?: never;
@@ -1059,7 +1293,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sets a new password with the token from a mail, and ends all logins of the account */
+        /**
+         * Sets a new password with the token from a mail, and ends all logins of the account
+         * @description Guide: [Accounts](/guides/accounts)
+         */
         post: operations["PasswordReset_confirm"];
         delete?: never;
         options?: never;
@@ -1091,7 +1328,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists changes and who made them, newest first */
+        /**
+         * Lists changes and who made them, newest first
+         * @description Guide: [Audit log](/guides/operations#audit-log)
+         */
         get: operations["Audit_list_v1"];
         put?: never;
         post?: never;
@@ -1278,42 +1518,7 @@ export interface components {
     schemas: {
         /** @enum {string} */
         EventType: "user.created" | "user.updated" | "user.deleted" | "post.created" | "post.updated" | "post.published" | "post.unpublished" | "post.deleted" | "order.created" | "webhook.test";
-        CloudEvent: {
-            /** @enum {string} */
-            specversion: "1.0";
-            /**
-             * @description Unique; consumers continue after it.
-             * @example 5f1d7c8e9a0b-42
-             */
-            id: string;
-            /**
-             * @description The address of this service.
-             * @example https://api.example.com
-             */
-            source: string;
-            type: components["schemas"]["EventType"];
-            /**
-             * @description The path of the resource.
-             * @example /v1/posts/7
-             */
-            subject: string;
-            /**
-             * Format: date-time
-             * @example 2026-11-21T08:00:00.000Z
-             */
-            time: string;
-            /** @enum {string} */
-            datacontenttype: "application/json";
-            /**
-             * @description The resource after the change, as REST returns it; for a deleted resource, its id.
-             * @example {
-             *       "id": 7
-             *     }
-             */
-            data: {
-                [key: string]: unknown;
-            };
-        };
+        CloudEvent: components["schemas"]["UserCreatedEvent"] | components["schemas"]["UserUpdatedEvent"] | components["schemas"]["UserDeletedEvent"] | components["schemas"]["PostCreatedEvent"] | components["schemas"]["PostUpdatedEvent"] | components["schemas"]["PostPublishedEvent"] | components["schemas"]["PostUnpublishedEvent"] | components["schemas"]["PostDeletedEvent"] | components["schemas"]["OrderCreatedEvent"];
         UserListItem: {
             /** @example 1 */
             id: string;
@@ -2010,10 +2215,7 @@ export interface components {
         };
         CloudEventCursorPage: {
             data: components["schemas"]["CloudEvent"][];
-            /**
-             * @description Absent on the last page.
-             * @example MjA=
-             */
+            /** @description Present whenever there is data, so that a client can poll from the end. */
             next_cursor?: string;
             has_next: boolean;
         };
@@ -2033,10 +2235,7 @@ export interface components {
         };
         PostCursorPage: {
             data: components["schemas"]["Post"][];
-            /**
-             * @description Absent on the last page.
-             * @example MjA=
-             */
+            /** @description Absent on the last page. */
             next_cursor?: string;
             has_next: boolean;
         };
@@ -2065,10 +2264,7 @@ export interface components {
         };
         WebhookDeliveryCursorPage: {
             data: components["schemas"]["WebhookDelivery"][];
-            /**
-             * @description Absent on the last page.
-             * @example MjA=
-             */
+            /** @description Absent on the last page. */
             next_cursor?: string;
             has_next: boolean;
         };
@@ -2136,9 +2332,7 @@ export interface components {
                 [key: string]: unknown;
             }[];
         } & {
-            [key: string]: {
-                [key: string]: unknown;
-            }[];
+            [key: string]: unknown;
         };
         IdentityList: {
             data: components["schemas"]["Identity"][];
@@ -2151,10 +2345,7 @@ export interface components {
         };
         AuditEntryCursorPage: {
             data: components["schemas"]["AuditEntry"][];
-            /**
-             * @description Absent on the last page.
-             * @example MjA=
-             */
+            /** @description Absent on the last page. */
             next_cursor?: string;
             has_next: boolean;
         };
@@ -2193,56 +2384,146 @@ export interface components {
                 message: string;
             }[];
         };
-        UserCreatedEvent: components["schemas"]["CloudEvent"] & {
+        CloudEventEnvelope: {
+            /** @enum {string} */
+            specversion: "1.0";
+            /**
+             * @description Unique; consumers continue after it.
+             * @example 5f1d7c8e9a0b-42
+             */
+            id: string;
+            /**
+             * @description The address of this service.
+             * @example https://api.example.com
+             */
+            source: string;
+            type: components["schemas"]["EventType"];
+            /**
+             * @description The path of the resource.
+             * @example /v1/posts/7
+             */
+            subject: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.000Z
+             */
+            time: string;
+            /** @enum {string} */
+            datacontenttype: "application/json";
+            /**
+             * @description The resource after the change, as REST returns it; for a deleted resource, its id.
+             * @example {
+             *       "id": 7
+             *     }
+             */
+            data: {
+                [key: string]: unknown;
+            };
+        };
+        UserCreatedEvent: components["schemas"]["CloudEventEnvelope"] & {
             /** @constant */
             type?: "user.created";
             data?: components["schemas"]["UserV2"];
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "user.created";
         };
-        UserUpdatedEvent: components["schemas"]["CloudEvent"] & {
+        UserUpdatedEvent: components["schemas"]["CloudEventEnvelope"] & {
             /** @constant */
             type?: "user.updated";
             data?: components["schemas"]["UserV2"];
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "user.updated";
         };
-        UserDeletedEvent: components["schemas"]["CloudEvent"] & {
+        UserDeletedEvent: components["schemas"]["CloudEventEnvelope"] & {
             /** @constant */
             type?: "user.deleted";
             data?: {
                 id: unknown;
             };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "user.deleted";
         };
-        PostCreatedEvent: components["schemas"]["CloudEvent"] & {
+        PostCreatedEvent: components["schemas"]["CloudEventEnvelope"] & {
             /** @constant */
             type?: "post.created";
             data?: components["schemas"]["Post"];
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "post.created";
         };
-        PostUpdatedEvent: components["schemas"]["CloudEvent"] & {
+        PostUpdatedEvent: components["schemas"]["CloudEventEnvelope"] & {
             /** @constant */
             type?: "post.updated";
             data?: components["schemas"]["Post"];
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "post.updated";
         };
-        PostPublishedEvent: components["schemas"]["CloudEvent"] & {
+        PostPublishedEvent: components["schemas"]["CloudEventEnvelope"] & {
             /** @constant */
             type?: "post.published";
             data?: components["schemas"]["Post"];
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "post.published";
         };
-        PostUnpublishedEvent: components["schemas"]["CloudEvent"] & {
+        PostUnpublishedEvent: components["schemas"]["CloudEventEnvelope"] & {
             /** @constant */
             type?: "post.unpublished";
             data?: components["schemas"]["Post"];
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "post.unpublished";
         };
-        PostDeletedEvent: components["schemas"]["CloudEvent"] & {
+        PostDeletedEvent: components["schemas"]["CloudEventEnvelope"] & {
             /** @constant */
             type?: "post.deleted";
             data?: {
                 id: unknown;
             };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "post.deleted";
         };
-        OrderCreatedEvent: components["schemas"]["CloudEvent"] & {
+        OrderCreatedEvent: components["schemas"]["CloudEventEnvelope"] & {
             /** @constant */
             type?: "order.created";
             data?: components["schemas"]["Order"];
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "order.created";
         };
-        WebhookTestEvent: components["schemas"]["CloudEvent"] & {
+        WebhookTestEvent: components["schemas"]["CloudEventEnvelope"] & {
             /** @constant */
             type?: "webhook.test";
             data?: components["schemas"]["Webhook"];
@@ -4112,8 +4393,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Any other value means created_at. */
                 sort_by?: "created_at" | "title" | "views";
-                /** @description In any letter case; any other value means DESC. */
-                sort_dir?: "ASC" | "DESC";
+                /** @description `ASC` or `DESC`, in any letter case; any other value means `DESC`. */
+                sort_dir?: string;
                 /** @description Any other value returns an empty list. */
                 status?: "draft" | "published";
                 /** @description Text that the title or the content contains, in any letter case. */
@@ -4807,8 +5088,8 @@ export interface operations {
             query?: {
                 /** @description Any other value means created_at. */
                 sort_by?: "created_at" | "title" | "views";
-                /** @description In any letter case; any other value means DESC. */
-                sort_dir?: "ASC" | "DESC";
+                /** @description `ASC` or `DESC`, in any letter case; any other value means `DESC`. */
+                sort_dir?: string;
                 /** @description Any other value returns an empty list. */
                 status?: "draft" | "published";
                 /** @description Text that the title or the content contains, in any letter case. */
@@ -4902,8 +5183,8 @@ export interface operations {
             query?: {
                 /** @description Any other value means created_at. */
                 sort_by?: "created_at" | "title" | "views";
-                /** @description In any letter case; any other value means DESC. */
-                sort_dir?: "ASC" | "DESC";
+                /** @description `ASC` or `DESC`, in any letter case; any other value means `DESC`. */
+                sort_dir?: string;
                 /** @description Any other value returns an empty list. */
                 status?: "draft" | "published";
                 /** @description Text that the title or the content contains, in any letter case. */

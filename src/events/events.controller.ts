@@ -52,9 +52,9 @@ export class EventsController {
   @Get()
   @ApiOperation({ summary: 'Lists events, the oldest first' })
   @TypesQuery()
-  @CursorQuery(ID)
+  @CursorQuery()
   @LimitQuery()
-  @ReturnsCursorPage(EventView)
+  @ReturnsCursorPage(EventView, 'Present whenever there is data, so that a client can poll from the end.')
   @Throws('INVALID_CURSOR', 'EVENTS_EXPIRED')
   @CarriesJsonText()
   async list(
@@ -70,13 +70,12 @@ export class EventsController {
   @TypesQuery()
   @QueryParameter('last_event_id', 'As the header `Last-Event-ID`, for clients that cannot set it.', {
     type: 'string',
-    examples: [ID],
   })
   @ApiHeader({
     name: 'Last-Event-ID',
     required: false,
     description: 'The event to continue after; without it, the stream starts with the next event.',
-    schema: { type: 'string', examples: [ID] },
+    schema: { type: 'string' },
   })
   @ReturnsStream(EventView, 'text/event-stream', STREAM)
   @Throws('INVALID_CURSOR', 'EVENTS_EXPIRED')

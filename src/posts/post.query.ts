@@ -89,9 +89,8 @@ export const SortQuery = (): MethodDecorator =>
       enum: SORT_COLUMNS,
       default: 'created_at',
     }),
-    QueryParameter('sort_dir', 'In any letter case; any other value means DESC.', {
+    QueryParameter('sort_dir', '`ASC` or `DESC`, in any letter case; any other value means `DESC`.', {
       type: 'string',
-      enum: ['ASC', 'DESC'],
       default: 'DESC',
     }),
   );

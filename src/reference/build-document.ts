@@ -143,7 +143,11 @@ async function complete(
   handler: Handler,
 ): Promise<void> {
   const guide = guideOf(path);
-  if (guide) operation['externalDocs'] = guide;
+  if (guide !== undefined)
+    operation['description'] = [operation['description'], guide].filter(Boolean).join('\n\n');
+  for (const { in: place, name, schema } of operation['parameters'] ?? []) {
+    if (place === 'path') addExample(name, schema);
+  }
   const declared = new Set((operation['parameters'] ?? []).map(({ name }: Json) => name));
   // Parameters that no handler declares are read by `@Id()`.
   const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).filter((name) => !declared.has(name));

@@ -17,11 +17,12 @@ export const EXAMPLES: Json = {
   refresh: 'eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl',
   access: 'eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl',
   code: 'b2theSBub3QgYSBjb2Rl',
+  provider: 'google',
   text: 'Some text',
   description: 'The search index',
 };
 
-// Parts of the reference that many operations use.
+// Parts of the reference that many operations use. Tags, cursors and ids of events have no examples: tools would send them.
 
 export const idParameter = (name: string): Json => ({
   name,
@@ -45,7 +46,7 @@ export const IF_MATCH: Json = {
   required: false,
   description:
     'Entity tags, or `*`: the change is made only if one of them is current, so it cannot overwrite a change that you have not read.',
-  schema: { type: 'string', examples: ['"3-mi9k2w0g"'] },
+  schema: { type: 'string' },
 };
 
 export const IF_NONE_MATCH: Json = {
@@ -53,7 +54,7 @@ export const IF_NONE_MATCH: Json = {
   in: 'header',
   required: false,
   description: 'Entity tags, or `*`: the response is 304, without a body, if one of them is current.',
-  schema: { type: 'string', examples: ['"3-mi9k2w0g"'] },
+  schema: { type: 'string' },
 };
 
 export const NOT_MODIFIED: Json = {

@@ -21,8 +21,11 @@ const GUIDES: readonly [start: string, guide: string, title: string][] = [
   ['/health', 'http#health', 'Health'],
 ];
 
-/** The guide of an operation, as `externalDocs`; `undefined` for modules that have none. */
-export function guideOf(path: string): { url: string; description: string } | undefined {
+/**
+ * A link to the guide of an operation, in Markdown; `undefined` for modules that have none. Many tools accept only
+ * absolute URLs as `externalDocs`, and the service does not know its own.
+ */
+export function guideOf(path: string): string | undefined {
   const [, guide, title] = GUIDES.find(([start]) => path.startsWith(start)) ?? [];
-  return guide === undefined ? undefined : { url: `/guides/${guide}`, description: `Guide: ${title}` };
+  return guide === undefined ? undefined : `Guide: [${title}](/guides/${guide})`;
 }

@@ -29,17 +29,26 @@ const RESPONSES = {
   410: { description: 'Deactivates the webhook.' },
 };
 
+/** What all events have in common. */
+const ENVELOPE = 'CloudEventEnvelope';
+
 /**
- * What receivers of webhooks get, as the `webhooks` of OpenAPI 3.1. Adds the schemas of the events.
+ * What receivers of webhooks get, as the `webhooks` of OpenAPI 3.1. Adds the schemas of the events, of which each event
+ * of the feed and of the stream has one.
  *
  * @param schemas the named schemas of the document
  */
 export function describeWebhooks(types: EventTypes, schemas: Json): Json {
+  schemas[ENVELOPE] = schemas['CloudEvent'];
+  const mapping = Object.fromEntries(types.all.map((type) => [type, refTo(type)]));
+  schemas['CloudEvent'] = {
+    oneOf: Object.values(mapping).map(($ref) => ({ $ref })),
+    discriminator: { propertyName: 'type', mapping },
+  };
   return Object.fromEntries(
     [...types.all, TEST_TYPE].map((type) => {
-      const name = `${pascal(type)}Event`;
-      schemas[name] = eventSchema(type, type === TEST_TYPE ? WebhookView : types.viewOf(type));
-      const content = { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } };
+      schemas[nameOf(type)] = eventSchema(type, type === TEST_TYPE ? WebhookView : types.viewOf(type));
+      const content = { 'application/json': { schema: { $ref: refTo(type) } } };
       const post = {
         operationId: `Webhook_${type.replaceAll(/\W/g, '_')}`,
         summary: `Delivers \`${type}\``,
@@ -56,7 +65,7 @@ export function describeWebhooks(types: EventTypes, schemas: Json): Json {
 
 const eventSchema = (type: string, view: Type | undefined): Json => ({
   allOf: [
-    { $ref: '#/components/schemas/CloudEvent' },
+    { $ref: `#/components/schemas/${ENVELOPE}` },
     {
       type: 'object',
       properties: {
@@ -69,6 +78,8 @@ const eventSchema = (type: string, view: Type | undefined): Json => ({
   ],
 });
 
-/** `post.created` as `PostCreated`. */
-const pascal = (type: string): string =>
-  type.replaceAll(/(?:^|\W)(\w)/g, (_, letter: string) => letter.toUpperCase());
+/** `post.created` as `PostCreatedEvent`. */
+const nameOf = (type: string): string =>
+  `${type.replaceAll(/(?:^|\W)(\w)/g, (_, letter: string) => letter.toUpperCase())}Event`;
+
+const refTo = (type: string): string => `#/components/schemas/${nameOf(type)}`;

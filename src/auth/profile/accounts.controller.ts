@@ -57,7 +57,8 @@ const ACCOUNT_EXPORT = {
     audit: LIST,
   },
   required: ['account'],
-  additionalProperties: LIST,
+  // Modules add lists of what they store.
+  additionalProperties: true,
 };
 
 @ApiTags('Accounts')

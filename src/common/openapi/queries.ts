@@ -22,13 +22,9 @@ export const LimitQuery = (limit = 20): MethodDecorator =>
     default: limit,
   });
 
-/** @param example a cursor, if it is not that of a list by ids */
-export const CursorQuery = (example = 'MjA='): MethodDecorator =>
+export const CursorQuery = (): MethodDecorator =>
   QueryParameter(
     'cursor',
     'The `next_cursor` of an earlier response; absent or empty starts at the beginning.',
-    {
-      type: 'string',
-      examples: [example],
-    },
+    { type: 'string' },
   );

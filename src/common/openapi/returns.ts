@@ -69,8 +69,9 @@ export const ReturnsRedirect = (description: string): MethodDecorator =>
 /** The response is one page of a list by number, with the `Link` header. */
 export const ReturnsPage = (view: Type): MethodDecorator => returnsPage([view, PageMetaView], [pageOf(view)]);
 
-/** The response is one page of a list by cursor. */
-export const ReturnsCursorPage = (view: Type): MethodDecorator => returnsPage([view], [cursorPageOf(view)]);
+/** The response is one page of a list by cursor. @param nextCursor when there is a `next_cursor` */
+export const ReturnsCursorPage = (view: Type, nextCursor?: string): MethodDecorator =>
+  returnsPage([view], [cursorPageOf(view, nextCursor)]);
 
 /** The response is a page by number or by cursor, depending on the query. */
 export const ReturnsPageOrCursorPage = (view: Type): MethodDecorator =>
@@ -178,12 +179,12 @@ const pageOf = (view: Type): Part => [
   object({ data: itemsOf(view), meta: ref(PageMetaView) }, ['data', 'meta']),
 ];
 
-const cursorPageOf = (view: Type): Part => [
+const cursorPageOf = (view: Type, nextCursor = 'Absent on the last page.'): Part => [
   `${nameOf(view)}CursorPage`,
   object(
     {
       data: itemsOf(view),
-      next_cursor: { type: 'string', description: 'Absent on the last page.', examples: ['MjA='] },
+      next_cursor: { type: 'string', description: nextCursor },
       has_next: { type: 'boolean' },
     },
     ['data', 'has_next'],
