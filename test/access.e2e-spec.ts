@@ -60,12 +60,12 @@ describe.each(STORES)('access over REST on %s', (store) => {
     await api.accounts.admin().setStaff('staff@example.com', true);
   });
 
-  it('responds with 500 when the table of accounts is missing', async () => {
+  it('responds with 503 when the table of accounts is lost', async () => {
     const broken = await startApi(store, {}, [AccessModule]);
     const { user } = await register(broken);
     await broken.accounts.drop();
 
-    expect(await broken.get('/v1/access/default', user)).toBeError('INTERNAL_ERROR');
+    expect(await broken.get('/v1/access/default', user)).toBeError('SERVICE_UNAVAILABLE');
     await broken.stop();
   });
 });
@@ -143,13 +143,13 @@ describe.each(STORES)('access over GraphQL on %s', (store) => {
     await api.stop();
   });
 
-  it('responds with 500 when the table of accounts is missing', async () => {
+  it('responds with 503 when the table of accounts is lost', async () => {
     const { api, callers } = await start();
     await api.accounts.drop();
 
     expect(code(await api.graphql('{ forEveryone }', {}, callers.user))).toEqual([
-      500,
-      'INTERNAL_SERVER_ERROR',
+      503,
+      'SERVICE_UNAVAILABLE',
     ]);
     await api.stop();
   });

@@ -231,7 +231,7 @@ describe.each(STORES)('the audit log on %s', (store) => {
     await api.app.get(Transactions).execute('ALTER TABLE audit_entries RENAME TO gone');
     const registration = { email: 'lost@example.com', name: 'Lost', password: PASSWORD };
 
-    expect(await api.post('/auth/register/', registration)).toBeError('INTERNAL_ERROR');
+    expect(await api.post('/auth/register/', registration)).toBeError('SERVICE_UNAVAILABLE');
 
     await api.app.get(Transactions).execute('ALTER TABLE gone RENAME TO audit_entries');
     expect(await entries()).toHaveLength(before);

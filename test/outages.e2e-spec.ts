@@ -5,6 +5,7 @@ import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { toAppError } from '../src/common/errors/to-app-error.js';
+import { MetricsServer } from '../src/metrics/metrics-server.js';
 import { Transactions } from '../src/database/transactions.js';
 import { startApi, startApiOn, type TestApi } from './support/api.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
@@ -105,8 +106,10 @@ describe('an outage of PostgreSQL', () => {
 
   const start = async (password = PASSWORD) => {
     const address = Object.assign(new URL(url), { username: names.role, password });
-    api = await startApiOn({ ...store.environment, DATABASE_URL: address.href });
+    api = await startApiOn({ ...store.environment, DATABASE_URL: address.href, METRICS_PORT: '0' });
   };
+
+  const metrics = async () => (await fetch(api.app.get(MetricsServer).url!)).text();
 
   /** Runs statements in the database of the service, by the superuser. */
   async function inside(...statements: readonly string[]): Promise<void> {
@@ -175,6 +178,7 @@ describe('an outage of PostgreSQL', () => {
     expect(ready).toHaveStatus(503);
     expect(ready.body.error.details.map(({ field }: { field: string }) => field)).toContain('database');
     expect(ready.text).not.toContain(names.role);
+    expect(await metrics()).toContain('\nservice_ready 0\n');
     expect(await api.get('/health')).toHaveStatus(200);
 
     for (const sql of fault.repair?.(names) ?? []) await server.query(sql);
@@ -212,15 +216,24 @@ describe('an outage of PostgreSQL', () => {
   it('by a limit of connections makes the service unready while most requests fail', async () => {
     await start();
     await api.posts.create();
-    await server.query(`ALTER ROLE ${names.role} CONNECTION LIMIT 3`);
-    await endConnections();
-    // Health checks and signals have got theirs.
-    await until('health checks have a connection', async () => {
-      await Promise.all([1, 2, 3, 4].map(() => api.get('/v1/posts/1')));
-      const reply = await api.get('/health/ready');
-      return reply.status === 503;
+    await server.query(`ALTER ROLE ${names.role} CONNECTION LIMIT 2`);
+    // Health checks and signals keep theirs.
+    const endOthers = async () => {
+      await api.get('/health/ready');
+      await server.query(
+        `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+         WHERE usename = $1 AND query NOT LIKE 'LISTEN%' AND query NOT LIKE '%pg_attribute%'`,
+        [names.role],
+      );
+    };
+    await until('requests fail', async () => {
+      await endOthers();
+      const replies = await Promise.all([1, 2, 3, 4].map(() => api.get('/v1/posts/1')));
+      return replies.every(({ status }) => status === 503);
     });
     expect(await api.get('/health/ready')).toBeError('SERVICE_UNAVAILABLE', ['database']);
+    const { rows } = await server.query(`SELECT FROM pg_stat_activity WHERE usename = $1`, [names.role]);
+    expect(rows).toHaveLength(2);
 
     await server.query(`ALTER ROLE ${names.role} CONNECTION LIMIT -1`);
     await until('the service is ready', async () => (await api.get('/health/ready')).status === 200);
@@ -228,14 +241,18 @@ describe('an outage of PostgreSQL', () => {
       expect(reply).toHaveStatus(200);
   });
 
-  it('that ends transactions is 503', async () => {
+  it.each<[string, () => unknown]>([
+    ['waits', () => sleep(500)],
+    // The service reads the end of the connection as the response to its next statement.
+    ['is busy', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)],
+  ])('that ends a transaction while the service %s is 503', async (_, pause) => {
     await start();
     await server.query(`ALTER ROLE ${names.role} SET idle_in_transaction_session_timeout = 50`);
     await endConnections();
     await until('the service is ready', async () => (await api.get('/health/ready')).status === 200);
     const ended = api.app.get(Transactions).run(async (manager) => {
       await manager.query('SELECT 1');
-      await sleep(500);
+      await pause();
       await manager.query('SELECT 2');
     });
 

@@ -348,13 +348,13 @@ describe.each(STORES)('sessions on %s', (store) => {
     });
   });
 
-  it('responds with 500 when the table of accounts is missing', async () => {
+  it('responds with 503 when the table of accounts is lost', async () => {
     const broken = await startApi(store);
     await broken.accounts.register('ada@example.com');
     const { cookie } = await broken.accounts.session('ada@example.com');
     await broken.accounts.drop();
 
-    expect(await show(cookie, broken)).toBeError('INTERNAL_ERROR');
+    expect(await show(cookie, broken)).toBeError('SERVICE_UNAVAILABLE');
     await broken.stop();
   });
 

@@ -1,3 +1,4 @@
+import type { EntityMetadata } from 'typeorm';
 import { changedMigrations, CHECKSUMS_TABLE, noneWithoutTable, pendingMigrations } from './ran-migrations.js';
 import type { Queries } from './queries.js';
 import type { ServiceDataSource } from './service-data-source.js';
@@ -71,22 +72,25 @@ export abstract class Database {
     ];
   }
 
-  /** Tables that are lost, and columns such as `comments.rating`. Further columns are no fault: the next build may need them. */
+  /** Tables and columns of entities that are missing. Further ones are no fault: another build may need them. */
   private async missingParts(): Promise<SchemaFault[]> {
     const rows = await this.monitor<{ table: string; column: string }>(this.queries.dialect.columns);
-    const { tables, entityMetadatas } = this.source;
     const found = new Set(rows.map(({ table }) => table));
     const columns = new Set(rows.map(({ table, column }) => `${table}.${column}`));
-    const lost = [...tables].filter((name) => !found.has(name));
-    for (const name of found) tables.add(name);
-    const missing = entityMetadatas
-      .filter(({ tableType, tableName, synchronize }) => {
-        return tableType !== 'view' && synchronize && !lost.includes(tableName);
-      })
+    const stored = this.source.entityMetadatas.filter(
+      ({ tableType, synchronize }) => tableType !== 'view' && synchronize,
+    );
+    const isLost = ({ tableName }: EntityMetadata) =>
+      !found.has(tableName) && this.source.tables.has(tableName);
+    for (const name of found) this.source.tables.add(name);
+    const missing = stored
+      .filter((entity) => !isLost(entity))
       .flatMap(({ tableName, columns: own }) => own.map(({ databaseName }) => `${tableName}.${databaseName}`))
       .filter((name) => !columns.has(name));
     return [
-      ...lost.map((name) => ({ field: 'database', message: `${name} ${LOST}` })),
+      ...stored
+        .filter(isLost)
+        .map(({ tableName }) => ({ field: 'database', message: `${tableName} ${LOST}` })),
       ...missing.map((name) => ({ field: 'schema', message: `${name} ${MISSING}` })),
     ];
   }

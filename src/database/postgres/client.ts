@@ -17,14 +17,16 @@ export interface PostgresClientConfig extends ClientConfig {
 /** A connection that detects a silent server, and whose loss does not end the process. */
 export class PostgresClient extends Client {
   private readonly socket: Socket;
+  private readonly onAttempt: PostgresClientConfig['onAttempt'];
   private isBusy = false;
   /** Whether the connection was lost. */
   isLost = false;
 
-  constructor(private readonly config: PostgresClientConfig = {}) {
+  constructor(config: PostgresClientConfig = {}) {
     const socket = new Socket();
     super({ ...config, stream: () => socket });
     this.socket = socket;
+    this.onAttempt = config.onAttempt;
     // While a pool hands over a connection, nothing else listens to its errors. Its next query fails.
     this.on('error', () => (this.isLost = true));
     this.on('drain', () => (this.isBusy = false));
@@ -39,7 +41,7 @@ export class PostgresClient extends Client {
   override connect(callback?: (error: Error) => void): Promise<Client> | void {
     if (!callback) return promisify((then: (error: Error) => void) => this.connect(then))().then(() => this);
     super.connect((error: Error | null) => {
-      this.config.onAttempt?.(error !== null && error !== undefined);
+      this.onAttempt?.(Boolean(error));
       if (error) {
         noteFailedConnect(error);
         // After an error of its own, such as a password that the address lacks, the driver keeps the socket open.
