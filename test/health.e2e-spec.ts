@@ -1,7 +1,10 @@
+import { copyFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type Connection from 'better-sqlite3';
 import { DataSource } from 'typeorm';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
+import type { SqliteStore } from '../src/config/config.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { STORES, type StoreName } from './support/stores.js';
 import { until } from './support/until.js';
@@ -109,6 +112,61 @@ describe.each(STORES)('a disk that rejects writes on %s', (store) => {
     expect(await api.post('/auth/login/', { email: 'ada@example.com', password: PASSWORD })).toHaveStatus(
       200,
     );
+    await api.stop();
+  });
+});
+
+describe('a database file of SQLite', () => {
+  const files = ['database.sqlite', 'database.sqlite-wal', 'database.sqlite-shm'];
+  const folderOf = ({ config }: TestApi) => (config.store as SqliteStore).directory;
+
+  it.each<[string, (folder: string) => void]>([
+    ['deleted', (folder) => files.forEach((name) => rmSync(join(folder, name)))],
+    [
+      'replaced',
+      (folder) => {
+        copyFileSync(join(folder, 'database.sqlite'), join(folder, 'backup'));
+        renameSync(join(folder, 'backup'), join(folder, 'database.sqlite'));
+      },
+    ],
+    ['separated from its log', (folder) => rmSync(join(folder, 'database.sqlite-wal'))],
+    ['moved with its folder', (folder) => renameSync(folder, `${folder}-moved`)],
+  ])('that was %s under the service makes writes 503 and the service unready', async (_, move) => {
+    const api = await startApi('SQLite');
+    const { id } = await api.posts.create();
+    expect(await api.get('/v1/posts?q=a')).toHaveStatus(200);
+    move(folderOf(api));
+
+    expect(await api.get('/health/ready')).toBeError('SERVICE_UNAVAILABLE', ['storage']);
+    for (let n = 0; n < 2; n++) {
+      const replies = await Promise.all([
+        api.post('/v1/posts', { title: 'T', content: 'C' }),
+        api.post('/v1/posts', { title: 'T', content: 'C' }, { 'idempotency-key': `k${n}` }),
+        api.patch(`/v1/posts/${id}`, { title: 'Changed' }),
+        api.post('/v1/orders', {}, { 'idempotency-key': `k${n}` }),
+        api.post('/auth/register/', { email: 'ada@example.com', name: 'Ada', password: PASSWORD }),
+      ]);
+      for (const reply of replies) expect(reply).toBeError('SERVICE_UNAVAILABLE');
+      const { body } = await api.post('/graphql', { query: `mutation { deletePost(id: ${id}) }` });
+      expect(body.errors[0].extensions.code).toBe('SERVICE_UNAVAILABLE');
+    }
+    expect(await api.get('/health/ready')).toBeError('SERVICE_UNAVAILABLE', ['storage']);
+    expect((await api.get(`/v1/posts/${id}`)).body.data.title).not.toBe('Changed');
+    const folder = folderOf(api);
+    await api.stop();
+    rmSync(`${folder}-moved`, { recursive: true, force: true });
+  });
+
+  it('that was put back is written again', async () => {
+    const api = await startApi('SQLite');
+    const { id } = await api.posts.create();
+    const folder = folderOf(api);
+    renameSync(folder, `${folder}-moved`);
+    expect(await api.post('/v1/posts', { title: 'T', content: 'C' })).toBeError('SERVICE_UNAVAILABLE');
+    renameSync(`${folder}-moved`, folder);
+
+    expect(await api.posts.create()).toMatchObject({ id: id + 1 });
+    await until('the service is ready', async () => (await api.get('/health/ready')).status === 200);
     await api.stop();
   });
 });

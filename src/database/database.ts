@@ -100,9 +100,9 @@ export abstract class Database {
     // With one connection for all, there is no difference.
   }
 
-  /** Whether the database accepts writes, according to the last writes. */
-  isWritable(): Promise<boolean> {
-    return this.source.storage.works(() => this.probeStorage());
+  /** Why the database accepts no writes, according to the last writes. */
+  storageFault(): Promise<string | undefined> {
+    return this.source.storage.fault(() => this.probeStorage());
   }
 
   /**

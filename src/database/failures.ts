@@ -23,9 +23,9 @@ const STORAGE = /^(53100|58030|25006|SQLITE_(FULL|IOERR|READONLY|CANTOPEN).*)$/;
 /** A file of SQLite that is damaged. Waiting does not help. */
 const DAMAGED = /^SQLITE_(CORRUPT|NOTADB)/;
 
-/** Messages of `pg` without a code, for a connection that is lost or times out. */
+/** Messages of `pg` and Piscina without a code, for a connection or its thread that is lost or times out. */
 const CONNECTION_LOST =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Terminating worker thread)/;
 
 /** PostgreSQL's message on a standby, with a code (55000) that other errors have, too. */
 const RECOVERING = /^recovery is in progress/;
@@ -109,6 +109,10 @@ export const isConflict = (error: unknown): boolean =>
 /** Whether a write failed because of the disk; reads may still work. */
 export const isStorageFault = (error: unknown): boolean =>
   matches(error, ({ code }) => STORAGE.test(code) || DAMAGED.test(code));
+
+/** Whether the file of SQLite is no longer the one that was opened. */
+export const isMovedFile = (error: unknown): boolean =>
+  matches(error, ({ code }) => code === 'SQLITE_READONLY_DBMOVED');
 
 /** Whether PostgreSQL accepts no writes over this connection, as after a failover. */
 export const isReadOnlyServer = (error: unknown): boolean => matches(error, ({ code }) => code === '25006');

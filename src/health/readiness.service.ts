@@ -8,10 +8,6 @@ import { describeOutage, isOutage } from '../database/failures.js';
 export const NOT_READY = 'This process is not ready for requests; details name the failed checks';
 
 const DRAINING: FieldError = { field: 'draining', message: 'the process is stopping' };
-const NOT_WRITABLE: FieldError = {
-  field: 'storage',
-  message: 'the disk of the database is full, read-only or broken: reading works, writing does not',
-};
 
 /** A check of a module: it throws an error that says what is wrong. */
 export type HealthCheck = (signal: AbortSignal) => Promise<void>;
@@ -52,7 +48,8 @@ export class Readiness {
     const details: FieldError[] = [];
     try {
       details.push(...(await this.database.schemaFaults()));
-      if (!(await this.database.isWritable())) details.push(NOT_WRITABLE);
+      const storage = await this.database.storageFault();
+      if (storage !== undefined) details.push({ field: 'storage', message: storage });
       await this.database.probe();
     } catch (error) {
       // A mistake in a check must not hide that the service is not ready.

@@ -104,12 +104,7 @@ async function fillDisk(name: StoreName, { environment }: TestStore): Promise<vo
 
   rmSync(join(disk, 'rest'));
   rmSync(filler);
-  let recovered = false;
-  for (let waited = 0; !recovered && waited < 10_000; waited += 200) {
-    await sleep(200);
-    recovered = (await service.fetch('/health/ready')).status === 200;
-  }
-  expect('readiness recovers by itself', recovered);
+  expect('readiness recovers by itself', await becomesReady(service));
   const { meta } = (await (await service.fetch('/v1/posts?limit=1')).json()) as { meta: { total: number } };
   expect(`${created} posts are stored, not ${meta.total}`, meta.total === created);
   expect('writes work again', (await create(500_000)).status === 201);
@@ -126,13 +121,48 @@ async function startReadOnly(
   try {
     const service = await Service.start(environment);
     expect('a start on a read-only disk serves reads', (await service.fetch('/v1/posts/1')).status === 200);
+    expect('a search succeeds', (await service.fetch('/v1/posts?q=post')).status === 200);
     const rejected = await service.post();
     expect(`a write after it is 503, not ${rejected.status}`, rejected.status === 503);
-    await service.end();
+    const readiness = await service.fetch('/health/ready');
+    expect('readiness names the storage', (await readiness.text()).includes('storage'));
+
+    execFileSync('mount', ['-o', 'remount,rw', disk]);
+    const accepted = await service.post();
+    expect(
+      `a write on a disk that can be written again is 201, not ${accepted.status}`,
+      accepted.status === 201,
+    );
+    const { data } = (await accepted.json()) as { data: { id: number } };
+    for (const path of [`/v1/posts/${data.id}`, '/v1/posts?q=post']) {
+      const { status } = await service.fetch(path);
+      expect(`then ${path} is 200, not ${status}`, status === 200);
+    }
+    expect('readiness recovers by itself', await becomesReady(service));
+    const events = await (await service.fetch('/v1/events?types=post.created&limit=100')).text();
+    expect('its event is in the feed', events.includes(`"/v1/posts/${data.id}"`));
+    const second = await Service.start(environment).then(
+      () => 'started',
+      () => 'rejected',
+    );
+    expect('a second service is rejected', second === 'rejected');
+    await service.end('SIGKILL');
+    const next = await Service.start(environment);
+    const kept = await next.fetch(`/v1/posts/${data.id}`);
+    expect('the write survives the process', kept.status === 200);
+    await next.end();
   } finally {
     execFileSync('mount', ['-o', 'remount,rw', disk]);
   }
   console.log('SQLite: tested with a read-only disk');
+}
+
+async function becomesReady(service: Service): Promise<boolean> {
+  for (let waited = 0; waited < 10_000; waited += 200) {
+    await sleep(200);
+    if ((await service.fetch('/health/ready')).status === 200) return true;
+  }
+  return false;
 }
 
 /** Writes until the file system is full; its reported free size is wrong, because the database server also writes. */

@@ -5,6 +5,7 @@ import { type Parameters, replacePlaceholders } from '../statement.js';
 /** A connection that prepares each statement once. */
 export class SqliteConnection {
   private readonly statements = new Map<string, Database.Statement>();
+  private database: Database.Database | undefined;
 
   /** @param explain the error to throw for one of a statement */
   constructor(
@@ -40,9 +41,12 @@ export class SqliteConnection {
   }
 
   private prepare(sql: string): Database.Statement {
+    const database = this.open();
+    if (database !== this.database) this.statements.clear();
+    this.database = database;
     let statement = this.statements.get(sql);
     if (!statement) {
-      this.statements.set(sql, (statement = this.open().prepare(hideValues(sql))));
+      this.statements.set(sql, (statement = database.prepare(hideValues(sql))));
     }
     return statement;
   }

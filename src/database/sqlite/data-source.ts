@@ -7,6 +7,7 @@ import { SQLITE } from '../dialect.js';
 import { ServiceDataSource } from '../service-data-source.js';
 import { CachingConnection, SqliteDriver } from './driver.js';
 import type { FileLock } from './file-lock.js';
+import { OpenedFiles } from './opened-files.js';
 import { ReaderThreads } from './reader-threads.js';
 
 /**
@@ -63,13 +64,23 @@ export class SqliteDataSource extends ServiceDataSource {
     this.threads = new ReaderThreads(databaseFile(store));
     this.driver = new SqliteDriver(
       this,
+      new OpenedFiles(databaseFile(store)),
       () => new CachingConnection(databaseFile(store), { readonly: true, timeout }),
+      () => this.allowWrites(),
     );
   }
 
   override initialize(): Promise<this> {
     makePrivate(databaseFile(this.store));
     return super.initialize();
+  }
+
+  /** After a start on a read-only disk. */
+  private async allowWrites(): Promise<boolean> {
+    if (this.lock && !this.lock.renew()) return false;
+    // Connections that were opened for reading only would keep the log of all others read-only.
+    await this.threads.close();
+    return true;
   }
 
   override async destroy(): Promise<void> {

@@ -25,6 +25,16 @@ export class SqliteDatabase extends Database {
     return this.source.driver.reader.prepare(sql).all() as Row[];
   }
 
+  /** It also finds a file that was deleted or replaced while nothing writes. */
+  override storageFault(): Promise<string | undefined> {
+    try {
+      this.source.driver.checkFiles();
+    } catch {
+      // The storage has noted it.
+    }
+    return super.storageFault();
+  }
+
   protected probeStorage(): Promise<unknown> {
     return this.source.transaction(async (manager) => {
       await manager.query('CREATE TABLE storage_probe AS SELECT zeroblob(262144) AS bytes');

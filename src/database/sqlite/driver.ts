@@ -17,6 +17,7 @@ import type { ServiceDataSource } from '../service-data-source.js';
 import { retryConflicts } from '../failures.js';
 import type { ServiceQueryRunner } from '../unit-of-work.js';
 import { SqliteConnection } from './connection.js';
+import type { OpenedFiles } from './opened-files.js';
 import { WriteQueue, type Writer } from './write-queue.js';
 
 type Isolation = Parameters<ServiceQueryRunner['startTransaction']>[0];
@@ -52,13 +53,25 @@ export class SqliteDriver extends BetterSqlite3Driver {
     () => this.databaseConnection,
     (error, sql) => (this.dataSource as ServiceDataSource).explain(error, sql),
   );
-  readonly queue = new WriteQueue(this.writing);
+  readonly queue = new WriteQueue(this.writing, {
+    beforeBegin: () => this.prepareWrite(),
+    beforeCommit: () => this.checkFiles(),
+  });
   private opened: Database.Database | undefined;
+  /** Whether SQLite could open the database for reading only. */
+  private isReadOnly = false;
 
-  /** @param openReader opens the read-only connection */
+  /**
+   * @param files those of the database
+   * @param openReader opens the read-only connection
+   * @param allowWrites called when a disk that was read-only can be written, before the database is opened again; it
+   * returns whether this process may write
+   */
   constructor(
     source: DataSource,
+    private readonly files: OpenedFiles,
     private readonly openReader: () => Database.Database,
+    private readonly allowWrites: () => Promise<boolean>,
   ) {
     super(source);
     this.mappedDataTypes = { ...this.mappedDataTypes, createDateDefault: NOW, updateDateDefault: NOW };
@@ -71,7 +84,7 @@ export class SqliteDriver extends BetterSqlite3Driver {
 
   /** A runner for one user. TypeORM's driver has one for all. */
   override createQueryRunner(mode: ReplicationMode): QueryRunner {
-    return new SqliteQueryRunner(this, mode === 'slave' ? this.reader : undefined);
+    return new SqliteQueryRunner(this, mode === 'slave');
   }
 
   override normalizeType(column: Parameters<BetterSqlite3Driver['normalizeType']>[0]): string {
@@ -81,10 +94,36 @@ export class SqliteDriver extends BetterSqlite3Driver {
     } as typeof column);
   }
 
+  override async connect(): Promise<void> {
+    await super.connect();
+    this.isReadOnly = !this.files.isWritable;
+    this.files.forget();
+    this.files.check();
+  }
+
   override async disconnect(): Promise<void> {
     await super.disconnect();
     this.opened?.close();
     this.opened = undefined;
+  }
+
+  /** @throws Error if the files were deleted or replaced */
+  checkFiles(): void {
+    try {
+      this.files.check();
+    } catch (error) {
+      throw (this.dataSource as ServiceDataSource).explain(error, '');
+    }
+  }
+
+  /** Opens the database again, if its disk was read-only and no longer is. Call it before a transaction or a write begins. */
+  async prepareWrite(): Promise<void> {
+    if (this.isReadOnly && this.files.isWritable && (await this.allowWrites())) {
+      await this.disconnect();
+      await this.connect();
+      new Logger('Database').log('The disk of the database can be written again');
+    }
+    this.checkFiles();
   }
 }
 
@@ -106,10 +145,10 @@ export class SqliteQueryRunner
   /** Whether its transactions may commit together with others: for work that soon ends, as that of `Transactions`. */
   sharesCommit = false;
 
-  /** @param reader the connection for reads until a transaction starts; without it, the runner only writes */
+  /** @param readsOnly whether it uses the connection for reads, until a transaction starts */
   constructor(
     driver: SqliteDriver,
-    private reader: Database.Database | undefined,
+    private readsOnly: boolean,
   ) {
     super(driver);
   }
@@ -119,11 +158,11 @@ export class SqliteQueryRunner
   }
 
   override async connect(): Promise<Database.Database> {
-    return this.reader && !this.unit ? this.reader : super.connect();
+    return this.readsOnly && !this.unit ? this.driver.reader : super.connect();
   }
 
   override async startTransaction(isolation?: Isolation): Promise<void> {
-    this.reader = undefined;
+    this.readsOnly = false;
     await super.startTransaction(isolation);
   }
 
@@ -152,7 +191,7 @@ export class SqliteQueryRunner
   }
 
   protected override async run(sql: string, parameters?: unknown[]): Promise<QueryResult> {
-    if (this.reader || this.isReleased) return super.run(sql, parameters);
+    if (this.readsOnly || this.isReleased) return super.run(sql, parameters);
     this.running++;
     try {
       if (sql === 'COMMIT') this.runAll(this.last.splice(0));
@@ -160,6 +199,8 @@ export class SqliteQueryRunner
       await this.acquire();
       if (this.hasLostTransaction && sql.startsWith('ROLLBACK')) return new QueryResult();
       this.assertInTransaction();
+      if (!this.driver.writing.inTransaction) await this.driver.prepareWrite();
+      else if (sql === 'COMMIT') this.driver.checkFiles();
       // The transaction will write. A deferred one could conflict with another process after its first reads.
       const text = sql === 'BEGIN TRANSACTION' ? 'BEGIN IMMEDIATE' : sql;
       const run = () => super.run(text, parameters);

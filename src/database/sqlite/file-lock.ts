@@ -9,30 +9,45 @@ import { DatabaseError } from '../failures.js';
  * transaction, which the operating system releases when the process dies.
  */
 export class FileLock {
-  private constructor(private readonly holder: Database.Database) {}
+  private holder: Database.Database | undefined;
+  private isHeld = false;
+
+  private constructor(private readonly file: string) {}
 
   /** @param timeout how long to wait for another holder, in milliseconds
    *  @returns the lock, or `undefined` when another process holds it */
   static acquire(file: string, timeout: number): FileLock | undefined {
     makeDataFolder(dirname(file));
-    const holder = new Database(file, { timeout: timeout });
-    try {
-      // A journal would need space on the disk.
-      holder.pragma('journal_mode = MEMORY');
-      holder.exec('BEGIN EXCLUSIVE');
-    } catch (error) {
-      const { code = '' } = error as { code?: string };
-      // On a read-only disk there is nothing to protect: no process can write.
-      if (code.startsWith('SQLITE_READONLY')) return new FileLock(holder);
-      holder.close();
-      if (code === 'SQLITE_BUSY') return undefined;
-      throw error;
-    }
-    return new FileLock(holder);
+    const lock = new FileLock(file);
+    return lock.take(timeout) ? lock : undefined;
+  }
+
+  /** Takes the lock if the disk was read-only before. @returns false when another process holds it */
+  renew(): boolean {
+    return this.isHeld || this.take(0);
   }
 
   release(): void {
-    this.holder.close();
+    this.holder?.close();
+  }
+
+  private take(timeout: number): boolean {
+    this.release();
+    this.holder = new Database(this.file, { timeout });
+    try {
+      // A journal would need space on the disk.
+      this.holder.pragma('journal_mode = MEMORY');
+      this.holder.exec('BEGIN EXCLUSIVE');
+      this.isHeld = true;
+    } catch (error) {
+      const { code = '' } = error as { code?: string };
+      // On a read-only disk there is nothing to protect: no process can write.
+      if (code.startsWith('SQLITE_READONLY')) return true;
+      this.release();
+      if (code === 'SQLITE_BUSY') return false;
+      throw error;
+    }
+    return true;
   }
 }
 

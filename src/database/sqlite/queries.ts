@@ -19,7 +19,9 @@ export class SqliteQueries extends Queries {
     return this.reader.all<Row>(sql, parameters);
   }
 
-  protected readSlowly<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+  protected async readSlowly<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+    // A thread may open the file anew.
+    this.sqlite.driver.checkFiles();
     return this.sqlite.threads.all<Row>(hideValues(sql), parameters);
   }
 }

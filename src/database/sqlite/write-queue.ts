@@ -27,6 +27,12 @@ interface Group {
   timer: NodeJS.Timeout | undefined;
 }
 
+interface GroupHooks {
+  readonly beforeBegin: () => Promise<void>;
+  /** Throws to roll the group back. */
+  readonly beforeCommit: () => void;
+}
+
 /** How long a transaction may be idle while others wait to write, in milliseconds. */
 const IDLE_LIMIT = 10_000;
 
@@ -52,7 +58,10 @@ export class WriteQueue {
   /** A group belongs to no request: its statements must not count as those of a member. */
   private readonly outside = AsyncLocalStorage.snapshot();
 
-  constructor(private readonly connection: SqliteConnection) {}
+  constructor(
+    private readonly connection: SqliteConnection,
+    private readonly hooks: GroupHooks,
+  ) {}
 
   get isLocked(): boolean {
     return this.holder !== undefined || this.group !== undefined;
@@ -94,6 +103,7 @@ export class WriteQueue {
     await this.wait(writer, true);
     try {
       if (!this.group) {
+        await this.hooks.beforeBegin();
         // Waits while another process writes.
         await retryConflicts(async () => this.run('BEGIN IMMEDIATE'), since);
         this.group = { since: performance.now(), done: [], isDue: false, timer: undefined };
@@ -221,6 +231,7 @@ export class WriteQueue {
     this.close(group);
     this.separate = Math.max(0, this.separate - group.done.length);
     try {
+      this.hooks.beforeCommit();
       this.run('COMMIT');
     } catch (error) {
       // Otherwise the transaction is over, and may have been stored: the writes must not run again.
