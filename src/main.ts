@@ -10,7 +10,7 @@ try {
   const config = loadConfig(process.env);
   // The application takes seconds to load: an invalid setting is reported before.
   const { start } = await import('./start.js');
-  await start(config);
+  await start(config, (port) => loadConfig({ ...process.env, PORT: String(port) }));
 } catch (error) {
   const { explainStartFailure } = await import('./common/server/start-failure.js');
   const { flushLog } = await import('./common/server/log-output.js');

@@ -1,21 +1,28 @@
 import type { Logger } from 'nestjs-pino';
 import { createApp } from './app.factory.js';
-import { checkPorts } from './common/server/check-ports.js';
+import { checkPorts, reservePort } from './common/server/check-ports.js';
 import { stopOnSignals } from './common/server/stop-on-signals.js';
 import { createLogger } from './common/server/create-logger.js';
 import type { Config } from './config/config.js';
 import { describeStore } from './config/load-store.js';
 import { hasPage } from './site/header.js';
 
-/** Serves until a signal arrives. */
-export async function start(config: Config): Promise<void> {
+/**
+ * Serves until a signal arrives.
+ *
+ * @param withPort returns the configuration with the port that was chosen for port 0, which links and events contain
+ */
+export async function start(initial: Config, withPort: (port: number) => Config): Promise<void> {
+  const reserved = initial.port === 0 ? await reservePort(initial.host) : undefined;
+  const config = reserved ? withPort(reserved.port) : initial;
   const logger = createLogger(config);
   for (const warning of config.warnings) logger.warn(warning, 'Config');
-  await checkPorts(config);
+  await checkPorts(config, reserved?.port);
   const stopTracing =
     config.tracing && (await import('./tracing/start-tracing.js')).startTracing(config.tracing);
   const app = await createApp(config);
   stopOnSignals(app, stopTracing);
+  reserved?.release();
   await app.listen(config.port, config.host);
   announce(config, logger, await app.getUrl());
 }

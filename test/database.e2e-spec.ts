@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Controller, Get, Module, Param } from '@nestjs/common';
@@ -8,6 +11,7 @@ import { Client } from 'pg';
 import { DataSource, type Repository } from 'typeorm';
 import { createApp } from '../src/app.factory.js';
 import { Public } from '../src/auth/access/index.js';
+import type { SqliteStore } from '../src/config/config.js';
 import { explainStartFailure } from '../src/common/server/start-failure.js';
 import { commandDataSource } from '../src/database/data-source.js';
 import { Database } from '../src/database/database.js';
@@ -17,7 +21,7 @@ import { Queries } from '../src/database/queries.js';
 import { Transactions } from '../src/database/transactions.js';
 import { Post } from '../src/posts/post.entity.js';
 import { User } from '../src/users/user.entity.js';
-import { startApi, type TestApi } from './support/api.js';
+import { startApi, startApiOn, type TestApi } from './support/api.js';
 import { createStore, STORES } from './support/stores.js';
 import { until } from './support/until.js';
 import { loadConfig } from '../src/config/load-config.js';
@@ -228,6 +232,21 @@ describe('the embedded database', () => {
     await api.stop();
   });
 
+  it('shrinks its log after a burst of writes', async () => {
+    const api = await startApi('SQLite');
+    const file = join((api.config.store as SqliteStore).directory, 'database.sqlite-wal');
+    await api.app.get(Transactions).run(async (manager) => {
+      await manager.query('CREATE TABLE bytes (content blob)');
+      await manager.query('INSERT INTO bytes VALUES (zeroblob(40000000))');
+    });
+    expect(statSync(file).size).toBeGreaterThan(40_000_000);
+
+    // The next checkpoint lets the log begin again.
+    for (let n = 0; n < 5; n++) await api.posts.create();
+    expect(statSync(file).size).toBeLessThanOrEqual(8 * 1024 * 1024);
+    await api.stop();
+  });
+
   it('commits concurrent writes together, each with its own result', async () => {
     const api = await startApi('SQLite');
     const { transactions, queries } = api.app.get(Database);
@@ -414,6 +433,24 @@ describe('PostgreSQL with other settings', () => {
       await testStore.remove();
     },
   );
+
+  it('is reached over a socket, with an address as libpq writes it', async () => {
+    const { environment, ...testStore } = await createStore('PostgreSQL');
+    const { username, password, pathname, hostname, port } = new URL(environment['DATABASE_URL']!);
+    const folder = environment['DATA_DIR']!;
+    const socket = createServer((client) => {
+      const server = connect(Number(port), hostname);
+      client.pipe(server).pipe(client);
+      for (const each of [client, server]) each.on('error', () => undefined);
+    }).listen(join(folder, '.s.PGSQL.5432'));
+    const url = `postgres://${username}:${password}@${pathname}?host=${folder}`;
+    const api = await startApiOn({ ...environment, DATABASE_URL: url }, [], () => testStore.remove());
+
+    expect((await api.posts.create()).id).toBe(1);
+    expect(await api.get('/health/ready')).toHaveStatus(200);
+    await api.stop();
+    socket.close();
+  });
 
   it('is rejected with a sentence if the role may not create tables', async () => {
     const { environment, ...testStore } = await createStore('PostgreSQL', { empty: true });

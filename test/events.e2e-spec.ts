@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -9,8 +9,9 @@ import { Database } from '../src/database/database.js';
 import { Transactions } from '../src/database/transactions.js';
 import { EventAppender } from '../src/events/index.js';
 import { PostsService } from '../src/posts/posts.service.js';
-import { bearer, startApi, startApiOn, type TestApi } from './support/api.js';
+import { bearer, PASSWORD, startApi, startApiOn, type TestApi } from './support/api.js';
 import { runCommand } from './support/command.js';
+import { Service } from './support/service.js';
 import { createStore, STORES } from './support/stores.js';
 import { until } from './support/until.js';
 import { environmentOfProcess } from './support/environment.js';
@@ -429,4 +430,24 @@ describe.each(STORES)('npm run events on %s', (store) => {
     }
     await api.stop();
   });
+});
+
+it('on PORT=0, events and mails name the port that the service has', async () => {
+  const store = await createStore('SQLite');
+  const service = await Service.start(store.environment);
+  await service.post();
+  await service.fetch('/auth/register/', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'ada@example.com', name: 'Ada', password: PASSWORD }),
+  });
+
+  const { data } = (await (await service.fetch('/v1/events')).json()) as { data: { source: string }[] };
+  expect(data.map(({ source }) => source)).toEqual([service.url]);
+  const folder = join(store.environment['DATA_DIR']!, 'mail');
+  await until('the mail is sent', async () => (await readdir(folder).catch(() => [])).length > 0);
+  const [mail] = await readdir(folder);
+  expect(await readFile(join(folder, mail!), 'utf8')).toContain(`${service.url}/account/`);
+  await service.end();
+  await store.remove();
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { loadConfig } from './load-config.js';
+import { describeStore } from './load-store.js';
 
 describe('the database settings', () => {
   const folder = mkdtempSync(join(tmpdir(), 'config-'));
@@ -19,6 +20,25 @@ describe('the database settings', () => {
       pooled: false,
       preparedStatements: true,
     });
+  });
+
+  it.each([
+    'postgres://user@/posts?host=/var/run/postgresql',
+    'postgresql://user:p%40ss@/posts?host=/var/run/postgresql&port=5433',
+    'postgres://user@%2Fvar%2Frun%2Fpostgresql/posts',
+  ])('accept a socket: %s', (url) => {
+    expect(loadConfig({ DATA_DIR, DATABASE_URL: url }).store).toMatchObject({ url });
+  });
+
+  it('are described without the user and the password', () => {
+    const description = (url: string) => describeStore(loadConfig({ DATA_DIR, DATABASE_URL: url }).store);
+
+    expect(description('postgres://user:secret@db.example:5433/posts')).toBe(
+      'PostgreSQL at db.example:5433/posts',
+    );
+    expect(description('postgres://user:secret@/posts?host=/run/postgresql')).toBe(
+      'PostgreSQL at /run/postgresql/posts',
+    );
   });
 
   it.each([

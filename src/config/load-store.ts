@@ -53,22 +53,28 @@ export const toStore = (env: z.infer<typeof storeSettings>): Config['store'] =>
 /** The place of the data for people, without its password. */
 export function describeStore(store: StoreConfig['store']): string {
   if (store.kind === 'sqlite') return `SQLite in ${resolve(store.directory)}`;
-  const { host, pathname } = new URL(store.url);
-  return `PostgreSQL at ${host}${pathname}`;
+  const { host, pathname, searchParams } = parseAddress(store.url)!;
+  return `PostgreSQL at ${host || searchParams.get('host')}${pathname}`;
 }
 
+/** Without the user before an empty host, as in `postgres://user@/db?host=/folder`, which the driver takes and `URL` does not. */
+const parseAddress = (value: string): URL | null =>
+  URL.parse(value.replace(/^(postgres(?:ql)?:\/\/)[^/?#]*@(?=\/)/, '$1'));
+
 function hasKnownSslMode(value: string): boolean {
-  const mode = URL.parse(value)?.searchParams.get('sslmode') ?? undefined;
+  const mode = parseAddress(value)?.searchParams.get('sslmode') ?? undefined;
   return mode === undefined || SSL_MODES.includes(mode);
 }
 
 /** User, host and database are required: the driver would guess what is missing, and write the data there. */
 function isPostgresAddress(value: string): boolean {
-  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) return false;
-  const { username, password, hostname, pathname, searchParams } = new URL(value);
+  const url = parseAddress(value);
+  const [, user] = /^postgres(?:ql)?:\/\/([^/?#]+)@/.exec(value) ?? [];
+  if (!url || user === undefined || /^:*$/.test(user)) return false;
+  const { hostname, pathname, searchParams } = url;
   try {
+    decodeURIComponent(user);
     return (
-      decodeURIComponent(username + password) !== '' &&
       (hostname !== '' || searchParams.has('host')) &&
       !/,/.test(hostname + (searchParams.get('host') ?? '')) &&
       decodeURIComponent(pathname).length > 1

@@ -16,6 +16,9 @@ import { ReaderThreads } from './reader-threads.js';
  */
 const BUSY_TIMEOUT = { service: 5, command: 30_000 };
 
+/** The size to which the write-ahead log shrinks when it is written from its start again, in bytes. */
+const LOG_LIMIT = 8 * 1024 * 1024;
+
 export const databaseFile = ({ directory }: SqliteStore): string => join(directory, 'database.sqlite');
 
 /** Whether the file has a database; an empty one has none yet. */
@@ -52,6 +55,8 @@ export class SqliteDataSource extends ServiceDataSource {
       prepareDatabase: (connection: Database.Database) => {
         // A commit is on disk before it is acknowledged, even if the power fails.
         connection.pragma('synchronous = FULL');
+        // Otherwise the log keeps the size of the largest burst of writes.
+        connection.pragma(`journal_size_limit = ${LOG_LIMIT}`);
         // Stops slow reads in reader threads; a read within a unit of work runs on this connection.
         connection.function('within_deadline', () => 1);
         // TypeORM uses it for `@UpdateDateColumn` and `@DeleteDateColumn`; SQLite's own function has whole seconds.
