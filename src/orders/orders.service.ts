@@ -10,6 +10,8 @@ import type { PageRequest } from '../common/pagination/page-request.js';
 import { MESSAGES } from '../common/errors/messages.js';
 import { NO_ROW } from '../common/validation/id.js';
 import { isForeignKeyViolation } from '../database/failures.js';
+import { Queries } from '../database/queries.js';
+import type { Parameters } from '../database/statement.js';
 import { EventOutbox } from '../events/index.js';
 import { Order, type OrderSummary } from './order.entity.js';
 import { ORDER_EVENTS } from './order.events.js';
@@ -27,6 +29,7 @@ const EXPORT_BATCH = 100;
 export class OrdersService {
   constructor(
     @InjectRepository(Order) private readonly orders: Repository<Order>,
+    private readonly queries: Queries,
     private readonly clock: Clock,
     private readonly events: EventOutbox,
   ) {}
@@ -36,9 +39,17 @@ export class OrdersService {
     const total = await this.count(reader);
     const { limit, offset } = page;
     if (offset >= total) return page.of([], total);
-    const where = visibleTo(reader);
     const order = { createdAt: 'DESC', id: 'DESC' } as const;
-    return page.of(await this.orders.find({ where, order, skip: offset, take: limit }), total);
+    if (!page.isDeep) {
+      const where = visibleTo(reader);
+      return page.of(await this.orders.find({ where, order, skip: offset, take: limit }), total);
+    }
+    const ids = await this.search<{ id: number }>(
+      ['id', 'ORDER BY created_at DESC, id DESC LIMIT :limit OFFSET :offset'],
+      reader,
+      { limit, offset },
+    );
+    return page.of(await this.orders.find({ where: { id: In(ids.map(({ id }) => id)) }, order }), total);
   }
 
   /** All orders of an account, oldest first, in batches. */
@@ -59,8 +70,9 @@ export class OrdersService {
   }
 
   /** The number of orders that the account may read. */
-  count(reader: OrderReader): Promise<number> {
-    return this.orders.countBy(visibleTo(reader));
+  async count(reader: OrderReader): Promise<number> {
+    const [row] = await this.search<{ total: number }>(['count(*) AS total'], reader);
+    return row!.total;
   }
 
   /** Those of the ids that the account may read, in any order, without payloads. */
@@ -80,6 +92,20 @@ export class OrdersService {
     const order = id === NO_ROW ? null : await this.orders.findOneBy({ ...visibleTo(reader), id });
     if (!order) throw new AppError('NOT_FOUND', 'Order not found');
     return order;
+  }
+
+  /** Reads what may be all orders, without delaying other requests. */
+  private search<Row>(
+    [columns, end = '']: readonly [columns: string, end?: string],
+    reader: OrderReader,
+    parameters: Parameters = {},
+  ): Promise<Row[]> {
+    const accountId = visibleTo(reader).accountId as number | undefined;
+    const visible = accountId === undefined ? '' : 'AND account_id = :accountId';
+    return this.queries.search<Row>(
+      `SELECT ${columns} FROM orders WHERE ${this.queries.dialect.withinDeadline} ${visible} ${end}`,
+      { ...parameters, ...(accountId !== undefined && { accountId }) },
+    );
   }
 
   /**
