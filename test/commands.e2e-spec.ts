@@ -372,7 +372,6 @@ describe('a command without a database', () => {
     ['import', ['-']],
     ['account', SUPERUSER],
     ['events', ['renew-epoch']],
-    ['restore', ['backup.sqlite']],
   ])('%s %j asks before it creates one', async (name, parameters) => {
     for (const input of ['', 'n\n', 'secret\n']) {
       const { code, output } = await run(name, parameters, input);

@@ -1,12 +1,11 @@
 import '../require-node.js';
 import { parseCommandLine } from './support/command-line.js';
-import { countOf, Progress } from './support/progress.js';
 
 const USAGE = `Usage: npm run backup -- <file>
 
 Copies the embedded database to a new file. It works while the service runs: the copy contains every change that was
-acknowledged before the command started. The copy is verified, and only its owner can read it. For PostgreSQL see
-docs/operations.md.`;
+acknowledged before the command started. The copy is checked, and only its owner can read it. To restore it, see
+docs/operations.md, also for PostgreSQL.`;
 
 const { positionals } = parseCommandLine(USAGE, { allowPositionals: true });
 
@@ -21,14 +20,8 @@ await runCommand(async ({ store }) => {
   if (!isEmbedded(store)) {
     throw new UsageError('DATABASE_URL is set: back PostgreSQL up with pg_dump, see docs/operations.md');
   }
-  let progress: Progress | undefined;
-  let pages = 0;
-  await backUpDatabase(store, file, (done, total) => {
-    progress ??= new Progress('pages', total);
-    progress.show(done);
-    pages = total;
-  });
-  progress?.end();
-  console.log(`Backed up ${countOf(pages, 'page')} to ${file} and verified the copy`);
+  backUpDatabase(store, file);
+  console.log(`Backed up the database to ${file} and checked the copy`);
+  console.log('Keep JWT_SECRET (or jwt-secret in DATA_DIR) and ENCRYPTION_KEY, too: they are not part of it');
   return 0;
 });

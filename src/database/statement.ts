@@ -20,9 +20,3 @@ export function replacePlaceholders(sql: string, replace: (name: string) => stri
     return name === undefined ? (match[0] as string) : replace(name);
   });
 }
-
-/** SQL for a restored database of either kind; skipped if its table is missing, because an older backup may not have it. */
-export interface RestoreStatement {
-  readonly table: string;
-  readonly sql: string;
-}

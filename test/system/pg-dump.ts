@@ -1,6 +1,6 @@
 /**
  * The recovery drill of docs/operations.md on PostgreSQL: writes under load, `pg_dump`, the loss of the database,
- * `pg_restore`, `npm run restore`, `npm run verify`. It uses a server of the version of `pg_dump`, because an older one
+ * `pg_restore`, `npm run verify`. It uses a server of the version of `pg_dump`, because an older one
  * rejects a newer server. Part of `npm run test:system`; skipped with a message where PostgreSQL is not installed.
  */
 import { execFile } from 'node:child_process';
@@ -50,7 +50,6 @@ async function drill(store: TestStore, empty: TestStore): Promise<string[]> {
 
   const url = empty.environment['DATABASE_URL']!;
   await run(join(bin!, 'pg_restore'), ['--exit-on-error', '--no-owner', `--dbname=${url}`, dump]);
-  await run(process.execPath, ['dist/commands/restore.js'], empty);
   console.log(await run(process.execPath, ['dist/commands/verify.js'], empty));
 
   const restored = await Service.start(empty.environment);
