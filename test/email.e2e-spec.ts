@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Secret, TOTP } from 'otpauth';
 import { Queries } from '../src/database/queries.js';
+import { Transactions } from '../src/database/transactions.js';
 import { MailQueue, MailSender } from '../src/mail/index.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
 import { linkIn, MailServer, tokenIn } from './support/mail-server.js';
@@ -38,6 +40,16 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
     return { id: account.id as number, headers: bearer(access) };
   };
   const me = async (headers: Record<string, string>) => (await api.get('/auth/me/', headers)).body;
+  /** Adds what otherwise an authenticator or a provider would take part in. */
+  const insert = async (table: 'passkeys' | 'social_identities', id: number) => {
+    const more =
+      table === 'passkeys'
+        ? `INSERT INTO passkeys (account_id, credential_id, public_key, counter, transports, name, created_at)
+           VALUES (:id, :text, 'x', 0, '[]', 'Passkey', :now)`
+        : `INSERT INTO social_identities (account_id, provider, subject, created_at) VALUES (:id, 'google', :text, :now)`;
+    const parameters = { id, text: `stranger ${id}`, now: new Date().toISOString() };
+    await api.app.get(Transactions).execute(more, parameters);
+  };
   const verify = (token: unknown) => api.post('/auth/email/verify/', { token });
   const resend = (headers = {}, body?: object) =>
     body === undefined
@@ -70,6 +82,51 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
       expect((await me(headers)).is_email_verified).toBe(true);
       expect(await verify(token)).toBeError('INVALID_CODE');
       expect(server.to('first@example.com')).toHaveLength(1);
+    });
+
+    const insertKey = async (_: number, headers: Record<string, string>) => {
+      await api.post('/auth/api-keys/', { name: 'Key', scope: 'read' }, headers);
+    };
+    const turnOn = async (_: number, headers: Record<string, string>) => {
+      const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
+      const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+      await api.post('/auth/mfa/totp/confirm/', { code }, headers);
+    };
+
+    describe.each([
+      ['a passkey', (id: number) => insert('passkeys', id)],
+      ['an identity', (id: number) => insert('social_identities', id)],
+      ['an API key', insertKey],
+      ['a second factor', turnOn],
+    ])('of an account that has %s', (what, add) => {
+      const prepare = async (how: string) => {
+        const email = `${how}.${what.replaceAll(' ', '-').toLowerCase()}@example.com`;
+        const { id, headers } = await register(email);
+        await add(id, headers);
+        return { email, headers, token: tokenIn(await server.next(email)) };
+      };
+      const withPassword = (token: string, password: string) =>
+        api.post('/auth/email/verify/', { token, password });
+
+      it('needs its password, and the token stays usable', async () => {
+        const { token, headers } = await prepare('password');
+        const refused = await verify(token);
+        expect(refused).toBeError('FORBIDDEN');
+        expect(refused.body.error.message).toContain('reset');
+        const wrong = await withPassword(token, 'wrong');
+        expect([wrong.status, wrong.body]).toEqual([400, { error: 'The current password is incorrect' }]);
+        expect((await me(headers)).is_email_verified).toBe(false);
+
+        expect(await withPassword(token, PASSWORD)).toHaveStatus(200);
+        expect((await me(headers)).is_email_verified).toBe(true);
+      });
+
+      it('accepts a caller who is logged in to it, and nobody else', async () => {
+        const { token, headers } = await prepare('login');
+        const other = await register(`other.${what.replaceAll(' ', '-').toLowerCase()}@example.com`);
+        expect(await api.post('/auth/email/verify/', { token }, other.headers)).toBeError('FORBIDDEN');
+        expect(await api.post('/auth/email/verify/', { token }, headers)).toHaveStatus(200);
+      });
     });
 
     it('accepts exactly one of 50 concurrent requests with one token', async () => {

@@ -7,6 +7,7 @@ import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/
 import { MailServer, tokenIn } from './support/mail-server.js';
 import { statementsOf } from './support/statements.js';
 import { STORES } from './support/stores.js';
+import { until } from './support/until.js';
 
 const HOUR = 3600_000;
 const NEW_PASSWORD = 'a wholly new password';
@@ -41,7 +42,7 @@ describe.each(STORES)('a password reset on %s', (store) => {
     api.post('/auth/password/reset/confirm/', { token, new_password });
   const tokenFor = async (email: string) => {
     expect(await request(email)).toHaveStatus(202);
-    return tokenIn(await server.next(email));
+    return tokenIn(await server.nextWith(email, 'Reset your password'));
   };
   const login = (email: string, password: string) => api.post('/auth/login/', { email, password });
   const me = async (headers: Record<string, string>) => (await api.get('/auth/me/', headers)).body;
@@ -170,6 +171,41 @@ describe.each(STORES)('a password reset on %s', (store) => {
 
     expect(await identities(id)).toBe(0);
     expect(await api.accounts.login('victim@example.com', NEW_PASSWORD)).toHaveProperty('access');
+  });
+
+  it('removes what was added while the address was not verified, also after it was', async () => {
+    const email = 'late@example.com';
+    const { id, headers } = await register(email);
+    await addIdentity(id);
+    const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
+    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+    const { recovery_codes } = (await api.post('/auth/mfa/totp/confirm/', { code }, headers)).body;
+    const passkey = (name: string) =>
+      api.app.get(Transactions).execute(
+        `INSERT INTO passkeys (account_id, credential_id, public_key, counter, transports, name, created_at)
+         VALUES (:id, :credential, 'x', 0, '[]', :name, '2026-01-01T00:00:00.000Z')`,
+        { id, credential: `${name} ${id}`, name },
+      );
+    await passkey('Stranger');
+    expect((await api.get('/auth/mfa/', headers)).body.data).toMatchObject({ totp: true, passkeys: 1 });
+    await api.accounts.admin().verifyEmail(email);
+    await passkey('Owner');
+
+    expect(await confirm(await tokenFor(email))).toHaveStatus(200);
+
+    expect(await identities(id)).toBe(0);
+    const { access } = await api.accounts.login(email, NEW_PASSWORD);
+    expect((await api.get('/auth/passkeys/', bearer(access))).body.data).toEqual([
+      expect.objectContaining({ name: 'Owner' }),
+    ]);
+    expect(recovery_codes).toHaveLength(10);
+    for (const subject of ['A passkey was removed', 'A way to log in was removed', 'Two-step login is off'])
+      await until('the owner is told', () => server.to(email).some(({ bytes }) => bytes.includes(subject)));
+    // What was added while it was verified survives the next reset.
+    api.moveClock(61_000);
+    expect(await confirm(await tokenFor(email), PASSWORD)).toHaveStatus(200);
+    const again = await api.accounts.login(email);
+    expect((await api.get('/auth/passkeys/', bearer(again.access))).body.data).toHaveLength(1);
   });
 
   it('of an account with a verified address keeps its linked identities, and is told of its API keys', async () => {

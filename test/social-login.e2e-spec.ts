@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
+import { AccountsService } from '../src/auth/accounts/index.js';
+import { LoginCodes } from '../src/auth/social/index.js';
 import { SocialAccounts } from '../src/auth/social/social-accounts.js';
 import { Purger } from '../src/common/retention/purger.js';
 import { Queries } from '../src/database/queries.js';
@@ -370,9 +372,21 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
     expect(await exchange(good)).toBeError('INVALID_CODE');
   });
 
+  it('rejects the code of a login that was in progress while the password was reset', async () => {
+    await exchange(await codeOf('reset'));
+    const accounts = api.app.get(AccountsService, { strict: false });
+    const before = (await accounts.findByEmail('reset@example.com'))!;
+    await api.accounts.admin().resetPassword('reset@example.com', 'another password');
+
+    const code = await api.app.get(LoginCodes, { strict: false }).issue(before);
+
+    expect(await exchange(code)).toBeError('INVALID_CODE');
+  });
+
+  const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
+  const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
+
   it('binds a code to the client that started the login, by PKCE', async () => {
-    const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
-    const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
     const codeWithPkce = async (login: string) => {
       const visitor = new Visitor(api);
       const { headers } = await visitor.get(
@@ -401,7 +415,6 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
   it('requires a challenge where an app of another owner could receive the code', async () => {
     const app = await api.restart({ social: { ...api.config.social, redirect: 'com.example.app:/welcome' } });
     expect(await app.get('/auth/social/google/')).toBeError('MALFORMED_REQUEST');
-    const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
     expect(await app.get(`/auth/social/google/?code_challenge=${challenge}`)).toHaveStatus(302);
     api = await app.restart({ social: { ...api.config.social, redirect: FRONT_END } });
   });
@@ -415,6 +428,38 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
     const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp });
     const step = { mfa_token: searchParams.get('mfa_token'), code };
     expect((await api.post('/auth/login/', step)).body).toHaveProperty('access');
+  });
+
+  it('binds that mfa_token to the client that started the login, too', async () => {
+    const secret = await withFactor('bound');
+    const visitor = new Visitor(api);
+    const begun = await visitor.get(`/auth/social/google/?code_challenge=${challenge}`);
+    const reply = await visitor.get(await visitor.logInAt(begun.headers['location']!, 'bound'));
+    const mfa_token = new URL(reply.headers['location']!).searchParams.get('mfa_token');
+    const timestamp = Date.now() + 30_000;
+    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp });
+
+    for (const wrong of [undefined, null, '', challenge, `${verifier}x`, verifier.slice(1)]) {
+      for (const path of ['/auth/login/', '/auth/session/'])
+        expect(await api.post(path, { mfa_token, code, code_verifier: wrong })).toBeError('INVALID_CODE');
+    }
+    // None of these has counted as a wrong code.
+    const complete = { mfa_token, code, code_verifier: verifier };
+    expect((await api.post('/auth/login/', complete)).body).toHaveProperty('access');
+  });
+
+  it('is not completed by a HEAD of the callback', async () => {
+    const visitor = new Visitor(api);
+    const callback = await visitor.logInAt(await visitor.start('google'), person('checked'));
+    const { pathname, search } = new URL(callback);
+    const url = pathname + search;
+    const head = await api.send({ method: 'HEAD', url, headers: { cookie: visitor.cookies(PUBLIC_URL) } });
+    expect(head.status).toBeLessThan(400);
+    expect(head.headers['set-cookie']).toBeUndefined();
+    expect(head.headers['location']).toBeUndefined();
+    expect(await api.app.get(AccountsService).findByEmail('checked@example.com')).toBeNull();
+
+    expect((await visitor.get(callback)).headers['location']).toContain('code=');
   });
 
   async function withFactor(login: string) {

@@ -2,7 +2,7 @@
 // where people log in, register, and manage their account.
 
 import { ACCOUNT_PAGE } from './calls.js';
-import { element, form } from '../site/elements.js';
+import { element, field, form } from '../site/elements.js';
 import { call } from '../site/session.js';
 import { showForgotten, showRegistration } from './entrance.js';
 import { showAccount } from './manage.js';
@@ -51,6 +51,8 @@ const PAGES = { forgot: showForgotten, register: showRegistration };
 const ADVICE = {
   INVALID_CODE:
     'This link has expired, was used before, or was replaced by a newer mail. Request a new mail.',
+  FORBIDDEN:
+    'Somebody else may have registered your address: the account has more than a password already. If it is yours, enter its password. Otherwise request a new password, which removes what they have added.',
   CONFLICT: 'Another account now uses this address. Request the change with another address.',
   RATE_LIMITED: 'Too many attempts. Wait a few minutes, and try again.',
 };
@@ -115,13 +117,21 @@ function showAction() {
 
 async function submit(values) {
   report('');
-  const { ok, code, message } = await call('POST', action.path, { token, ...values }, BY_TOKEN_ONLY);
-  if (ok || !RETRYABLE.has(code)) {
+  const { ok, status, code, message } = await call('POST', action.path, { token, ...values }, BY_TOKEN_ONLY);
+  if (code === 'FORBIDDEN') {
+    const password = field('Password', {
+      name: 'password',
+      type: 'password',
+      autocomplete: 'current-password',
+      required: true,
+    });
+    account.replaceChildren(form(action.button, [password], submit), wayOn(TO_RESET));
+  } else if (ok || !RETRYABLE.has(code)) {
     byId('text').hidden = true;
     account.replaceChildren(wayOn(ok ? action.next : action.otherwise));
   }
   if (ok) report(action.done);
-  else report(ADVICE[code] ?? (code === 'VALIDATION_ERROR' ? sentence(message) : FAILURE), true);
+  else report(ADVICE[code] ?? ([400, 422].includes(status) ? sentence(message) : FAILURE), true);
 }
 
 /** `new_password must be …` as a person reads it. */

@@ -38,6 +38,8 @@ interface RegisterOptions {
 
 @Injectable()
 export class AccountsService {
+  private readonly whenVerified: ((accountId: number) => Promise<void>)[] = [];
+
   constructor(
     @InjectRepository(Account) private readonly accounts: Repository<Account>,
     private readonly queries: Queries,
@@ -129,22 +131,33 @@ export class AccountsService {
     if (affected === 0) throw (await this.exists(id)) ? new IncorrectPassword() : accountDeleted();
   }
 
-  /** Records that the owner of the account owns its address. */
-  async markVerified(id: number): Promise<void> {
+  /** Registers what has to happen when an address is verified for the first time, with the account locked. */
+  onVerified(work: (accountId: number) => Promise<void>): void {
+    this.whenVerified.push(work);
+  }
+
+  /**
+   * Records that the owner of the account owns its address.
+   *
+   * @param account locked
+   */
+  async markVerified({ id, isEmailVerified }: Account): Promise<void> {
+    if (isEmailVerified) return;
     await this.accounts.update({ id }, { isEmailVerified: true, verifyUntil: null });
+    for (const work of this.whenVerified) await work(id);
   }
 
   /**
    * Changes the address, which counts as verified.
    *
+   * @param account locked
    * @param email normalized
    * @throws an error for which {@link isDuplicate} is true, when the address is taken
    */
-  async setEmail(id: number, email: string): Promise<Account> {
-    await this.accounts.update(
-      { id },
-      { email, emailKey: emailKey(email), isEmailVerified: true, verifyUntil: null },
-    );
+  async setEmail(account: Account, email: string): Promise<Account> {
+    const { id } = account;
+    await this.accounts.update({ id }, { email, emailKey: emailKey(email) });
+    await this.markVerified(account);
     return this.accounts.findOneByOrFail({ id });
   }
 

@@ -51,6 +51,10 @@ export class ApiKeys {
     return this.keys.find({ where: { accountId }, order: { id: 'ASC' } });
   }
 
+  count(accountId: number): Promise<number> {
+    return this.keys.countBy({ accountId });
+  }
+
   /** @returns whether there was one */
   async removeAll(accountId: number): Promise<boolean> {
     const { affected } = await this.keys.delete({ accountId });

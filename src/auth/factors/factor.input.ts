@@ -1,4 +1,5 @@
-import { PickType } from '@nestjs/swagger';
+import { ApiProperty, PickType } from '@nestjs/swagger';
+import { Optional } from '../../common/validation/fields.js';
 import { Text } from '../../common/validation/text.js';
 import { RecentInput } from '../logins/index.js';
 
@@ -10,6 +11,12 @@ export class SecondStepInput {
   /** A code of the authenticator app, or a recovery code. */
   @Text({ max: 100 })
   code!: string;
+
+  /** Required if a redirect of a social login had the `mfa_token`, and the login was started with a `code_challenge`. */
+  @Optional()
+  @Text({ max: 128 })
+  @ApiProperty({ example: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk' })
+  code_verifier?: string | null;
 }
 
 export class CodeInput {

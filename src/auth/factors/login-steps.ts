@@ -5,6 +5,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { runWithoutTrail } from '../../common/ports/audit-trail.js';
 import { Clock } from '../../common/ports/clock.js';
+import { AppError } from '../../common/errors/errors.js';
 import type { ClientInfo } from '../../common/http/client.js';
 import { checkInput } from '../../common/validation/input.pipe.js';
 import { isForeignKeyViolation } from '../../database/failures.js';
@@ -16,6 +17,8 @@ import { SecondStepInput } from './factor.input.js';
 
 /** How long a login waits for its code, in seconds. */
 const LIFETIME = 300;
+
+export const WRONG_VERIFIER = 'The code_verifier is wrong or missing';
 
 /** The number of codes that may be tried. */
 const MAX_ATTEMPTS = 5;
@@ -53,7 +56,7 @@ export class LoginSteps {
    * @param body of the request
    * @returns the account, once the login is complete
    * @throws AppError as {@link Credentials.check}; `TOKEN_NOT_VALID` for an `mfa_token` that is used, expired or void,
-   * `UNAUTHENTICATED` for a wrong code
+   * `UNAUTHENTICATED` for a wrong code, `INVALID_CODE` for a wrong or missing `code_verifier`
    */
   async take(body: unknown, client: ClientInfo): Promise<Account | SecondStepRequired> {
     if (isSecondStep(body)) return this.complete(await checkInput(SecondStepInput, body), client);
@@ -61,14 +64,19 @@ export class LoginSteps {
     return this.after(await this.credentials.check(email, password, client));
   }
 
-  /** The next step of a login whose first step has succeeded. */
-  async after(account: Account): Promise<Account | SecondStepRequired> {
+  /**
+   * The next step of a login whose first step has succeeded.
+   *
+   * @param codeChallenge of the client that alone may take it (S256, RFC 7636)
+   */
+  async after(account: Account, codeChallenge?: string): Promise<Account | SecondStepRequired> {
     if (!account.hasSecondFactor) return account;
     const token = randomBytes(32).toString('base64url');
     const challenge = {
       id: hash(token),
       accountId: account.id,
       passwordChangedAt: account.passwordChangedAt,
+      codeChallenge: codeChallenge ?? null,
       attempts: 0,
       expiresAt: new Date(this.clock.now().getTime() + LIFETIME * 1000),
     };
@@ -82,8 +90,15 @@ export class LoginSteps {
     return new SecondStepRequired(token);
   }
 
-  private async complete({ mfa_token, code }: SecondStepInput, client: ClientInfo): Promise<Account> {
+  private async complete(
+    { mfa_token, code, code_verifier }: SecondStepInput,
+    client: ClientInfo,
+  ): Promise<Account> {
     const id = hash(mfa_token);
+    // Before the attempt is counted: whoever has read the token from a redirect must not be able to void it.
+    const expected = (await this.challenges.findOneBy({ id }))?.codeChallenge ?? undefined;
+    if (expected !== undefined && expected !== hash(code_verifier ?? ''))
+      throw new AppError('INVALID_CODE', WRONG_VERIFIER);
     const challenged = await this.ownerOf(id);
     return this.factors.verify(challenged, code, client, {
       isLogin: true,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { LoginWays } from '../accounts/index.js';
+import { AccountsService, LoginWays } from '../accounts/index.js';
 import { Passkey } from './passkey.entity.js';
 
 /** The passkeys of accounts, as they are stored. Nothing in it serves, so commands may use it. */
@@ -10,8 +10,12 @@ export class Passkeys {
   constructor(
     @InjectRepository(Passkey) private readonly passkeys: Repository<Passkey>,
     ways: LoginWays,
+    accounts: AccountsService,
   ) {
     ways.register((accountId) => this.count(accountId));
+    accounts.onVerified(async (accountId) => {
+      await this.passkeys.update({ accountId }, { addedUnverified: true });
+    });
   }
 
   count(accountId: number): Promise<number> {
@@ -24,5 +28,11 @@ export class Passkeys {
 
   async removeAll(accountId: number): Promise<void> {
     await this.passkeys.delete({ accountId });
+  }
+
+  /** Removes those that were added before the e-mail was verified. @returns whether there were any */
+  async removeUnverified(accountId: number): Promise<boolean> {
+    const { affected } = await this.passkeys.delete({ accountId, addedUnverified: true });
+    return affected !== 0;
   }
 }

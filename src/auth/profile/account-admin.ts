@@ -83,8 +83,14 @@ export class AccountAdmin {
     return this.set(email, { isStaff: staff });
   }
 
-  verifyEmail(email: string): Promise<Account> {
-    return this.set(email, { isEmailVerified: true, verifyUntil: null });
+  async verifyEmail(email: string): Promise<Account> {
+    const { id } = await this.find(email);
+    await this.transactions.run(async () => {
+      const account = await this.accounts.lock(id);
+      if (!account) throw notFound(email);
+      await this.accounts.markVerified(account);
+    });
+    return this.find(email);
   }
 
   /** Sets a password, and ends all logins. @throws AppError `VALIDATION_ERROR` if it breaks the policy */
@@ -124,7 +130,7 @@ export class AccountAdmin {
         if (!before) throw notFound(email);
         await this.tokens.endAll(id);
         await this.mails.notify(before, 'email-changed');
-        return this.accounts.setEmail(id, address);
+        return this.accounts.setEmail(before, address);
       });
     } catch (error) {
       if (!isDuplicate(error)) throw error;
@@ -162,10 +168,7 @@ export class AccountAdmin {
     if (await this.apiKeys.removeAll(account.id)) await this.mails.notify(account, 'api-key-removed');
   }
 
-  private async set(
-    email: string,
-    flags: Partial<Pick<Account, 'isActive' | 'isStaff' | 'isEmailVerified' | 'verifyUntil'>>,
-  ): Promise<Account> {
+  private async set(email: string, flags: Partial<Pick<Account, 'isActive' | 'isStaff'>>): Promise<Account> {
     const { id } = await this.find(email);
     await this.repository.update({ id }, flags);
     return this.find(email);

@@ -53,7 +53,7 @@ export class EmailChanges {
         const before = await this.tokens.consume(found);
         await this.tokens.endAll(before.id);
         await this.mails.notify(before, 'email-changed');
-        return this.accounts.setEmail(before.id, found.email);
+        return this.accounts.setEmail(before, found.email);
       });
     } catch (error) {
       if (!isDuplicate(error)) throw error;

@@ -7,8 +7,14 @@ import { Transactions } from '../../database/transactions.js';
 import { MailOutbox } from '../../mail/index.js';
 import { AccountMails, AccountTokens, MailLimits } from '../account-mails/index.js';
 import { type Account, AccountsService, Credentials, LoginInput } from '../accounts/index.js';
+import { ApiKeys } from '../api-keys/index.js';
+import { Passkeys } from '../passkeys/index.js';
+import { SocialIdentities } from '../social/index.js';
+import type { VerifyEmailInput } from './recovery.input.js';
 
 export const ALREADY_VERIFIED = 'The e-mail address is already verified';
+export const MAY_BE_ANOTHERS =
+  'The account already has a passkey, a second factor, an API key or an identity, which may be of somebody else who registered your address. Send its password as well, or reset the password, which removes them';
 export const MAIL_LIMIT = 'A mail was sent less than a minute ago, or 20 within a day; look for it, or wait';
 
 /** Verifies the e-mail of accounts. */
@@ -17,6 +23,9 @@ export class EmailVerification {
   constructor(
     private readonly accounts: AccountsService,
     private readonly credentials: Credentials,
+    private readonly passkeys: Passkeys,
+    private readonly identities: SocialIdentities,
+    private readonly apiKeys: ApiKeys,
     private readonly tokens: AccountTokens,
     private readonly mails: AccountMails,
     private readonly limits: MailLimits,
@@ -24,13 +33,39 @@ export class EmailVerification {
     private readonly transactions: Transactions,
   ) {}
 
-  /** @throws AppError `INVALID_CODE` */
-  async confirm(token: string): Promise<void> {
+  /**
+   * Whoever registered the address may not own it: with a way to log in of theirs, the account is not verified unless they
+   * take part.
+   *
+   * @param caller if they are logged in
+   * @throws IncorrectPassword
+   * @throws AppError `INVALID_CODE`; `FORBIDDEN` if the account has another way to log in, and the call is neither
+   * authenticated as the account nor has its password: the token stays usable
+   */
+  async confirm(
+    caller: Account | null,
+    { token, password }: VerifyEmailInput,
+    client: ClientInfo,
+  ): Promise<void> {
     const found = await this.tokens.find('verify-email', token);
+    let isOwner = caller?.id === found.accountId;
+    if (!isOwner && password != null) {
+      const account = await this.accounts.findOne(found.accountId);
+      if (account) await this.credentials.confirm(account, password, client);
+      isOwner = true;
+    }
     await this.transactions.run(async () => {
-      const { id } = await this.tokens.consume(found);
-      await this.accounts.markVerified(id);
+      const account = await this.tokens.consume(found);
+      if (!isOwner && (await this.hasOtherWays(account))) throw new AppError('FORBIDDEN', MAY_BE_ANOTHERS);
+      await this.accounts.markVerified(account);
     });
+  }
+
+  private async hasOtherWays({ id, hasSecondFactor }: Account): Promise<boolean> {
+    if (hasSecondFactor) return true;
+    for (const kind of [this.passkeys, this.identities, this.apiKeys])
+      if ((await kind.count(id)) > 0) return true;
+    return false;
   }
 
   /**

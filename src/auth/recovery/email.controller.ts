@@ -24,8 +24,8 @@ import {
 import { ChecksPassword } from '../logins/index.js';
 import { WRONG_CODE } from '../second-factors/index.js';
 import { EMAIL_TAKEN, EmailChanges } from './email-changes.js';
-import { ALREADY_VERIFIED, EmailVerification, MAIL_LIMIT } from './email-verification.js';
-import { ChangeEmailInput, TokenInput } from './recovery.input.js';
+import { ALREADY_VERIFIED, EmailVerification, MAIL_LIMIT, MAY_BE_ANOTHERS } from './email-verification.js';
+import { ChangeEmailInput, TokenInput, VerifyEmailInput } from './recovery.input.js';
 
 /** The e-mail address of an account: verification and change. */
 @ApiTags('Accounts')
@@ -39,13 +39,22 @@ export class EmailController {
   ) {}
 
   @Post('verify')
-  @ApiOperation({ summary: 'Verifies an e-mail address with the token from a mail' })
+  @ApiOperation({
+    summary: 'Verifies an e-mail address with the token from a mail',
+    description:
+      'Authenticated as the account, or with its password, if the account already has a passkey, a second factor, an API key or an identity.',
+  })
   @ReturnsMessage('The e-mail address is verified')
-  @Throws('INVALID_CODE')
-  @Public()
+  @ChecksPassword()
+  @Throws('INVALID_CODE', { FORBIDDEN: MAY_BE_ANOTHERS, RATE_LIMITED: TOO_MANY_FAILURES })
+  @PublicWithAccount()
   @HttpCode(HttpStatus.OK)
-  async verify(@Body() { token }: TokenInput): Promise<{ message: string }> {
-    await this.verification.confirm(token);
+  async verify(
+    @CurrentAccount() account: Account | null,
+    @Body() input: VerifyEmailInput,
+    @Client() client: ClientInfo,
+  ): Promise<{ message: string }> {
+    await this.verification.confirm(account, input, client);
     return { message: 'The e-mail address is verified' };
   }
 

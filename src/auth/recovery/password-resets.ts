@@ -3,7 +3,7 @@ import { SecurityEvents } from '../../common/ports/security-events.js';
 import { Transactions } from '../../database/transactions.js';
 import { MailOutbox } from '../../mail/index.js';
 import { AccountMails, AccountTokens, MailLimits } from '../account-mails/index.js';
-import { AccountsService, emailKey, PasswordPolicy, Passwords } from '../accounts/index.js';
+import { type Account, AccountsService, emailKey, PasswordPolicy, Passwords } from '../accounts/index.js';
 import { ApiKeys } from '../api-keys/index.js';
 import { Logins } from '../logins/index.js';
 import { Passkeys } from '../passkeys/index.js';
@@ -42,8 +42,7 @@ export class PasswordResets {
   }
 
   /**
-   * Sets the password, and ends all logins and API keys. An account that is not verified also loses its identities,
-   * passkeys and second factor, which may be another person's.
+   * Sets the password, and ends all logins and API keys.
    *
    * @param address of the client
    * @throws AppError `INVALID_CODE`; `VALIDATION_ERROR` for a password that breaks the policy (the token stays usable)
@@ -56,18 +55,27 @@ export class PasswordResets {
     const passwordHash = await this.passwords.hash(new_password, address);
     await this.transactions.run(async () => {
       const account = await this.tokens.consume(found);
-      // The person who added them may not own the address.
-      if (!account.isEmailVerified) {
-        await this.identities.removeAll(account.id);
-        await this.passkeys.removeAll(account.id);
-        await this.factors.remove(account.id);
-      }
+      await this.removeUnverified(account);
       await this.accounts.setPasswordHash(account, passwordHash);
-      await this.accounts.markVerified(account.id);
+      await this.accounts.markVerified(account);
       await this.logins.endAll(account.id);
       await this.tokens.endAll(account.id);
       if (await this.apiKeys.removeAll(account.id)) await this.mails.notify(account, 'api-key-removed');
       await this.mails.notifyUnverified(account, 'password-changed');
     });
+  }
+
+  /** Removes what was added while the e-mail was not verified: whoever added it may not own the address. */
+  private async removeUnverified(account: Account): Promise<void> {
+    const { id, isEmailVerified } = account;
+    if (!isEmailVerified) {
+      await this.identities.removeAll(id);
+      await this.passkeys.removeAll(id);
+      await this.factors.remove(id);
+      return;
+    }
+    if (await this.identities.removeUnverified(id)) await this.mails.notify(account, 'identity-removed');
+    if (await this.passkeys.removeUnverified(id)) await this.mails.notify(account, 'passkey-removed');
+    if (await this.factors.removeUnverified(account)) await this.mails.notify(account, 'factor-removed');
   }
 }

@@ -7,6 +7,13 @@ export class TokenInput {
   token!: string;
 }
 
+export class VerifyEmailInput extends TokenInput {
+  /** Of the account: required if it already has a passkey, a second factor, an API key or an identity. */
+  @Optional()
+  @Text()
+  password?: string | null;
+}
+
 export class ChangeEmailInput {
   @NewEmailAddress()
   new_email!: string;

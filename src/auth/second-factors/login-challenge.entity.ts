@@ -22,6 +22,10 @@ export class LoginChallenge {
   @TimestampColumn('password_changed_at')
   passwordChangedAt!: Date;
 
+  /** The `code_challenge` (S256, RFC 7636) of the client that may complete the login; null if it needs none. */
+  @TextColumn('code_challenge', { nullable: true })
+  codeChallenge!: string | null;
+
   /** How many codes were tried. */
   @IntegerColumn('attempts')
   attempts!: number;

@@ -58,7 +58,11 @@ export class SecondFactors {
     private readonly transactions: Transactions,
     private readonly security: SecurityEvents,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    accounts.onVerified(async (accountId) => {
+      await this.factors.update({ accountId }, { addedUnverified: true });
+    });
+  }
 
   async recoveryCodesLeft(accountId: number): Promise<number> {
     return this.codes.countBy({ accountId });
@@ -154,6 +158,13 @@ export class SecondFactors {
     await this.factors.delete({ accountId });
     await this.codes.delete({ accountId });
     await this.accounts.setSecondFactor(accountId, false);
+  }
+
+  /** Removes a factor whose secret was created before the e-mail was verified. @returns whether it was on */
+  async removeUnverified({ id: accountId, hasSecondFactor }: Account): Promise<boolean> {
+    if (!(await this.factors.existsBy({ accountId, addedUnverified: true }))) return false;
+    await this.remove(accountId);
+    return hasSecondFactor;
   }
 
   /** Accepts each code once, and afterwards none of earlier steps. */

@@ -1,5 +1,5 @@
 import { Entity, JoinColumn, OneToOne } from 'typeorm';
-import { IntegerColumn, TextColumn, TimestampColumn } from '../../database/columns.js';
+import { BooleanColumn, IntegerColumn, TextColumn, TimestampColumn } from '../../database/columns.js';
 import { Account } from '../accounts/index.js';
 
 /** The authenticator app of an account. */
@@ -23,6 +23,10 @@ export class TotpFactor {
   /** Null until the owner has entered a first code: then logins need none. */
   @TimestampColumn('confirmed_at', { nullable: true })
   confirmedAt!: Date | null;
+
+  /** Whether it was added before the e-mail of the account was verified: whoever added it may not own the address. */
+  @BooleanColumn('added_unverified', { default: false })
+  addedUnverified!: boolean;
 
   @TimestampColumn('created_at')
   createdAt!: Date;

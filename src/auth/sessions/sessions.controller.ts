@@ -18,7 +18,7 @@ import { NoStore } from '../../common/http/route-config.js';
 import { AcceptsOneOf, Returns, ReturnsOneOf, Throws } from '../../common/openapi/returns.js';
 import { CurrentPrincipal, Public, SessionOnly } from '../access/index.js';
 import { EMAIL_NOT_VERIFIED, LoginInput, TOO_MANY_CODES, TOO_MANY_FAILURES } from '../accounts/index.js';
-import { SecondStepInput, SecondStepRequired } from '../factors/index.js';
+import { SecondStepInput, SecondStepRequired, WRONG_VERIFIER } from '../factors/index.js';
 import { PasskeySessionInput, WRONG_PASSKEY } from '../passkeys/index.js';
 import { WRONG_CODE } from '../second-factors/index.js';
 import { SessionCookie } from './session-cookie.js';
@@ -44,6 +44,7 @@ export class SessionsController {
   @AcceptsOneOf(LoginInput, SecondStepInput, PasskeySessionInput)
   @ReturnsOneOf(SessionView, SecondStepRequired)
   @Throws('TOKEN_NOT_VALID', {
+    INVALID_CODE: WRONG_VERIFIER,
     UNAUTHENTICATED: ['The e-mail or the password is wrong', WRONG_CODE, WRONG_PASSKEY],
     FORBIDDEN: EMAIL_NOT_VERIFIED,
     RATE_LIMITED: [TOO_MANY_FAILURES, TOO_MANY_CODES],

@@ -4,6 +4,7 @@ import { Account } from '../accounts/index.js';
 
 /** A one-time code that a front end exchanges for tokens. */
 @Entity('login_codes')
+@Index('login_codes_account_id', ['accountId'])
 @Index('login_codes_expires_at', ['expiresAt'])
 export class LoginCode {
   /** SHA-256 of the code. */
@@ -20,6 +21,10 @@ export class LoginCode {
   /** The `code_challenge` (S256, RFC 7636) of the client that may exchange the code; null if it sent none. */
   @TextColumn('code_challenge', { nullable: true })
   codeChallenge!: string | null;
+
+  /** A change of the password ends the login. */
+  @TimestampColumn('password_changed_at', { nullable: true })
+  passwordChangedAt!: Date | null;
 
   @TimestampColumn('expires_at')
   expiresAt!: Date;

@@ -7,9 +7,12 @@ import { AppError } from '../../common/errors/errors.js';
 import { MESSAGES } from '../../common/errors/messages.js';
 import { isForeignKeyViolation } from '../../database/failures.js';
 import { Transactions } from '../../database/transactions.js';
-import type { Account } from '../accounts/index.js';
+import { type Account, AccountsService } from '../accounts/index.js';
 import { Logins } from '../logins/index.js';
 import { LoginCode } from './login-code.entity.js';
+import type { ExchangeInput } from './social.input.js';
+
+export const WRONG_LOGIN_CODE = 'The code is invalid, has expired or was used, or its code_verifier is wrong';
 
 /** In milliseconds: a page exchanges its code as soon as it is loaded. */
 const LIFETIME = 60_000;
@@ -21,6 +24,7 @@ export class LoginCodes {
     @InjectRepository(LoginCode) private readonly codes: Repository<LoginCode>,
     private readonly transactions: Transactions,
     private readonly clock: Clock,
+    private readonly accounts: AccountsService,
     logins: Logins,
   ) {
     logins.onEndAll((accountId) => this.endAll(accountId));
@@ -30,7 +34,7 @@ export class LoginCodes {
    * @param codeChallenge of the client that may exchange the code (S256, RFC 7636)
    * @throws AppError `UNAUTHENTICATED` when the account has just been deleted
    */
-  async issue({ id }: Account, codeChallenge?: string): Promise<string> {
+  async issue({ id, passwordChangedAt }: Account, codeChallenge?: string): Promise<string> {
     const code = randomBytes(32).toString('base64url');
     const expiresAt = new Date(this.clock.now().getTime() + LIFETIME);
     try {
@@ -38,6 +42,7 @@ export class LoginCodes {
         id: hash(code),
         accountId: id,
         codeChallenge: codeChallenge ?? null,
+        passwordChangedAt,
         expiresAt,
       });
     } catch (error) {
@@ -53,22 +58,29 @@ export class LoginCodes {
   }
 
   /**
-   * The account of a code, if the verifier is the one of its challenge. One statement consumes it: of any number of
-   * concurrent attempts, exactly one succeeds.
+   * Consumes a code, if the verifier is the one of its challenge, in one statement: of any number of concurrent attempts,
+   * exactly one succeeds.
+   *
+   * @throws AppError `INVALID_CODE` unless the code is valid and unused, and its account may still log in with it
    */
-  async redeem(code: string, codeVerifier: string | undefined): Promise<number | undefined> {
+  async redeem({ code, code_verifier }: ExchangeInput): Promise<Account> {
     // SQL, because TypeORM rejects `DELETE … RETURNING` on SQLite.
-    const [row] = await this.transactions.execute<{ accountId: number }>(
+    const [row] = await this.transactions.execute<{ accountId: number; passwordChangedAt: string }>(
       `DELETE FROM login_codes WHERE id = :hash AND expires_at > :now
          AND code_challenge IS NOT DISTINCT FROM CAST(:challenge AS text)
-       RETURNING account_id AS "accountId"`,
+       RETURNING account_id AS "accountId", password_changed_at AS "passwordChangedAt"`,
       {
         hash: hash(code),
-        challenge: codeVerifier === undefined ? null : hash(codeVerifier),
+        challenge: code_verifier == null ? null : hash(code_verifier),
         now: this.clock.now().toISOString(),
       },
     );
-    return row?.accountId;
+    const account = row && (await this.accounts.findOne(row.accountId));
+    const isSame = account?.passwordChangedAt.getTime() === Date.parse(row?.passwordChangedAt ?? '');
+    // A second factor that was turned on after the code was issued has not been checked.
+    if (!account?.isActive || !isSame || account.hasSecondFactor)
+      throw new AppError('INVALID_CODE', WRONG_LOGIN_CODE);
+    return account;
   }
 }
 

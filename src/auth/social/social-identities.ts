@@ -25,7 +25,10 @@ export class SocialIdentities {
     private readonly ways: LoginWays,
     private readonly clock: Clock,
   ) {
-    ways.register((accountId) => this.identities.countBy({ accountId }));
+    ways.register((accountId) => this.count(accountId));
+    accounts.onVerified(async (accountId) => {
+      await this.identities.update({ accountId }, { addedUnverified: true });
+    });
   }
 
   list(accountId: number): Promise<SocialIdentity[]> {
@@ -86,9 +89,18 @@ export class SocialIdentities {
     });
   }
 
-  /** Removes all identities of an account. */
+  count(accountId: number): Promise<number> {
+    return this.identities.countBy({ accountId });
+  }
+
   async removeAll(accountId: number): Promise<void> {
     await this.identities.delete({ accountId });
+  }
+
+  /** Removes those that were added before the e-mail was verified. @returns whether there were any */
+  async removeUnverified(accountId: number): Promise<boolean> {
+    const { affected } = await this.identities.delete({ accountId, addedUnverified: true });
+    return affected !== 0;
   }
 }
 

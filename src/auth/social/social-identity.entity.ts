@@ -1,5 +1,11 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
-import { IdColumn, IntegerColumn, TextColumn, TimestampColumn } from '../../database/columns.js';
+import {
+  BooleanColumn,
+  IdColumn,
+  IntegerColumn,
+  TextColumn,
+  TimestampColumn,
+} from '../../database/columns.js';
 import { Account } from '../accounts/index.js';
 
 /** A user at a provider, and the account that the identity logs in to. */
@@ -23,6 +29,10 @@ export class SocialIdentity {
   /** The provider's permanent user id. */
   @TextColumn('subject')
   subject!: string;
+
+  /** Whether it was added before the e-mail of the account was verified: whoever added it may not own the address. */
+  @BooleanColumn('added_unverified', { default: false })
+  addedUnverified!: boolean;
 
   @TimestampColumn('created_at')
   createdAt!: Date;

@@ -30,15 +30,10 @@ import { EMAIL_NOT_VERIFIED, REGISTRATION_CLOSED } from '../accounts/index.js';
 import { SecondStepRequired } from '../factors/index.js';
 import { TokenPair } from '../tokens/index.js';
 import { IdentityView } from './identity.view.js';
+import { WRONG_LOGIN_CODE } from './login-codes.js';
 import { FlowCookie } from './login-flows.js';
 import { ExchangeInput } from './social.input.js';
-import {
-  type Finished,
-  ProviderView,
-  SocialService,
-  WRONG_CHALLENGE,
-  WRONG_LOGIN_CODE,
-} from './social.service.js';
+import { type Finished, ProviderView, SocialService, WRONG_CHALLENGE } from './social.service.js';
 import { SIMILAR_EMAIL, UNVERIFIED_OWNER } from './social-accounts.js';
 import { LINKED_ELSEWHERE } from './social-identities.js';
 
@@ -122,6 +117,8 @@ export class SocialController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Finished | undefined> {
     this.social.requireConfigured(provider);
+    // A program that checks links must not use up the login.
+    if (request.method === 'HEAD') return undefined;
     const cookie = this.cookie.read(request) ?? '';
     this.cookie.clear(reply);
     const parameters = new URLSearchParams();

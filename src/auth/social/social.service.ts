@@ -3,7 +3,6 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { ClientInfo } from '../../common/http/client.js';
 import { Config } from '../../config/config.js';
 import { AppError } from '../../common/errors/errors.js';
-import { AccountsService } from '../accounts/index.js';
 import { LoginSteps, SecondStepRequired } from '../factors/index.js';
 import { type TokenPair, TokensService } from '../tokens/index.js';
 import { LoginCodes } from './login-codes.js';
@@ -45,8 +44,6 @@ const CODE_CHALLENGE = /^[\w-]{43}$/;
 export const WRONG_CHALLENGE =
   'Send a code_challenge of 43 characters, with the code_challenge_method S256, and its code_verifier in the exchange';
 
-export const WRONG_LOGIN_CODE = 'The code is invalid, has expired or was used, or its code_verifier is wrong';
-
 /** Logins with other providers, from the start to the tokens of this service. */
 @Injectable()
 export class SocialService {
@@ -56,7 +53,6 @@ export class SocialService {
     private readonly flows: LoginFlows,
     private readonly socialAccounts: SocialAccounts,
     private readonly links: SocialLinks,
-    private readonly accounts: AccountsService,
     private readonly steps: LoginSteps,
     private readonly codes: LoginCodes,
     private readonly tokens: TokensService,
@@ -99,7 +95,9 @@ export class SocialService {
       if (redirect === undefined) return { data: toIdentityView(identity) };
       return { redirectTo: withParameter(redirect, 'linked', provider) };
     }
-    const next = await this.steps.after(await this.socialAccounts.find(provider, profile));
+    const account = await this.socialAccounts.find(provider, profile);
+    // The address of a redirect may be read by others.
+    const next = await this.steps.after(account, redirect === undefined ? undefined : flow.codeChallenge);
     if (next instanceof SecondStepRequired) {
       if (redirect === undefined) return next;
       return { redirectTo: withParameter(redirect, 'mfa_token', next.mfa_token) };
@@ -109,14 +107,9 @@ export class SocialService {
     return { redirectTo: withParameter(redirect, 'code', code) };
   }
 
-  /** @throws AppError `INVALID_CODE` unless the code is valid and unused, and the verifier is right */
-  async exchange({ code, code_verifier }: ExchangeInput, client: ClientInfo): Promise<TokenPair> {
-    const id = await this.codes.redeem(code, code_verifier ?? undefined);
-    const account = id === undefined ? undefined : await this.accounts.findOne(id);
-    // A second factor that was turned on after the code was issued has not been checked.
-    const mayLogIn = account?.isActive && !account.hasSecondFactor;
-    if (!mayLogIn) throw new AppError('INVALID_CODE', WRONG_LOGIN_CODE);
-    return this.tokens.open(account, client);
+  /** @throws AppError as {@link LoginCodes.redeem} */
+  async exchange(input: ExchangeInput, client: ClientInfo): Promise<TokenPair> {
+    return this.tokens.open(await this.codes.redeem(input), client);
   }
 }
 

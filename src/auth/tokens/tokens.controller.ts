@@ -13,7 +13,7 @@ import {
 import { Client, type ClientInfo } from '../../common/http/client.js';
 import { Public } from '../access/index.js';
 import { EMAIL_NOT_VERIFIED, LoginInput, TOO_MANY_CODES, TOO_MANY_FAILURES } from '../accounts/index.js';
-import { SecondStepInput, SecondStepRequired } from '../factors/index.js';
+import { SecondStepInput, SecondStepRequired, WRONG_VERIFIER } from '../factors/index.js';
 import { PasskeyLoginInput, WRONG_PASSKEY } from '../passkeys/index.js';
 import { WRONG_CODE } from '../second-factors/index.js';
 import { RefreshInput, VerifyInput } from './token.input.js';
@@ -37,6 +37,7 @@ export class TokensController {
   @AcceptsOneOf(LoginInput, SecondStepInput)
   @ReturnsOneOf(TokenPair, SecondStepRequired)
   @Throws('TOKEN_NOT_VALID', {
+    INVALID_CODE: WRONG_VERIFIER,
     UNAUTHENTICATED: ['The e-mail or the password is wrong', WRONG_CODE],
     FORBIDDEN: EMAIL_NOT_VERIFIED,
     RATE_LIMITED: [TOO_MANY_FAILURES, TOO_MANY_CODES],
