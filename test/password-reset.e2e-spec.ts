@@ -120,6 +120,39 @@ describe.each(STORES)('a password reset on %s', (store) => {
     expect(server.to('minute@example.com')).toHaveLength(3);
   });
 
+  it('and other mails to addresses of others are 100 within an hour for a client', async () => {
+    const { headers } = await register('limited@example.com');
+    const from = (address: string) => ({ 'x-forwarded-for': address });
+    const ask = (email: string, address: string) =>
+      api.post('/auth/password/reset/', { email }, from(address));
+    for (const reply of await times(100, (n) => ask(`nobody${n}@example.com`, `2001:db8:5:5::${n + 1}`)))
+      expect(reply).toHaveStatus(202);
+
+    // The same network: as always, but without a mail.
+    const client = '2001:db8:5:5:ffff::1';
+    expect(await ask('limited@example.com', client)).toHaveStatus(202);
+    const body = { email: 'silent@example.com', name: 'Ada', password: PASSWORD };
+    expect(await api.post('/auth/register/', body, from(client))).toHaveStatus(201);
+    const change = { new_email: 'moved@example.com', password: PASSWORD };
+    const changed = await api.post('/auth/email/change/', change, { ...headers, ...from(client) });
+    expect(changed).toHaveStatus(202);
+    api.moveClock(2 * 61_000);
+    const again = await api.post('/auth/email/resend/', {}, { ...headers, ...from(client) });
+    expect(again).toBeError('RATE_LIMITED');
+    expect(Number(again.headers['retry-after'])).toBeGreaterThan(3000);
+    await settle();
+    expect(server.to('silent@example.com')).toEqual([]);
+    expect(server.to('moved@example.com')).toEqual([]);
+    expect(server.to('limited@example.com').filter(({ bytes }) => bytes.includes('Reset'))).toEqual([]);
+
+    // Its mails are not taken away from the owner, and another client is free, as is this one after an hour.
+    expect(await ask('limited@example.com', '2001:db8:5:6::1')).toHaveStatus(202);
+    await server.nextWith('limited@example.com', 'Reset your password');
+    api.moveClock(3700_000);
+    const credentials = { email: 'limited@example.com', password: PASSWORD };
+    expect(await api.post('/auth/email/resend/', credentials, from(client))).toHaveStatus(202);
+  });
+
   it('is possible for an hour, and only with the newest token', async () => {
     await register('hour@example.com');
     const first = await tokenFor('hour@example.com');

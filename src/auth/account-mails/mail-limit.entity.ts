@@ -1,11 +1,11 @@
 import { Entity, Index } from 'typeorm';
 import { IntegerColumn, TextColumn, TimestampColumn } from '../../database/columns.js';
 
-/** How many mails of a kind were sent to an address within the current day, which begins with the first one. */
+/** How many mails were sent within the current period, which begins with the first one: to an address, or for a client. */
 @Entity('mail_limits')
 @Index('mail_limits_expires_at', ['expiresAt'])
 export class MailLimit {
-  /** SHA-256 of the kind and the address. */
+  /** SHA-256 of the kind and the address, or of the client. */
   @TextColumn('id', { primary: true })
   id!: string;
 
@@ -16,7 +16,7 @@ export class MailLimit {
   @TimestampColumn('next_at', { nullable: true })
   nextAt!: Date | null;
 
-  /** The end of the day. */
+  /** The end of the period. */
   @TimestampColumn('expires_at')
   expiresAt!: Date;
 }

@@ -32,7 +32,8 @@ export class Registrations {
       address,
       verifyUntil: requireVerifiedEmail ? verifyUntil : null,
       onCreated: async (account) => {
-        if ((await this.limits.take('addresses', account.email)) === 0) await this.mails.verifyEmail(account);
+        const seconds = await this.limits.take('addresses', account.email, address);
+        if (seconds === 0) await this.mails.verifyEmail(account);
       },
     });
   }

@@ -38,7 +38,8 @@ export class EmailChanges {
     await this.recent.authenticate(caller, input, client);
     const email = normalizeEmail(input.new_email)!;
     await this.transactions.run(async () => {
-      if ((await this.limits.take('addresses', email)) === 0) await this.mails.changeEmail(account, email);
+      const seconds = await this.limits.take('addresses', email, client.address);
+      if (seconds === 0) await this.mails.changeEmail(account, email);
       if ((await this.limits.take('addresses', account.email)) === 0) {
         await this.mails.announceChange(account);
       }

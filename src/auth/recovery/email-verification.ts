@@ -15,7 +15,8 @@ import type { VerifyEmailInput } from './recovery.input.js';
 export const ALREADY_VERIFIED = 'The e-mail address is already verified';
 export const MAY_BE_ANOTHERS =
   'The account already has a passkey, a second factor, an API key or an identity, which may be of somebody else who registered your address. Send its password as well, or reset the password, which removes them';
-export const MAIL_LIMIT = 'A mail was sent less than a minute ago, or 20 within a day; look for it, or wait';
+export const MAIL_LIMIT =
+  'A mail was sent less than a minute ago, 20 within a day, or 100 from your network within an hour; look for it, or wait';
 
 /** Verifies the e-mail of accounts. */
 @Injectable()
@@ -79,7 +80,7 @@ export class EmailVerification {
     if (account.isEmailVerified) throw new AppError('CONFLICT', ALREADY_VERIFIED);
     this.outbox.requireOpen();
     await this.transactions.run(async () => {
-      const seconds = await this.limits.take('addresses', account.email);
+      const seconds = await this.limits.take('addresses', account.email, client.address);
       if (seconds > 0) {
         throw new AppError('RATE_LIMITED', MAIL_LIMIT, { headers: { 'retry-after': String(seconds) } });
       }

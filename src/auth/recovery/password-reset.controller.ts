@@ -23,8 +23,11 @@ export class PasswordResetController {
   })
   @ReturnsMessage('If there is an account with this address, a mail is on its way to it')
   @HttpCode(HttpStatus.ACCEPTED)
-  async request(@Body() { email }: ResetPasswordInput): Promise<{ message: string }> {
-    await this.resets.request(email);
+  async request(
+    @Body() { email }: ResetPasswordInput,
+    @Client() client: ClientInfo,
+  ): Promise<{ message: string }> {
+    await this.resets.request(email, client);
     return { message: 'If there is an account with this address, a mail is on its way to it' };
   }
 

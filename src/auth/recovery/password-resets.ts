@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { ClientInfo } from '../../common/http/client.js';
 import { SecurityEvents } from '../../common/ports/security-events.js';
 import { Transactions } from '../../database/transactions.js';
 import { MailOutbox } from '../../mail/index.js';
@@ -32,11 +33,11 @@ export class PasswordResets {
   ) {}
 
   /** Does the same work for every address: the account is looked up when the mail is sent. */
-  async request(email: string): Promise<void> {
+  async request(email: string, { address }: ClientInfo): Promise<void> {
     this.outbox.requireOpen();
     this.security.record('reset_requested', { email: emailKey(email) });
     await this.transactions.run(async () => {
-      const seconds = await this.limits.take('resets', email);
+      const seconds = await this.limits.take('resets', email, address);
       if (seconds === 0) await this.mails.resetPassword(email);
     });
   }
