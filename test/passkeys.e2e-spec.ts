@@ -1,14 +1,28 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { getRepositoryToken } from '@nestjs/typeorm';
 import { Secret, TOTP } from 'otpauth';
+import type { Repository } from 'typeorm';
 import { createApp } from '../src/app.factory.js';
+import { LoginThrottle } from '../src/auth/accounts/index.js';
+import { Passkey } from '../src/auth/passkeys/passkey.entity.js';
 import { Purger } from '../src/common/retention/purger.js';
 import { Queries } from '../src/database/queries.js';
+import { Transactions } from '../src/database/transactions.js';
 import { bearer, PASSWORD, type Reply, startApi, TestApi } from './support/api.js';
 import { Authenticator } from './support/authenticator.js';
 import { STORES } from './support/stores.js';
 
 const MINUTE = 60_000;
 const ORIGIN = 'https://api.example.com';
+
+/** A COSE key of ES256 whose point is on no curve. */
+const ec2 = (curve: number, length: number): Buffer =>
+  Buffer.concat([
+    Buffer.from(`a50102032620${curve.toString(16).padStart(2, '0')}2158${length.toString(16)}`, 'hex'),
+    Buffer.alloc(length, 1),
+    Buffer.from(`2258${length.toString(16)}`, 'hex'),
+    Buffer.alloc(length, 2),
+  ]);
 
 const statuses = (replies: readonly Reply[]) => replies.map(({ status }) => status).toSorted((a, b) => a - b);
 
@@ -116,6 +130,13 @@ describe.each(STORES)('passkeys on %s', (store) => {
       (of: any) => device.create(of, { rpId: 'evil.example' }),
       (of: any) => device.create(of, { unverified: true }),
       (of: any) => device.create(of, { challenge: Buffer.alloc(54).toString('base64url') }),
+      (of: any) => device.create(of, { clientData: { crossOrigin: true } }),
+      (of: any) => device.create(of, { clientData: { crossOrigin: 'no' } }),
+      (of: any) => device.create(of, { clientData: { topOrigin: 'https://evil.example' } }),
+      (of: any) => device.create(of, { clientData: { topOrigin: ORIGIN } }),
+      (of: any) => device.create(of, { publicKey: ec2(1, 32) }),
+      (of: any) => device.create(of, { publicKey: ec2(2, 48) }),
+      (of: any) => device.create(of, { publicKey: Buffer.from('a301010327200643', 'hex') }),
       (of: any) => ({ ...device.create(of), id: 'AAAA' }),
       (of: any) => {
         const made = device.create(of);
@@ -194,6 +215,8 @@ describe.each(STORES)('passkeys on %s', (store) => {
       await login(device.get(await loginOptions(), { unverified: true })),
       await login(device.get(await loginOptions(), { origin: 'https://evil.example' })),
       await login(device.get(await loginOptions(), { rpId: 'evil.example' })),
+      await login(device.get(await loginOptions(), { clientData: { crossOrigin: true } })),
+      await login(device.get(await loginOptions(), { clientData: { topOrigin: 'https://evil.example' } })),
       await login(device.get(await options(), { rpId: 'api.example.com' })),
     ];
     await api.accounts.admin().setActive(email, false);
@@ -211,6 +234,58 @@ describe.each(STORES)('passkeys on %s', (store) => {
     expect(await login(device.get(await loginOptions()))).toHaveStatus(200);
     device.counter = 3;
     expect(await login(device.get(await loginOptions()))).toBeError('UNAUTHENTICATED');
+  });
+
+  it('keep the highest counter of concurrent logins', async () => {
+    await add();
+    const responses = [];
+    for (let n = 0; n < 6; n++) responses.push(device.get(await loginOptions()));
+
+    const replies = await Promise.all(responses.toReversed().map((response) => login(response)));
+
+    const stored = 'SELECT counter FROM passkeys WHERE credential_id = :id';
+    const id = device.id.toString('base64url');
+    const [row] = await api.app.get(Queries).all<{ counter: number }>(stored, { id });
+    const accepted = replies.toReversed().map(({ status }, n) => (status === 200 ? n + 1 : 0));
+    expect(row!.counter).toBe(Math.max(...accepted));
+  });
+
+  it('do not log in when they are removed while the login is in progress', async () => {
+    const { id } = (await add()).body.data;
+    const response = device.get(await loginOptions());
+    const repository = api.app.get<Repository<Passkey>>(getRepositoryToken(Passkey), { strict: false });
+    const find = jest.spyOn(repository, 'findOne');
+    const removed = new Promise<void>((resolve, reject) => {
+      find.mockImplementationOnce(async (wanted) => {
+        find.mockRestore();
+        const found = await repository.findOne(wanted);
+        api.delete(`/auth/passkeys/${id}/`, headers).then(() => resolve(), reject);
+        await removed;
+        return found;
+      });
+    });
+
+    expect(await login(response)).toBeError('UNAUTHENTICATED');
+    await removed;
+  });
+
+  it('are throttled by address, and store nothing beyond that', async () => {
+    const throttle = api.app.get(LoginThrottle, { strict: false });
+    await add();
+    await api.app.get(Transactions).execute('DELETE FROM login_failures');
+    for (let n = 0; n < 298; n++) await throttle.count({ address: '127.0.0.1' });
+    const before = await api.app.get(Queries).all('SELECT * FROM used_challenges');
+    // A right one does not count.
+    expect(await login(device.get(await loginOptions()))).toHaveStatus(200);
+    const wrong = async () => login(device.get(await loginOptions(), { origin: 'https://evil.example' }));
+    for (let n = 0; n < 2; n++) expect(await wrong()).toBeError('UNAUTHENTICATED');
+
+    for (let n = 0; n < 3; n++) expect(await wrong()).toBeError('RATE_LIMITED');
+    expect(await login(device.get(await loginOptions()))).toBeError('RATE_LIMITED');
+    const passkey = device.get(await loginOptions());
+    expect(await api.post('/auth/session/', { passkey })).toBeError('RATE_LIMITED');
+    expect(await api.app.get(Queries).all('SELECT * FROM used_challenges')).toHaveLength(before.length + 3);
+    await api.app.get(Transactions).execute('DELETE FROM login_failures');
   });
 
   it('need a recent login to be added and removed', async () => {

@@ -13,6 +13,10 @@ interface Overrides {
   /** Without user verification, such as a PIN. */
   readonly unverified?: boolean;
   readonly userHandle?: string;
+  /** More members of the client data. */
+  readonly clientData?: object;
+  /** A COSE key instead of its own. */
+  readonly publicKey?: Buffer;
 }
 
 const sha256 = (data: string | Buffer): Buffer => createHash('sha256').update(data).digest();
@@ -41,7 +45,7 @@ export class Authenticator {
       Buffer.alloc(16),
       Buffer.from([this.id.length >> 8, this.id.length & 0xff]),
       this.id,
-      this.publicKey(),
+      overrides.publicKey ?? this.publicKey(),
     ]);
     const attestationObject = Buffer.concat([
       Buffer.from([0xa3]),
@@ -82,7 +86,13 @@ export class Authenticator {
   private clientData(type: string, { challenge }: Options, overrides: Overrides): Buffer {
     const { origin = this.origin } = overrides;
     return Buffer.from(
-      JSON.stringify({ type, challenge: overrides.challenge ?? challenge, origin, crossOrigin: false }),
+      JSON.stringify({
+        type,
+        challenge: overrides.challenge ?? challenge,
+        origin,
+        crossOrigin: false,
+        ...overrides.clientData,
+      }),
     );
   }
 

@@ -42,11 +42,13 @@ export class Challenges {
    * Uses the challenge that a response names, whether the response is right or wrong.
    *
    * @param clientData `clientDataJSON` of the response, in base64url
-   * @returns the challenge in base64url; `undefined` if it was not issued for the purpose, has expired or was used
+   * @returns the challenge in base64url; `undefined` if it was not issued for the purpose, has expired or was used, or if
+   * the response comes from a frame of another site
    */
   async use(clientData: string, purpose: string): Promise<string | undefined> {
-    const challenge = challengeOf(clientData);
-    const bytes = Buffer.from(challenge ?? '', 'base64url');
+    const { challenge, crossOrigin = false, topOrigin } = read(clientData);
+    if (typeof challenge !== 'string') return undefined;
+    const bytes = Buffer.from(challenge, 'base64url');
     if (bytes.length !== LENGTH || bytes.toString('base64url') !== challenge) return undefined;
     const content = bytes.subarray(0, TIME + RANDOM);
     const signature = bytes.subarray(TIME + RANDOM);
@@ -64,21 +66,20 @@ export class Challenges {
         },
       ),
     );
-    return used.length === 1 ? challenge : undefined;
+    const isOwnSite = crossOrigin === false && topOrigin === undefined;
+    return used.length === 1 && isOwnSite ? challenge : undefined;
   }
 }
 
 const sign = (key: KeyObject, purpose: string, content: Buffer): Buffer =>
   createHmac('sha256', key).update(`${purpose} `).update(content).digest();
 
-function challengeOf(clientData: string): string | undefined {
+/** The members of `clientDataJSON` (WebAuthn Level 3, section 5.8.1); none if it cannot be read. */
+function read(clientData: string): Readonly<Record<string, unknown>> {
   try {
-    const { challenge } = JSON.parse(Buffer.from(clientData, 'base64url').toString()) as Record<
-      string,
-      unknown
-    >;
-    return typeof challenge === 'string' ? challenge : undefined;
+    const data: unknown = JSON.parse(Buffer.from(clientData, 'base64url').toString());
+    return { ...(data as object | null) };
   } catch {
-    return undefined;
+    return {};
   }
 }

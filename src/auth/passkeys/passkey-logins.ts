@@ -6,12 +6,14 @@ import {
   type PublicKeyCredentialRequestOptionsJSON,
   verifyAuthenticationResponse,
 } from '@simplewebauthn/server';
-import { Repository } from 'typeorm';
+import { LessThan, Repository } from 'typeorm';
 import { Clock } from '../../common/ports/clock.js';
 import { AppError } from '../../common/errors/errors.js';
+import { runWithoutTrail } from '../../common/ports/audit-trail.js';
 import { SecurityEvents } from '../../common/ports/security-events.js';
+import type { ClientInfo } from '../../common/http/client.js';
 import { isStorable } from '../../common/validation/text.js';
-import { type Account, Credentials } from '../accounts/index.js';
+import { type Account, Credentials, LoginThrottle } from '../accounts/index.js';
 import { Challenges } from './challenges.js';
 import { Passkey } from './passkey.entity.js';
 import { RelyingParty } from './relying-party.js';
@@ -28,6 +30,7 @@ export class PasskeyLogins {
     private readonly challenges: Challenges,
     private readonly party: RelyingParty,
     private readonly credentials: Credentials,
+    private readonly throttle: LoginThrottle,
     private readonly security: SecurityEvents,
     private readonly clock: Clock,
   ) {}
@@ -42,24 +45,40 @@ export class PasskeyLogins {
   }
 
   /**
-   * The account of a passkey.
+   * The account of a passkey. Wrong responses count as failed logins of the client's network.
    *
    * @throws AppError one `UNAUTHENTICATED` for a response that is wrong, replayed, or of an inactive account;
-   * `FORBIDDEN` if the setting requires a verified e-mail
+   * `FORBIDDEN` if the setting requires a verified e-mail; `RATE_LIMITED` after too many failures
    */
-  async authenticate(response: AuthenticationResponseJSON): Promise<Account> {
+  async authenticate(response: AuthenticationResponseJSON, { address }: ClientInfo): Promise<Account> {
     const rpID = this.party.id;
+    await this.throttle.assertNotBlocked({ address });
+    const counted = await runWithoutTrail(() => this.throttle.count({ address }));
     const challenge = await this.challenges.use(response.response.clientDataJSON, PURPOSE);
     const passkey = challenge === undefined ? null : await this.find(response);
     const counter = passkey && (await this.verify(passkey, response, challenge!, rpID));
     const account = passkey?.account;
-    if (passkey == null || counter == null || !account?.isActive) {
-      this.security.record('login_failed', { accountId: passkey?.accountId, reason: 'passkey' });
-      throw new AppError('UNAUTHENTICATED', WRONG_PASSKEY);
-    }
+    if (passkey == null || counter == null || !account?.isActive) throw this.failed(passkey?.accountId);
+    await runWithoutTrail(() => this.throttle.succeed(counted, { isComplete: false }));
     this.credentials.requireVerified(account);
-    await this.passkeys.update({ id: passkey.id }, { counter, lastUsedAt: this.clock.now() });
+    if (!(await this.use(passkey, counter))) throw this.failed(account.id);
     return account;
+  }
+
+  /** @returns false if the passkey was removed concurrently, or a concurrent login has sent a later counter */
+  private async use({ id }: Passkey, counter: number): Promise<boolean> {
+    // An authenticator without a counter always sends 0.
+    const isLater = counter === 0 ? 0 : LessThan(counter);
+    const { affected } = await this.passkeys.update(
+      { id, counter: isLater },
+      { counter, lastUsedAt: this.clock.now() },
+    );
+    return affected === 1;
+  }
+
+  private failed(accountId: number | undefined): AppError {
+    this.security.record('login_failed', { accountId, reason: 'passkey' });
+    return new AppError('UNAUTHENTICATED', WRONG_PASSKEY);
   }
 
   private async find({ id, response }: AuthenticationResponseJSON): Promise<Passkey | null> {

@@ -23,6 +23,7 @@ import { Passkey } from './passkey.entity.js';
 import type { RegisterPasskeyInput } from './passkey.input.js';
 import { toUserHandle } from './passkey-logins.js';
 import { Passkeys } from './passkeys.js';
+import { isPublicKey } from './public-key.js';
 import { RelyingParty } from './relying-party.js';
 
 /** The maximum number of passkeys of an account. */
@@ -150,7 +151,8 @@ export class PasskeysService {
         supportedAlgorithmIDs: this.party.algorithms,
       });
       const credential = registrationInfo?.credential;
-      return credential && credential.id.length <= MAX_ID_LENGTH ? credential : undefined;
+      if (!credential || credential.id.length > MAX_ID_LENGTH) return undefined;
+      return isPublicKey(credential.publicKey) ? credential : undefined;
     } catch {
       // The library throws for every response that is malformed or does not match.
       return undefined;

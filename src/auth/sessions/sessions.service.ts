@@ -39,7 +39,7 @@ export class SessionsService {
     former = '',
   ): Promise<{ view: SessionView; credential: string } | SecondStepRequired> {
     const account = isPasskey(body)
-      ? await this.passkeys.authenticate((await checkInput(PasskeySessionInput, body)).passkey)
+      ? await this.passkeys.authenticate((await checkInput(PasskeySessionInput, body)).passkey, client)
       : await this.steps.take(body, client);
     if (account instanceof SecondStepRequired) return account;
     const session = await this.sessions.open(account, client);

@@ -50,7 +50,11 @@ export class TokensController {
   @Post('passkeys/login')
   @ApiOperation({ summary: 'Exchanges the response of a passkey for tokens' })
   @Returns(TokenPair)
-  @Throws({ UNAUTHENTICATED: WRONG_PASSKEY, FORBIDDEN: EMAIL_NOT_VERIFIED })
+  @Throws({
+    UNAUTHENTICATED: WRONG_PASSKEY,
+    FORBIDDEN: EMAIL_NOT_VERIFIED,
+    RATE_LIMITED: TOO_MANY_FAILURES,
+  })
   @HttpCode(HttpStatus.OK)
   loginByPasskey(@Body() input: PasskeyLoginInput, @Client() client: ClientInfo): Promise<TokenPair> {
     return this.tokens.loginByPasskey(input, client);

@@ -41,7 +41,7 @@ export class TokensService {
 
   /** @throws AppError as {@link PasskeyLogins.authenticate} */
   async loginByPasskey({ response }: PasskeyLoginInput, client: ClientInfo): Promise<TokenPair> {
-    return this.open(await this.passkeys.authenticate(response), client);
+    return this.open(await this.passkeys.authenticate(response, client), client);
   }
 
   /** The first tokens of an account that has just authenticated. @throws AppError `UNAUTHENTICATED` */
