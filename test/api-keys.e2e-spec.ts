@@ -250,9 +250,16 @@ describe.each(STORES)('API keys on %s', (store) => {
       '2099-01-01',
       '2099-13-01T00:00:00Z',
       '9999-12-31T23:59:59-01:00',
+      '2099-02-30T00:00:00Z',
+      '2099-02-29T00:00:00Z',
+      '2099-01-01T24:00:00Z',
+      '2099-01-01T00:00:60Z',
+      '2099-01-01T00:00:00+24:00',
     ]) {
       expect(await create({ expires_at })).toBeError('VALIDATION_ERROR', ['expires_at']);
     }
+    const leap = await create({ expires_at: '2099-01-01T00:59:60+01:00' });
+    expect(leap.body.data.expires_at).toBe('2099-01-01T00:00:00.000Z');
   });
 });
 

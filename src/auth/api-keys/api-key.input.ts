@@ -3,14 +3,9 @@ import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy } from 'class-validator';
 import { OneOf, Optional } from '../../common/validation/fields.js';
 import { Text } from '../../common/validation/text.js';
+import { parseTime } from '../../common/http/time.js';
 import { API_KEY_SCOPES, type ApiKeyScope } from '../access/index.js';
 import { RecentInput } from '../logins/index.js';
-
-/** RFC 3339, section 5.6. */
-const TIME = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
-
-/** Later times have five digits for their year, which the databases compare differently. */
-const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /** The field must be a time with its offset from UTC. */
 const Time = (): PropertyDecorator =>
@@ -19,7 +14,7 @@ const Time = (): PropertyDecorator =>
     ValidateBy({
       name: 'time',
       validator: {
-        validate: (value) => typeof value === 'string' && TIME.test(value) && Date.parse(value) <= LATEST,
+        validate: (value) => typeof value === 'string' && parseTime(value) !== undefined,
         defaultMessage: () => '$property must be a time such as 2030-01-01T00:00:00Z (RFC 3339)',
       },
     }),

@@ -6,6 +6,7 @@ import { AppError } from '../../common/errors/errors.js';
 import { SecurityEvents } from '../../common/ports/security-events.js';
 import type { ClientInfo } from '../../common/http/client.js';
 import { NO_ROW, toId } from '../../common/validation/id.js';
+import { parseTime } from '../../common/http/time.js';
 import { Transactions } from '../../database/transactions.js';
 import type { Principal } from '../access/index.js';
 import { AccountMails } from '../account-mails/index.js';
@@ -50,7 +51,7 @@ export class ApiKeysService {
     client: ClientInfo,
   ): Promise<{ stored: ApiKey; key: string }> {
     const now = this.clock.now();
-    const expiresAt = input.expires_at == null ? null : new Date(input.expires_at);
+    const expiresAt = input.expires_at == null ? null : parseTime(input.expires_at)!;
     if (expiresAt !== null && expiresAt <= now) throw inThePast();
     await this.recent.require(caller, input, client);
     const key = newKey();

@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService, Reflector } from '@nestjs/core';
 import { type CustomScalar, Scalar, SCALAR_TYPE_METADATA } from '@nestjs/graphql';
-import { isRFC3339 } from 'class-validator';
 import { Kind, type ValueNode } from 'graphql';
+import { parseTime } from './time.js';
 
 /** As views have it, and `Date.toISOString` for the years 0 to 9999. */
 const IN_UTC = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
@@ -41,8 +41,8 @@ export class DateTimeScalar implements CustomScalar<string, Date>, OnModuleInit 
   }
 
   parseValue(value: unknown): Date {
-    const time = isRFC3339(value) && hasDay(value as string) ? new Date(value as string) : undefined;
-    if (time && isInRange(time)) return time;
+    const time = typeof value === 'string' ? parseTime(value) : undefined;
+    if (time) return time;
     throw new TypeError('A DateTime must be text as in RFC 3339, such as "2019-12-03T09:54:33Z"');
   }
 
@@ -50,12 +50,3 @@ export class DateTimeScalar implements CustomScalar<string, Date>, OnModuleInit 
     return this.parseValue(node.kind === Kind.STRING ? node.value : undefined);
   }
 }
-
-/** `Date` takes February 30 for March 1. */
-function hasDay(text: string): boolean {
-  const day = text.slice(0, 'YYYY-MM-DD'.length);
-  return new Date(day).toISOString().startsWith(day);
-}
-
-/** A leap second is no `Date`, and an offset can lead out of the years that have four digits. */
-const isInRange = (time: Date): boolean => !Number.isNaN(time.getTime()) && IN_UTC.test(time.toISOString());
