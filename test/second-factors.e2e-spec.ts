@@ -458,6 +458,22 @@ describe.each(STORES)('the second factor on %s', (store) => {
     expect(await api.post('/auth/social/exchange/', { code })).toBeError('INVALID_CODE');
   });
 
+  it('is void ten minutes after its secret was created, unless a code has confirmed it', async () => {
+    const secret = await setUp();
+    move(10 * MINUTE + 1000);
+    expect(await confirm(codeOf(secret))).toBeError('INVALID_CODE');
+    move(10 * MINUTE - 1000);
+    expect(await confirm(codeOf(secret))).toHaveStatus(200);
+    move(30 * MINUTE);
+    expect(await complete(await begin(), codeOf(secret))).toHaveStatus(200);
+  });
+
+  it('has recovery codes of at least 112 random bits', async () => {
+    const { recovery } = await turnOn();
+    // In Base32, each letter has five bits.
+    for (const code of recovery) expect(code).toMatch(/^[a-z2-7]{4}(-[a-z2-7]{4}){5}$/);
+  });
+
   it('does not make an older login recent by its first code, which proves nothing about its owner', async () => {
     const secret = await setUp();
     move(6 * MINUTE);

@@ -1974,7 +1974,7 @@ export interface components {
             /**
              * @description Each replaces one code of the app. They are shown only once.
              * @example [
-             *       "abcd-efgh-2345-ijkl"
+             *       "abcd-efgh-2345-ijkl-mnop-6722"
              *     ]
              */
             recovery_codes: string[];

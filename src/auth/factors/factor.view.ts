@@ -30,7 +30,7 @@ export class RecoveryCodesView {
   @ApiProperty({
     type: [String],
     description: 'Each replaces one code of the app. They are shown only once.',
-    example: ['abcd-efgh-2345-ijkl'],
+    example: ['abcd-efgh-2345-ijkl-mnop-6722'],
   })
   readonly recovery_codes!: readonly string[];
 }

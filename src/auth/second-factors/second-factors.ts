@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Secret, TOTP } from 'otpauth';
-import { IsNull, LessThan, Not, Repository } from 'typeorm';
+import { IsNull, LessThan, MoreThan, Not, Repository } from 'typeorm';
 import { Clock } from '../../common/ports/clock.js';
 import { AppError } from '../../common/errors/errors.js';
 import { SecurityEvents } from '../../common/ports/security-events.js';
@@ -30,10 +30,13 @@ const PERIOD = 30;
 /** In bytes (RFC 4226, section 4). */
 const SECRET_BYTES = 20;
 
+/** How long a secret may wait for its first code, in milliseconds. */
+const PENDING = 10 * 60_000;
+
 const RECOVERY_CODES = 10;
 
-/** 80 random bits, which need no slow hash. */
-const RECOVERY_BYTES = 10;
+/** 120 random bits, which need no slow hash (NIST SP 800-63B, section 5.1.2: at least 112). */
+const RECOVERY_BYTES = 15;
 
 const TOTP_CODE = /^\d{6}$/;
 
@@ -169,11 +172,14 @@ export class SecondFactors {
 
   /** Accepts each code once, and afterwards none of earlier steps. */
   private async acceptTotp(accountId: number, token: string, pending: boolean): Promise<boolean> {
-    const confirmedAt = pending ? IsNull() : Not(IsNull());
-    const factor = await this.factors.findOneBy({ accountId, confirmedAt });
+    const now = this.clock.now();
+    const state = pending
+      ? { confirmedAt: IsNull(), createdAt: MoreThan(new Date(now.getTime() - PENDING)) }
+      : { confirmedAt: Not(IsNull()) };
+    const factor = await this.factors.findOneBy({ accountId, ...state });
     if (!factor) return false;
     const totp = new TOTP({ secret: this.encryption.decrypt(factor.secret, PURPOSE), period: PERIOD });
-    const timestamp = this.clock.now().getTime();
+    const timestamp = now.getTime();
     // The library compares in constant time.
     const delta = totp.validate({ token, timestamp, window: WINDOW });
     if (delta === null) return false;
@@ -194,7 +200,7 @@ export const wrongCode = (): AppError => new AppError('INVALID_CODE', WRONG_CODE
 /** For a wrong code of a login. */
 export const wrongLoginCode = (): AppError => new AppError(badCredentials().code, WRONG_CODE);
 
-/** Four groups of four letters and digits, in Base32. */
+/** Six groups of four letters and digits, in Base32. */
 function newRecoveryCode(): string {
   const { base32 } = new Secret({ buffer: new Uint8Array(randomBytes(RECOVERY_BYTES)).buffer });
   return base32.toLowerCase().match(/.{4}/g)!.join('-');
