@@ -1,7 +1,14 @@
 import { execFile } from 'node:child_process';
-import { generateKeyPairSync } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  decodeJwt,
+  decodeProtectedHeader,
+  jwtVerify,
+  SignJWT,
+} from 'jose';
 import { promisify } from 'node:util';
 import { bearer, startApi, type TestApi } from './support/api.js';
 import { freePort } from './support/free-port.js';
@@ -46,14 +53,49 @@ describe.each(STORES)('JWT_PRIVATE_KEY on %s', (store) => {
 
     const { payload, protectedHeader } = await jwtVerify(access, jwks, {
       issuer: ISSUER,
+      audience: ISSUER,
+      typ: 'at+jwt',
       algorithms: ['ES256'],
     });
 
-    expect(payload).toMatchObject({ token_type: 'access', email: EMAIL, iss: ISSUER, role: 'user' });
+    expect(payload).toMatchObject({
+      token_type: 'access',
+      email: EMAIL,
+      iss: ISSUER,
+      aud: ISSUER,
+      role: 'user',
+    });
     const [key] = await keysOf(api);
     expect(protectedHeader).toMatchObject({ alg: 'ES256', kid: key.kid });
     expect(Object.keys(key).toSorted()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
     expect(await api.get('/auth/me/', bearer(access))).toHaveStatus(200);
+  });
+
+  it('gives refresh tokens another media type, which a verifier of access tokens rejects', async () => {
+    const { access, refresh } = await api.accounts.login(EMAIL);
+    const jwks = createLocalJWKSet({ keys: await keysOf(api) });
+    const asAccess = (token: string) =>
+      jwtVerify(token, jwks, { issuer: ISSUER, audience: ISSUER, typ: 'at+jwt' });
+    await expect(asAccess(access)).resolves.toBeDefined();
+    await expect(asAccess(refresh)).rejects.toThrow('typ');
+    expect(decodeJwt(refresh)).toMatchObject({ iss: ISSUER, aud: ISSUER });
+    expect(await api.post('/auth/refresh/', { refresh })).toHaveStatus(200);
+  });
+
+  it('lets caches keep the public keys for five minutes', async () => {
+    const { headers } = await api.get('/.well-known/jwks.json');
+    expect(headers['cache-control']).toBe('public, max-age=300');
+  });
+
+  it('names the audience of JWT_AUDIENCE, and accepts no other', async () => {
+    const { access } = await api.accounts.login(EMAIL);
+    const other = await api.restart({ jwtAudience: 'https://others.example.com' });
+    expect(await other.get('/auth/me/', bearer(access))).toBeError('TOKEN_NOT_VALID');
+    const next = await other.accounts.login(EMAIL);
+    expect(decodeJwt(next.access).aud).toBe('https://others.example.com');
+    expect(await other.get('/auth/me/', bearer(next.access))).toHaveStatus(200);
+    api = await other.restart({ jwtAudience: undefined });
+    expect(await api.get('/auth/me/', bearer(next.access))).toBeError('TOKEN_NOT_VALID');
   });
 
   it('rejects HS256, except for tokens of JWT_SECRET_PREVIOUS', async () => {
@@ -97,13 +139,28 @@ describe.each(STORES)('JWT_PRIVATE_KEY on %s', (store) => {
     const [key] = await keysOf(api);
     const foreign = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
     const signed = (headers: object, by: Parameters<SignJWT['sign']>[0], more = {}) =>
-      new SignJWT({ ...claims, ...more }).setProtectedHeader({ alg: 'ES256', ...headers }).sign(by);
+      new SignJWT({ ...claims, ...more })
+        .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', ...headers })
+        .sign(by);
+    const own = (header: object, more = {}) =>
+      signed({ kid: key.kid, ...header }, createPrivateKey(SECOND), more);
+    expect(await api.get('/auth/me/', bearer(await own({})))).toHaveStatus(200);
     const tokens = [
       await signed({ alg: 'HS256', kid: key.kid }, Buffer.from(JSON.stringify(key))),
       await signed({ alg: 'HS256', kid: key.kid }, Buffer.from(api.config.jwtSecret)),
       await signed({ kid: key.kid }, foreign),
       await signed({}, foreign),
       await signed({ kid: 'x' }, foreign),
+      // With the right key, but not as this service signs.
+      await own({}, { iss: undefined }),
+      await own({}, { iss: 'https://evil.example' }),
+      await own({}, { aud: undefined }),
+      await own({}, { aud: 'https://evil.example' }),
+      await own({}, { aud: [ISSUER, 'https://evil.example'] }),
+      await own({ typ: undefined }),
+      await own({ typ: 'JWT' }),
+      await own({ typ: 'rt+jwt' }),
+      await own({ crit: ['b64'], b64: true }),
       `${Buffer.from(JSON.stringify({ alg: 'none' })).toString('base64url')}.${payload}.`,
     ];
     for (const token of tokens)

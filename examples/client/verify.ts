@@ -30,6 +30,10 @@ if (!('access' in login)) throw new Error('This account has a second factor');
 
 // The keys are fetched once, and again when a token names a key that is not among them.
 const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', baseUrl));
-const { payload } = await jwtVerify(login.access, keys, { issuer: baseUrl, algorithms: ['ES256'] });
-if (payload['token_type'] !== 'access') throw new Error('It is no access token');
+const { payload } = await jwtVerify(login.access, keys, {
+  issuer: baseUrl,
+  audience: baseUrl,
+  typ: 'at+jwt', // not a refresh token
+  algorithms: ['ES256'],
+});
 console.log(`The token is of ${String(payload['email'])}, with the role ${String(payload['role'])}`);

@@ -119,6 +119,8 @@ export abstract class Config {
   abstract readonly jwtPrivateKey: string | undefined;
   /** Verifies ES256 signatures while the private key is replaced; it never signs. */
   abstract readonly jwtPrivateKeyPrevious: string | undefined;
+  /** Who ES256 tokens are for, the claim `aud`. Absent: `publicUrl`. */
+  abstract readonly jwtAudience: string | undefined;
   /** Encrypts stored secrets: 32 bytes. Absent: a key derived from `jwtSecret`. */
   abstract readonly encryptionKey: Buffer | undefined;
   /** Decrypts during a rotation of `encryptionKey`; it never encrypts. */

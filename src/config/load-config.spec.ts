@@ -29,6 +29,7 @@ describe('loadConfig', () => {
       jwtSecretPrevious: undefined,
       jwtPrivateKey: undefined,
       jwtPrivateKeyPrevious: undefined,
+      jwtAudience: undefined,
       encryptionKey: undefined,
       encryptionKeyPrevious: undefined,
       passwordPolicy: 'length',

@@ -66,6 +66,7 @@ const settings = z.object({
   WRITE_ACCESS: oneOf(['open', 'authenticated', 'staff']).optional(),
   JWT_PRIVATE_KEY: privateKey().optional(),
   JWT_PRIVATE_KEY_PREVIOUS: privateKey().optional(),
+  JWT_AUDIENCE: text().optional(),
   REGISTRATION: oneOf(['open', 'closed']).default('open'),
   ACCOUNT_LINKS_URL: text()
     .refine(isTarget, { error: 'must be an address such as https://app.example.com/account, without #' })
@@ -181,6 +182,7 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
     jwtSecret: env.JWT_SECRET ?? developmentSecret(env.DATA_DIR),
     jwtPrivateKey: env.JWT_PRIVATE_KEY,
     jwtPrivateKeyPrevious: env.JWT_PRIVATE_KEY_PREVIOUS,
+    jwtAudience: env.JWT_AUDIENCE,
     refreshReuse: env.REFRESH_REUSE ?? (env.NODE_ENV === 'production' ? 'revoke' : 'refuse'),
     registrationOpen: env.REGISTRATION === 'open',
     social: Object.freeze({ clients, redirect: env.SOCIAL_LOGIN_REDIRECT }),

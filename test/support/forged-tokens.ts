@@ -51,6 +51,7 @@ export function forge(good: string, key: string): [name: string, token: string][
     ['alg an object', none({}, signature)],
     ['alg in lower case', none('hs256', signature)],
     ['no alg', `${encode({ typ: 'JWT' })}.${payload}.${signature}`],
+    ['crit with the right key', sign({ ...HEADER, crit: ['b64'], b64: true }, claims, key)],
     ['HS384 with the right key', sign({ ...HEADER, alg: 'HS384' }, claims, key, 'sha384')],
     ['HS512 with the right key', sign({ ...HEADER, alg: 'HS512' }, claims, key, 'sha512')],
     ['HS1 with the right key', sign({ ...HEADER, alg: 'HS1' }, claims, key, 'sha1')],

@@ -1,6 +1,8 @@
+export type TokenType = 'access' | 'refresh';
+
 /** The claims of a refresh token. Times in seconds since the epoch (RFC 7519, section 2). */
 export interface Claims {
-  readonly token_type: 'access' | 'refresh';
+  readonly token_type: TokenType;
   /** Id of the account, in decimal. */
   readonly sub: string;
   readonly user_id: number;
@@ -9,8 +11,6 @@ export interface Claims {
   /** Id of the token. */
   readonly jti: string;
   readonly iat: number;
-  /** The address of the service, in tokens that other services verify. */
-  readonly iss?: unknown;
   readonly exp: number;
 }
 

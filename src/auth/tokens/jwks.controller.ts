@@ -1,4 +1,4 @@
-import { Controller, Get, VERSION_NEUTRAL } from '@nestjs/common';
+import { Controller, Get, Header, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ReturnsSchema } from '../../common/openapi/returns.js';
 import { Public } from '../access/index.js';
@@ -31,6 +31,8 @@ export class JwksController {
   constructor(private readonly keys: SigningKeys) {}
 
   @Get('jwks.json')
+  // A new key is published, as the previous one, before it signs.
+  @Header('cache-control', 'public, max-age=300')
   @ApiOperation({
     summary: 'Lists the public keys of tokens',
     description: 'Empty unless `JWT_PRIVATE_KEY` is set.',

@@ -2,6 +2,7 @@ import { createHash, createPrivateKey, createPublicKey, type JsonWebKey, type Ke
 import { Injectable } from '@nestjs/common';
 import { JwtService, type JwtSignOptions } from '@nestjs/jwt';
 import { Config } from '../../config/config.js';
+import type { TokenType } from './claims.js';
 
 /** A public key of the service, as other services get it (RFC 7517). */
 export interface PublicJwk extends JsonWebKey {
@@ -15,6 +16,11 @@ export interface VerificationKey {
   readonly key: string;
   readonly algorithm: 'HS256' | 'ES256';
 }
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The header `typ` of ES256 tokens (RFC 9068, section 2.1): a verifier of access tokens rejects the others. */
+const MEDIA_TYPES: Readonly<Record<TokenType, string>> = { access: 'at+jwt', refresh: 'rt+jwt' };
 
 interface SigningKey {
   readonly privateKey: KeyObject;
@@ -30,12 +36,16 @@ interface SigningKey {
 export class SigningKeys {
   private readonly current: SigningKey | undefined;
   private readonly keys: readonly SigningKey[];
+  private readonly issuer: string;
+  private readonly audience: string;
 
   constructor(
     private readonly config: Config,
     private readonly jwt: JwtService,
   ) {
-    const { jwtPrivateKey, jwtPrivateKeyPrevious } = config;
+    const { jwtPrivateKey, jwtPrivateKeyPrevious, jwtAudience, publicUrl } = config;
+    this.issuer = publicUrl;
+    this.audience = jwtAudience ?? publicUrl;
     this.current = jwtPrivateKey === undefined ? undefined : toSigningKey(jwtPrivateKey);
     const previous = jwtPrivateKeyPrevious === undefined ? [] : [toSigningKey(jwtPrivateKeyPrevious)];
     // The same key twice would be published twice, which verifiers reject.
@@ -48,37 +58,42 @@ export class SigningKeys {
     return this.keys.map(({ jwk }) => jwk);
   }
 
-  /** How new tokens are signed. */
-  get signOptions(): JwtSignOptions {
+  /** How new tokens of a type are signed. */
+  signOptions(type: TokenType): JwtSignOptions {
     if (!this.current) return { secret: this.config.jwtSecret, algorithm: 'HS256' };
     const { privateKey, jwk } = this.current;
-    return { privateKey, algorithm: 'ES256', keyid: jwk.kid, issuer: this.config.publicUrl };
+    const { issuer, audience } = this;
+    const header = { alg: 'ES256', typ: MEDIA_TYPES[type] };
+    return { privateKey, algorithm: 'ES256', keyid: jwk.kid, issuer, audience, header };
   }
 
-  /** The keys that may have signed a token; none for another algorithm, or an unknown key. */
+  /**
+   * The keys that may have signed a token; none for another algorithm or an unknown key, and for a token that this service
+   * would not have signed so: other services tell access tokens by their media type, issuer and audience.
+   */
   of(token: string): VerificationKey[] {
-    const header = this.headerOf(token);
+    const { header, payload } = this.decode(token) ?? {};
+    // An extension that is not understood must be rejected (RFC 7515, section 4.1.11).
+    if (header?.crit !== undefined) return [];
     if (header?.alg === 'ES256') {
+      const isOurs = payload?.iss === this.issuer && payload.aud === this.audience;
+      if (!isOurs || header.typ !== MEDIA_TYPES[payload.token_type as TokenType]) return [];
       const signers = this.keys.filter(({ jwk }) => jwk.kid === header.kid);
       return signers.map(({ publicKey: key }) => ({ key, algorithm: 'ES256' }));
     }
-    if (header?.alg !== 'HS256') return [];
+    if (header?.alg !== 'HS256' || (payload?.iss !== undefined && payload.iss !== this.issuer)) return [];
     const { jwtSecret, jwtSecretPrevious } = this.config;
     const secrets = [this.current ? undefined : jwtSecret, jwtSecretPrevious];
     return secrets.filter((key) => key !== undefined).map((key) => ({ key, algorithm: 'HS256' }));
   }
 
-  private headerOf(token: string): { alg?: unknown; kid?: unknown } | undefined {
+  /** Before the signature is verified. */
+  private decode(token: string): { header: Members; payload: Members } | undefined {
     try {
-      return this.jwt.decode<{ header: object } | null>(token, { complete: true })?.header;
+      return this.jwt.decode(token, { complete: true }) as unknown as { header: Members; payload: Members };
     } catch {
       return undefined;
     }
-  }
-
-  /** Whether a token with this claim `iss` may be one of this service. */
-  isIssuer(issuer: unknown): boolean {
-    return issuer === undefined || issuer === this.config.publicUrl;
   }
 }
 

@@ -5,7 +5,7 @@ import { Clock } from '../../common/ports/clock.js';
 import { tokenExpired, tokenNotValid } from '../access/index.js';
 import { type Account, roleOf } from '../accounts/index.js';
 import { SigningKeys, type VerificationKey } from './signing-keys.js';
-import { areClaims, type Claims, hasExpired } from './claims.js';
+import { areClaims, type Claims, hasExpired, type TokenType } from './claims.js';
 
 /** Validity, in seconds. */
 const ACCESS_LIFETIME = 30 * 60;
@@ -40,7 +40,7 @@ export class TokenCodec {
   access(account: Account, sid: string): string {
     const { email, name } = account;
     const claims = this.claims('access', account, sid, ACCESS_LIFETIME);
-    return this.jwt.sign({ ...claims, email, name, role: roleOf(account) }, this.keys.signOptions);
+    return this.jwt.sign({ ...claims, email, name, role: roleOf(account) }, this.keys.signOptions('access'));
   }
 
   /** A token that can be exchanged for new tokens once, within a week. */
@@ -49,26 +49,25 @@ export class TokenCodec {
     return {
       jti: claims.jti,
       expiresAt: new Date(claims.exp * 1000),
-      token: this.jwt.sign({ ...claims }, this.keys.signOptions),
+      token: this.jwt.sign({ ...claims }, this.keys.signOptions('refresh')),
     };
   }
 
   /** @throws AppError `TOKEN_NOT_VALID` unless it is a valid token of one of these types */
-  read(token: string, ...types: Claims['token_type'][]): Claims {
+  read(token: string, ...types: TokenType[]): Claims {
     const key = isReadable(token) ? this.keyOf(token) : undefined;
     return this.check(key === undefined ? undefined : this.verify(token, key), ...types);
   }
 
   /** @param payload of a token whose signature is right @throws AppError as {@link read} */
-  check(payload: unknown, ...types: Claims['token_type'][]): Claims {
+  check(payload: unknown, ...types: TokenType[]): Claims {
     const now = this.clock.now();
     if (!areClaims(payload, now) || !types.includes(payload.token_type)) throw tokenNotValid();
-    if (!this.keys.isIssuer(payload.iss)) throw tokenNotValid();
     if (hasExpired(payload, now)) throw tokenExpired();
     return payload;
   }
 
-  private claims(token_type: Claims['token_type'], { id }: Account, sid: string, lifetime: number): Claims {
+  private claims(token_type: TokenType, { id }: Account, sid: string, lifetime: number): Claims {
     const iat = Math.floor(this.clock.now().getTime() / 1000);
     return { token_type, sub: String(id), user_id: id, sid, jti: randomUUID(), iat, exp: iat + lifetime };
   }
