@@ -1,4 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { SecurityEvents } from '../src/common/ports/security-events.js';
+import { startApi } from './support/api.js';
 import { runCommand } from './support/command.js';
 import { Service } from './support/service.js';
 import { Google } from './support/social/google.js';
@@ -103,6 +107,68 @@ describe.each(STORES)('security events on %s', (store) => {
     const text = JSON.stringify(service.log);
     const secrets = ['hunter2', 'first programmer', 'private.example', '000000', key, tokens.access];
     for (const secret of secrets) expect(text).not.toContain(secret);
+  });
+
+  it('do not include what is refused for another reason than a missing right', async () => {
+    const old = await createStore(store);
+    const closed = await Service.start({
+      ...old.environment,
+      LOG_LEVEL: 'info',
+      REGISTRATION: 'closed',
+      REQUIRE_VERIFIED_EMAIL: 'on',
+    });
+    const email = 'grace@private.example';
+    const environment = old.environment;
+    const parameters = ['create', '--email', email, '--name', 'Grace'];
+    const input = 'first programmer\n';
+    expect(await runCommand('account', parameters, { environment, input })).toMatchObject({ code: 0 });
+    const call = (path: string, body: object) =>
+      closed.fetch(path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    const credentials = { email, password: 'first programmer' };
+    expect((await call('/auth/register/', { ...credentials, name: 'A' })).status).toBe(403);
+    expect((await call('/auth/login/', credentials)).status).toBe(403);
+    expect((await call('/auth/login/', { email, password: 'x' })).status).toBe(401);
+    await until('the last event is logged', () => closed.log.some(({ event }) => event === 'login_failed'));
+    expect(closed.log.filter(({ event }) => event === 'access_denied')).toEqual([]);
+    await closed.end();
+    await old.remove();
+  });
+
+  it('do not include an old login, but the lack of a right', async () => {
+    const api = await startApi(store);
+    await api.accounts.register('old@private.example');
+    const { access } = await api.accounts.login('old@private.example');
+    const headers = { authorization: `Bearer ${access}` };
+    const recorded = jest.spyOn(SecurityEvents.prototype, 'record');
+    api.moveClock(6 * 60_000);
+    expect(await api.get('/auth/me/export/', headers)).toBeError('FORBIDDEN');
+    expect(await api.post('/auth/passkeys/options/', {}, headers)).toBeError('FORBIDDEN');
+    expect(recorded.mock.calls).toEqual([]);
+    expect(await api.get('/v1/webhooks', headers)).toBeError('FORBIDDEN');
+    expect(recorded.mock.calls.map(([event]) => event)).toEqual(['access_denied']);
+    await api.stop();
+  });
+
+  it('contain no raw control characters of a client', async () => {
+    const { port } = new URL(service.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    const body = JSON.stringify({ email: 'nobody@private.example', password: 'wrong-hunter2' });
+    socket.write(
+      Buffer.from(
+        `POST /auth/login/ HTTP/1.1\r\nHost: x\r\nUser-Agent: \x9b31mred\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+        'latin1',
+      ),
+    );
+    await once(socket, 'data');
+    await until('it is logged', () => service.log.some((line) => line['agent']?.includes('31mred')));
+    expect(service.log.find((line) => line['agent']?.includes('31mred'))!['agent']).toMatch(/^\u009b31mred/);
+    expect(service.output).toContain('\\u009b31mred');
+    expect(/[\u007f-\u009f]/.test(service.output)).toBe(false);
+    socket.destroy();
   });
 
   it('include a WebSocket of a page of another origin', async () => {

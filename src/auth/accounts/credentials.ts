@@ -37,7 +37,7 @@ export class Credentials {
   /** @throws AppError `FORBIDDEN` if the setting requires a verified e-mail, and that of the account is not */
   requireVerified({ isEmailVerified }: Account): void {
     if (this.config.requireVerifiedEmail && !isEmailVerified) {
-      throw new AppError('FORBIDDEN', EMAIL_NOT_VERIFIED);
+      throw new AppError('FORBIDDEN', EMAIL_NOT_VERIFIED, { isDenial: false });
     }
   }
 

@@ -149,4 +149,4 @@ export function requireCode(
   throw new AppError('VALIDATION_ERROR', message, { details: [{ field: 'code', message }] });
 }
 
-const notRecent = (): AppError => new AppError('FORBIDDEN', NOT_RECENT);
+const notRecent = (): AppError => new AppError('FORBIDDEN', NOT_RECENT, { isDenial: false });

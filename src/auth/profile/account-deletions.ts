@@ -31,7 +31,7 @@ export class AccountDeletions {
     if (account.passwordHash === NO_PASSWORD) {
       const isRecent = this.recent.isRecent(caller);
       if (!isRecent && !(await this.accounts.exists(account.id))) throw accountDeleted();
-      if (!isRecent) throw new AppError('FORBIDDEN', LOGIN_TOO_OLD);
+      if (!isRecent) throw new AppError('FORBIDDEN', LOGIN_TOO_OLD, { isDenial: false });
       const needed = requireCode(account, code);
       if (needed !== undefined) await this.recent.checkCode(caller, needed, client);
     } else {

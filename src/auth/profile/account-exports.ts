@@ -20,7 +20,8 @@ export class AccountExports {
    * @throws AppError `FORBIDDEN` without a recent login
    */
   export(caller: Principal): AsyncIterable<string> {
-    if (!this.recent.isRecent(caller)) throw new AppError('FORBIDDEN', NOT_RECENT_TO_READ);
+    if (!this.recent.isRecent(caller))
+      throw new AppError('FORBIDDEN', NOT_RECENT_TO_READ, { isDenial: false });
     return this.write(caller.account);
   }
 

@@ -26,7 +26,7 @@ export class Registrations {
    */
   async register(input: RegisterInput, address: string): Promise<Account> {
     const { registrationOpen, requireVerifiedEmail } = this.config;
-    if (!registrationOpen) throw new AppError('FORBIDDEN', REGISTRATION_CLOSED);
+    if (!registrationOpen) throw new AppError('FORBIDDEN', REGISTRATION_CLOSED, { isDenial: false });
     const verifyUntil = new Date(this.clock.now().getTime() + VERIFY_WITHIN);
     return this.accounts.register(input, {
       address,

@@ -57,7 +57,8 @@ export class EmailVerification {
     }
     await this.transactions.run(async () => {
       const account = await this.tokens.consume(found);
-      if (!isOwner && (await this.hasOtherWays(account))) throw new AppError('FORBIDDEN', MAY_BE_ANOTHERS);
+      if (!isOwner && (await this.hasOtherWays(account)))
+        throw new AppError('FORBIDDEN', MAY_BE_ANOTHERS, { isDenial: false });
       await this.accounts.markVerified(account);
     });
   }

@@ -64,7 +64,8 @@ export class SocialAccounts {
       }
       // Without the provider's verification, the address could be another person's.
       if (!owner && !profile.emailVerified) throw emailFault('email must be verified by the provider first');
-      if (!owner && !this.config.registrationOpen) throw new AppError('FORBIDDEN', REGISTRATION_CLOSED);
+      if (!owner && !this.config.registrationOpen)
+        throw new AppError('FORBIDDEN', REGISTRATION_CLOSED, { isDenial: false });
       try {
         return await this.transactions.run(async () => {
           const account = owner

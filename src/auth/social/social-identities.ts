@@ -104,7 +104,8 @@ export class SocialIdentities {
   }
 }
 
-export const emailNotVerified = (): AppError => new AppError('FORBIDDEN', EMAIL_NOT_VERIFIED);
+export const emailNotVerified = (): AppError =>
+  new AppError('FORBIDDEN', EMAIL_NOT_VERIFIED, { isDenial: false });
 
 export const LINKED_ELSEWHERE = 'This identity is linked to another account; unlink it there first';
 export const NO_SUCH_IDENTITY = 'Your account has no identity with this id';

@@ -58,6 +58,8 @@ interface AppErrorOptions extends ErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Only for an exception of Nest with its own status, such as 418. */
   readonly status?: number;
+  /** Of `FORBIDDEN`: false if no right or scope is missing, as for an old login. It is no security event then. */
+  readonly isDenial?: boolean;
 }
 
 /** An error for the client: a code of the table, and a sentence that says what is wrong. */
@@ -66,13 +68,21 @@ export class AppError extends Error {
   readonly status: number;
   readonly details: readonly FieldError[];
   readonly headers: Readonly<Record<string, string>>;
+  readonly isDenial: boolean;
 
   constructor(
     readonly code: ErrorCode,
     message: string,
-    { details = [], headers = {}, status = ERRORS[code].status, ...options }: AppErrorOptions = {},
+    {
+      details = [],
+      headers = {},
+      status = ERRORS[code].status,
+      isDenial = code === 'FORBIDDEN',
+      ...options
+    }: AppErrorOptions = {},
   ) {
     super(message, options);
+    this.isDenial = isDenial;
     this.status = status;
     this.details = details;
     this.headers = headers;

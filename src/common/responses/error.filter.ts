@@ -41,7 +41,7 @@ export class ErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): AppError | void {
     const error = toAppError(thrown);
     // A failed CSRF check has its own event.
-    if (error.code === 'FORBIDDEN') this.security.record('access_denied', callerOf(currentRequest()));
+    if (error.isDenial) this.security.record('access_denied', callerOf(currentRequest()));
     // Returned, not sent: GraphQL and WebSockets have their own form of response.
     if (host.getType<string>() !== 'http') return error;
     const reply = host.switchToHttp().getResponse<FastifyReply>();

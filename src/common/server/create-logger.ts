@@ -17,6 +17,14 @@ const ROLL_CALL = new Set([
   'GraphQLModule',
 ]);
 
+/** DEL and the C1 control characters, which JSON does not escape. */
+const C1 = /[\u007f-\u009f]/g;
+
+const asJson = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** What parses the line must not turn it into the character again. */
+const asText = (character: string): string => `\\${asJson(character)}`;
+
 /** Logs the stack of a failed start, which `main` has reported already. */
 const REPETITION = 'ExceptionHandler';
 
@@ -25,6 +33,7 @@ const REPETITION = 'ExceptionHandler';
  * Modules use Nest's `new Logger(MyService.name)`.
  */
 export function createLogger({ logLevel, tracing }: Config): Logger {
+  const isTerminal = process.stdout.isTTY;
   const options: Options = {
     level: logLevel,
     base: null,
@@ -36,6 +45,8 @@ export function createLogger({ logLevel, tracing }: Config): Logger {
     // Otherwise the serializer of pino-http runs first, and logs every value of the error.
     wrapSerializers: false,
     hooks: {
+      // Terminals take these characters for commands, and a client may send them in a header.
+      streamWrite: (line) => line.replaceAll(C1, isTerminal ? asText : asJson),
       logMethod(args, method) {
         const { context = '' } = args[0] as { context?: string };
         if (context === REPETITION) return;
@@ -44,7 +55,7 @@ export function createLogger({ logLevel, tracing }: Config): Logger {
       },
     },
   };
-  const params: Params = { pinoHttp: [options, process.stdout.isTTY ? readableLines() : logOutput()] };
+  const params: Params = { pinoHttp: [options, isTerminal ? readableLines() : logOutput()] };
   return new Logger(new PinoLogger(params), params);
 }
 
