@@ -6,7 +6,7 @@ import { SocialAccounts } from '../src/auth/social/social-accounts.js';
 import { Purger } from '../src/common/retention/purger.js';
 import { Queries } from '../src/database/queries.js';
 import { Transactions } from '../src/database/transactions.js';
-import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
+import { bearer, PASSWORD, type Reply, sessionOf, startApi, type TestApi } from './support/api.js';
 import { GitHub } from './support/social/github.js';
 import { Google } from './support/social/google.js';
 import { Visitor } from './support/social/visitor.js';
@@ -470,6 +470,63 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
     expect(await api.post('/auth/mfa/totp/confirm/', { code }, headers)).toHaveStatus(200);
     return secret as string;
   }
+
+  describe('?return=account', () => {
+    const arrive = async (login: string, query = `?return=account&code_challenge=${challenge}`) => {
+      const visitor = new Visitor(api);
+      const begun = await visitor.get(`/auth/social/google/${query}`);
+      return visitor.get(await visitor.logInAt(begun.headers['location']!, login));
+    };
+    const open = (social_code: unknown, code_verifier: unknown = verifier) =>
+      api.post('/auth/session/', { social_code, code_verifier });
+
+    it('ends at the account page of the service, whose one-time code opens a session', async () => {
+      const reply = await arrive(person('page'));
+      expect(reply).toHaveStatus(302);
+      const location = new URL(reply.headers['location']!);
+      expect(location.origin + location.pathname).toBe(`${PUBLIC_URL}/account/`);
+      const code = location.searchParams.get('code')!;
+      for (const wrong of [undefined, null, '', challenge, `${verifier}x`])
+        expect(await api.post('/auth/session/', { social_code: code, code_verifier: wrong })).toBeError(
+          'INVALID_CODE',
+        );
+
+      const session = await open(code);
+      expect(session).toHaveStatus(200);
+      expect(session.body).toEqual({
+        account: expect.objectContaining({ email: 'page@example.com' }),
+        csrf_token: expect.any(String),
+      });
+      expect(await api.get('/auth/session/', sessionOf(session).cookie)).toHaveStatus(200);
+      expect(await open(code)).toBeError('INVALID_CODE');
+    });
+
+    it('needs a challenge, and other values are ignored', async () => {
+      expect(await api.get('/auth/social/google/?return=account')).toBeError('MALFORMED_REQUEST');
+      for (const value of ['', 'home', 'https://evil.example/', 'account/'])
+        expect(
+          (await arrive(person('elsewhere'), `?return=${encodeURIComponent(value)}`)).headers['location'],
+        ).toMatch(/^https:\/\/app\.example\.com\/welcome\?/);
+    });
+
+    it('opens no session for a code without a challenge', async () => {
+      const code = await codeOf('unbound');
+      expect(await api.post('/auth/session/', { social_code: code })).toBeError('INVALID_CODE');
+      expect(await open(code)).toBeError('INVALID_CODE');
+      expect(await exchange(code)).toHaveStatus(200);
+      for (const none of [null, 5]) expect(await open(none)).toBeError('VALIDATION_ERROR', ['social_code']);
+    });
+
+    it('carries an mfa_token instead, if the account has a second factor', async () => {
+      const secret = await withFactor('pagestep');
+      const { searchParams } = new URL((await arrive('pagestep')).headers['location']!);
+      const timestamp = Date.now() + 30_000;
+      const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp });
+      const step = { mfa_token: searchParams.get('mfa_token'), code };
+      expect(await api.post('/auth/session/', step)).toBeError('INVALID_CODE');
+      expect(await api.post('/auth/session/', { ...step, code_verifier: verifier })).toHaveStatus(200);
+    });
+  });
 
   it('rejects any other code', async () => {
     for (const none of ['', 'x', '\u{1F511}', 'x'.repeat(60_000)]) {

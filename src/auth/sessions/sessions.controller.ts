@@ -21,6 +21,7 @@ import { EMAIL_NOT_VERIFIED, LoginInput, TOO_MANY_CODES, TOO_MANY_FAILURES } fro
 import { SecondStepInput, SecondStepRequired, WRONG_VERIFIER } from '../factors/index.js';
 import { PasskeySessionInput, WRONG_PASSKEY } from '../passkeys/index.js';
 import { WRONG_CODE } from '../second-factors/index.js';
+import { SocialSessionInput, WRONG_LOGIN_CODE } from '../social/index.js';
 import { SessionCookie } from './session-cookie.js';
 import { SessionView } from './session.view.js';
 import { type Session, SessionsService } from './sessions.service.js';
@@ -39,12 +40,12 @@ export class SessionsController {
   @ApiOperation({
     summary: 'Logs in, and sets a session cookie',
     description:
-      'With an e-mail and a password, or the response of a passkey. For an account with a second factor, the response to a password has an `mfa_token` instead of a cookie; a second call with it and a `code` opens the session.',
+      'With an e-mail and a password, the response of a passkey, or the one-time code of a social login. For an account with a second factor, the response to a password has an `mfa_token` instead of a cookie; a second call with it and a `code` opens the session.',
   })
-  @AcceptsOneOf(LoginInput, SecondStepInput, PasskeySessionInput)
+  @AcceptsOneOf(LoginInput, SecondStepInput, PasskeySessionInput, SocialSessionInput)
   @ReturnsOneOf(SessionView, SecondStepRequired)
   @Throws('TOKEN_NOT_VALID', {
-    INVALID_CODE: WRONG_VERIFIER,
+    INVALID_CODE: [WRONG_VERIFIER, WRONG_LOGIN_CODE],
     UNAUTHENTICATED: ['The e-mail or the password is wrong', WRONG_CODE, WRONG_PASSKEY],
     FORBIDDEN: EMAIL_NOT_VERIFIED,
     RATE_LIMITED: [TOO_MANY_FAILURES, TOO_MANY_CODES],

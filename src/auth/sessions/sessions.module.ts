@@ -3,6 +3,7 @@ import { AccountsModule } from '../accounts/index.js';
 import { FactorsModule } from '../factors/index.js';
 import { LoginsModule } from '../logins/index.js';
 import { PasskeysModule } from '../passkeys/index.js';
+import { IdentitiesModule } from '../social/index.js';
 import { Csrf } from './csrf.js';
 import { SessionCookie } from './session-cookie.js';
 import { SessionStrategy } from './session.strategy.js';
@@ -12,7 +13,7 @@ import { SessionsService } from './sessions.service.js';
 
 /** Logins of browsers, by cookie. */
 @Module({
-  imports: [AccountsModule, FactorsModule, LoginsModule, PasskeysModule],
+  imports: [AccountsModule, FactorsModule, IdentitiesModule, LoginsModule, PasskeysModule],
   controllers: [SessionsController],
   providers: [Csrf, SessionCookie, SessionStrategy, Sessions, SessionsService],
 })

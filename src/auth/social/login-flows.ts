@@ -10,10 +10,10 @@ import { Config } from '../../config/config.js';
 const LIFETIME = 600;
 
 /**
- * A random number, the end of the flow, the login (`sid`) that the identity is linked to, if it is a link, and the
- * `code_challenge` of the client, if it sent one.
+ * A random number, the end of the flow, the login (`sid`) that the identity is linked to, if it is a link, the
+ * `code_challenge` of the client, if it sent one, and whether the flow returns to the account page.
  */
-const COOKIE = /^[\w-]{22}\.(\d{1,12})(?:\.([\w-]{1,64}))?(?:\.\.([\w-]{43}))?$/;
+const COOKIE = /^[\w-]{22}\.(\d{1,12})(?:\.([\w-]{1,64}))?(?:\.\.([\w-]{43})(\.account)?)?$/;
 
 /** What a flow sends to the provider and checks in the callback. */
 export interface LoginFlow {
@@ -26,6 +26,8 @@ export interface LoginFlow {
   readonly linkTo: string | undefined;
   /** Of the client that may exchange the one-time code (S256, RFC 7636). */
   readonly codeChallenge: string | undefined;
+  /** Whether the flow ends at the service's own account page; it has a `codeChallenge` then. */
+  readonly returnsToAccount: boolean;
 }
 
 /** The cookie that binds a flow to its browser. */
@@ -55,11 +57,17 @@ export class LoginFlows {
   /** @returns the value of the cookie as well */
   start(
     provider: string,
-    { linkTo, codeChallenge }: Partial<Pick<LoginFlow, 'linkTo' | 'codeChallenge'>>,
+    {
+      linkTo,
+      codeChallenge,
+      returnsToAccount = false,
+    }: Partial<Pick<LoginFlow, 'linkTo' | 'codeChallenge' | 'returnsToAccount'>>,
   ): { flow: LoginFlow; cookie: string } {
     const expires = Math.floor(this.clock.now().getTime() / 1000) + LIFETIME;
     const parts = [randomBytes(16).toString('base64url'), expires, ...(linkTo === undefined ? [] : [linkTo])];
-    const cookie = parts.join('.') + (codeChallenge === undefined ? '' : `..${codeChallenge}`);
+    const challenge =
+      codeChallenge === undefined ? '' : `..${codeChallenge}${returnsToAccount ? '.account' : ''}`;
+    const cookie = parts.join('.') + challenge;
     return { flow: flowOf(this.keys.current, provider, cookie), cookie };
   }
 
@@ -89,12 +97,13 @@ export class LoginFlows {
 function flowOf(key: KeyObject, provider: string, value: string): LoginFlow {
   const derive = (part: string) =>
     createHmac('sha256', key).update(`${part} ${provider} ${value}`).digest('base64url');
-  const [, , linkTo, codeChallenge] = COOKIE.exec(value) ?? [];
+  const [, , linkTo, codeChallenge, account] = COOKIE.exec(value) ?? [];
   return {
     state: derive('state'),
     nonce: derive('nonce'),
     codeVerifier: derive('verifier'),
     linkTo,
     codeChallenge,
+    returnsToAccount: account !== undefined,
   };
 }

@@ -77,6 +77,12 @@ export class SocialController {
   })
   @ApiQuery({ name: 'code_challenge', required: false, schema: { type: 'string' } })
   @ApiQuery({ name: 'code_challenge_method', required: false, schema: { type: 'string', enum: ['S256'] } })
+  @ApiQuery({
+    name: 'return',
+    required: false,
+    description: '`account` ends at the account page of this service; it needs a `code_challenge`.',
+    schema: { type: 'string' },
+  })
   @ReturnsRedirect('Redirect to the provider.')
   @Throws({ ...PROVIDER_ERRORS, MALFORMED_REQUEST: WRONG_CHALLENGE })
   @Redirect()
@@ -85,11 +91,11 @@ export class SocialController {
     @Query() query: QueryParameters,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<{ url: string; statusCode: number }> {
-    const { url, cookie } = await this.social.start(
-      provider,
-      firstValue(query, 'code_challenge'),
-      firstValue(query, 'code_challenge_method'),
-    );
+    const { url, cookie } = await this.social.start(provider, {
+      codeChallenge: firstValue(query, 'code_challenge'),
+      method: firstValue(query, 'code_challenge_method'),
+      returnTo: firstValue(query, 'return'),
+    });
     this.cookie.write(reply, cookie);
     return { url, statusCode: HttpStatus.FOUND };
   }
@@ -98,7 +104,7 @@ export class SocialController {
   @ApiOperation({ summary: 'Handles the callback of a provider' })
   @ReturnsViewsOrData([TokenPair, SecondStepRequired], IdentityView)
   @ReturnsRedirect(
-    'Redirect to the front end, if one is configured: with a one-time `code`, with an `mfa_token` if the account has a second factor, or with `linked`, the provider whose identity was linked.',
+    'Redirect to the front end, if one is configured, or to the account page of this service: with a one-time `code`, with an `mfa_token` if the account has a second factor, or with `linked`, the provider whose identity was linked.',
   )
   @Throws({
     ...PROVIDER_ERRORS,

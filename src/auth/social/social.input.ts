@@ -2,6 +2,18 @@ import { ApiProperty } from '@nestjs/swagger';
 import { Optional } from '../../common/validation/fields.js';
 import { Text } from '../../common/validation/text.js';
 
+/** A login of a session with the one-time code of a social login. */
+export class SocialSessionInput {
+  @Text()
+  social_code!: string;
+
+  /** Of the `code_challenge` (RFC 7636) that the login was started with. */
+  @Optional()
+  @Text({ max: 128 })
+  @ApiProperty({ example: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk' })
+  code_verifier?: string | null;
+}
+
 export class ExchangeInput {
   @Text()
   code!: string;

@@ -13,6 +13,13 @@ import type { ExchangeInput } from './social.input.js';
 import { SocialAccounts } from './social-accounts.js';
 import { SocialLinks, type StartedFlow } from './social-links.js';
 
+/** How a login starts. */
+export interface StartQuery {
+  readonly codeChallenge?: string | undefined;
+  readonly method?: string | undefined;
+  readonly returnTo?: string | undefined;
+}
+
 /** What a browser brings back from a provider. */
 export interface Callback {
   readonly cookie: string;
@@ -64,16 +71,21 @@ export class SocialService {
 
   /**
    * @param codeChallenge of a client that gets a one-time code (S256, RFC 7636); it needs the verifier to exchange it
+   * @param returnTo `account` for the service's own account page, which always sends a challenge; anything else is ignored
    * @throws AppError as {@link ProviderClients.authorizationUrl}; `MALFORMED_REQUEST` for another method or a malformed
    * challenge, or without one if other apps may receive the code
    */
-  async start(provider: string, codeChallenge?: string, method = 'S256'): Promise<StartedFlow> {
+  async start(
+    provider: string,
+    { codeChallenge, method = 'S256', returnTo }: StartQuery,
+  ): Promise<StartedFlow> {
     this.clients.requireConfigured(provider);
     const { redirect } = this.config.social;
-    const isNeeded = redirect !== undefined && !/^https?:/i.test(redirect);
+    const returnsToAccount = returnTo === 'account';
+    const isNeeded = returnsToAccount || (redirect !== undefined && !/^https?:/i.test(redirect));
     const isRight = codeChallenge === undefined ? !isNeeded : CODE_CHALLENGE.test(codeChallenge);
     if (!isRight || method !== 'S256') throw new AppError('MALFORMED_REQUEST', WRONG_CHALLENGE);
-    const { flow, cookie } = this.flows.start(provider, { codeChallenge });
+    const { flow, cookie } = this.flows.start(provider, { codeChallenge, returnsToAccount });
     return { url: await this.clients.authorizationUrl(provider, flow), cookie };
   }
 
@@ -89,7 +101,8 @@ export class SocialService {
   async finish(provider: string, { cookie, parameters, client }: Callback): Promise<Finished> {
     const flow = this.flows.finish(provider, cookie, parameters.get('state') ?? '');
     const profile = await this.clients.profile(provider, parameters, flow);
-    const { redirect } = this.config.social;
+    const { publicUrl, social } = this.config;
+    const redirect = flow.returnsToAccount ? `${publicUrl}/account/` : social.redirect;
     if (flow.linkTo !== undefined) {
       const identity = await this.links.finish(provider, flow.linkTo, profile);
       if (redirect === undefined) return { data: toIdentityView(identity) };
