@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Secret, TOTP } from 'otpauth';
 import type { Browser, BrowserContextOptions, Page, Route } from 'playwright-core';
 import { bearer, PASSWORD, sessionOf, startApi, type TestApi } from './support/api.js';
 import { hasBrowser, launchBrowser } from './support/browser.js';
@@ -302,6 +303,42 @@ function watch(page: Page) {
       expect(reply.headers['content-security-policy']).toMatch(/^default-src 'none';script-src 'self';/);
       expect(reply.headers['referrer-policy']).toBe('no-referrer');
       expect(reply.headers['cache-control']).toBe('no-store');
+    });
+
+    it('logs in at a provider, also with a second step', async () => {
+      const name = `caller.${store.toLowerCase()}`;
+      google.people[name] = { email: `${name}@example.com`, email_verified: true, name: 'Ada' };
+      const { page, context, errors } = await open(`${url}/account/`);
+      const logInAtGoogle = async () => {
+        await page.getByRole('button', { name: 'Log in with google' }).click();
+        await page.waitForURL(`${google.issuer}/**`);
+        if (await page.locator('[name=login]').isVisible()) {
+          await page.fill('[name=login]', name);
+          await page.fill('[name=password]', 'a password at Google');
+          await page.click('[type=submit]');
+        }
+        await page.click('[type=submit]:text("Continue")');
+        await page.waitForURL(`${url}/account/`);
+      };
+      await page.getByRole('button', { name: 'Log in with google' }).waitFor();
+      await logInAtGoogle();
+      await page.getByText(`Logged in as Ada, ${name}@example.com.`).waitFor();
+
+      const csrf = (await page.evaluate(`fetch('/auth/session/').then((reply) => reply.json())`)) as any;
+      const [cookie] = await context.cookies(url);
+      const headers = { cookie: `${cookie!.name}=${cookie!.value}`, 'x-csrf-token': csrf.csrf_token };
+      const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
+      const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+      const { recovery_codes } = (await api.post('/auth/mfa/totp/confirm/', { code }, headers)).body;
+      await context.clearCookies();
+      await page.goto(`${url}/account/`);
+      await page.getByRole('button', { name: 'Log in with google' }).waitFor();
+      await logInAtGoogle();
+      await page.getByLabel('Code').fill(recovery_codes[0]);
+      await page.keyboard.press('Enter');
+      await page.getByText(`Logged in as Ada, ${name}@example.com.`).waitFor();
+      expect(errors.filter((text) => !text.includes('Failed to load resource'))).toEqual([]);
+      await context.close();
     });
 
     it('lets another page of the same origin link and remove an identity', async () => {

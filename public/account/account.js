@@ -76,17 +76,18 @@ const account = byId('account');
 
 const fragment = location.hash.slice(1);
 const parameters = new URLSearchParams(fragment);
+const query = new URLSearchParams(location.search);
 const token = parameters.get('token');
 const own = (among, name) => (Object.hasOwn(among, name ?? '') ? among[name] : undefined);
 const action = own(ACTIONS, parameters.get('action'));
-// Neither the history nor a copied address keeps the token.
+// Neither the history nor a copied address keeps the token, or the code of a login at a provider.
 history.replaceState(null, '', location.pathname);
 // Another link is opened in the same tab.
 addEventListener('hashchange', () => location.reload());
 
 if (action && token) showAction();
 else if (own(PAGES, fragment)) PAGES[fragment](account, { report, entitle, wayOn });
-else if (fragment === '' || fragment === 'password') void showAccount(account, report, fragment);
+else if (fragment === '' || fragment === 'password') void showAccount(account, report, fragment, query);
 else {
   entitle(
     'This link is incomplete',

@@ -1,11 +1,12 @@
 // Where people log in to manage their account: logins, two-step login, passkeys, API keys and identities.
 
 import { button, choice, date, element, field, form, list, section } from '../site/elements.js';
-import { codeField, showLogin } from '../site/login.js';
+import { codeField, finishLogin, showLogin } from '../site/login.js';
 import { credential, wrongHost } from '../site/passkeys.js';
 import { call, logOut, restore, session } from '../site/session.js';
 import { ACCOUNT_PAGE, callRecently } from './calls.js';
 import { newPasswordField } from './new-password.js';
+import { completeLogin, listProviders, startLogin } from './social.js';
 import { qrcode } from './vendor/qrcode.js';
 
 let root;
@@ -15,10 +16,17 @@ let report;
  * @param into the element that gets the page
  * @param tell shows a sentence, and whether it is an error
  * @param part the fragment: `password` for the section of the password
+ * @param query of the address: what a login at a provider has brought back
  */
-export async function showAccount(into, tell, part) {
+export async function showAccount(into, tell, part, query) {
   [root, report] = [into, tell];
-  if (await restore()) await open(part);
+  const completed = await completeLogin(query);
+  if (completed) {
+    const { reply, proof } = completed;
+    const again = () => logIn(part);
+    if (!reply.ok) again();
+    finishLogin(root, report, () => open(part), reply, again, proof);
+  } else if (await restore()) await open(part);
   else logIn(part);
 }
 
@@ -27,6 +35,10 @@ function logIn(part) {
   if (document.body.dataset.registration === 'open')
     ways.push(element('a', { href: `${ACCOUNT_PAGE}#register`, textContent: 'Create an account' }));
   showLogin(root, report, () => open(part), ...ways);
+  const place = root.querySelector('.ways');
+  void listProviders().then((all) =>
+    place.append(...all.map(({ name, url }) => button(`Log in with ${name}`, () => startLogin(url)))),
+  );
 }
 
 async function open(part) {

@@ -40,28 +40,7 @@ export function showLogin(into, report, done, ...more) {
   into.querySelector('input').focus();
 
   function finish(reply) {
-    if (!reply.ok) report(reply.message, true);
-    else if (reply.body.mfa_token) showSecondStep(reply.body.mfa_token);
-    else {
-      report('');
-      begin(reply.body);
-      done();
-    }
-  }
-
-  function showSecondStep(mfa_token) {
-    report('');
-    into.replaceChildren(
-      element('p', { textContent: 'Enter a code of your authenticator app, or a recovery code.' }),
-      form('Log in', [codeField()], async ({ code }) => {
-        const reply = await call('POST', 'session/', { mfa_token, code });
-        if (reply.code === 'TOKEN_NOT_VALID') {
-          showLogin(into, report, done, ...more);
-          report('This login has expired. Log in again.', true);
-        } else finish(reply);
-      }),
-    );
-    into.querySelector('input').focus();
+    finishLogin(into, report, done, reply, () => showLogin(into, report, done, ...more));
   }
 
   async function byPasskey() {
@@ -72,5 +51,36 @@ export function showLogin(into, report, done, ...more) {
     const passkey = await credential('get', options.body);
     if (passkey === null) return report('No passkey was used.', true);
     return finish(await call('POST', 'session/', { passkey }));
+  }
+}
+
+/**
+ * Goes on after a call that logs in.
+ *
+ * @param again shows the first step
+ * @param proof more fields of the second step
+ */
+export function finishLogin(into, report, done, reply, again, proof = {}) {
+  if (!reply.ok) report(reply.message, true);
+  else if (reply.body.mfa_token) showSecondStep(reply.body.mfa_token);
+  else {
+    report('');
+    begin(reply.body);
+    done();
+  }
+
+  function showSecondStep(mfa_token) {
+    report('');
+    into.replaceChildren(
+      element('p', { textContent: 'Enter a code of your authenticator app, or a recovery code.' }),
+      form('Log in', [codeField()], async ({ code }) => {
+        const next = await call('POST', 'session/', { mfa_token, code, ...proof });
+        if (next.code === 'TOKEN_NOT_VALID') {
+          again();
+          report('This login has expired. Log in again.', true);
+        } else finishLogin(into, report, done, next, again, proof);
+      }),
+    );
+    into.querySelector('input').focus();
   }
 }
