@@ -61,7 +61,7 @@ describe.each(STORES)('mails on %s', (store) => {
   });
 
   it.each([
-    ['an apostrophe', `o'hara+x@example.com`],
+    ['unusual characters', "o'hara!#$%&*+-/=?^_`{|}~@example.com"],
     ['another script', 'дарья@пример.рф'],
   ])('have intact headers with %s in the address, and line breaks in the name', async (_, email) => {
     await api.accounts.register(email, { name: 'A\r\nBcc: eve@example.com' });

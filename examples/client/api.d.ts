@@ -925,7 +925,7 @@ export interface paths {
         put?: never;
         /**
          * Logs in, and sets a session cookie
-         * @description With an e-mail and a password, or the response of a passkey. For an account with a second factor, the response to a password has an `mfa_token` instead of a cookie; a second call with it and a `code` opens the session.
+         * @description With an e-mail and a password, the response of a passkey, or the one-time code of a social login. For an account with a second factor, the response to a password has an `mfa_token` instead of a cookie; a second call with it and a `code` opens the session.
          *
          *     Guide: [Sessions](/guides/sessions)
          */
@@ -1189,7 +1189,9 @@ export interface paths {
         put?: never;
         /**
          * Verifies an e-mail address with the token from a mail
-         * @description Guide: [Accounts](/guides/accounts)
+         * @description Authenticated as the account, or with its password, if the account already has a passkey, a second factor, an API key or an identity.
+         *
+         *     Guide: [Accounts](/guides/accounts)
          */
         post: operations["Email_verify"];
         delete?: never;
@@ -1929,6 +1931,8 @@ export interface components {
             mfa_token: string;
             /** @example b2theSBub3QgYSBjb2Rl */
             code: string;
+            /** @example dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk */
+            code_verifier?: string | null;
         };
         PasskeyLoginInput: {
             /** @description The result of `navigator.credentials`, by its method `toJSON()`. */
@@ -2061,6 +2065,11 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        SocialSessionInput: {
+            social_code: string;
+            /** @example dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk */
+            code_verifier?: string | null;
+        };
         RegisterInput: {
             /** @example ada@example.com */
             email: string;
@@ -2122,9 +2131,11 @@ export interface components {
             /** @example dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk */
             code_verifier?: string | null;
         };
-        TokenInput: {
+        VerifyEmailInput: {
             /** @example eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl */
             token: string;
+            /** @example first programmer */
+            password?: string | null;
         };
         ChangeEmailInput: {
             /** @example ada@example.com */
@@ -2133,6 +2144,10 @@ export interface components {
             password: string;
             /** @example b2theSBub3QgYSBjb2Rl */
             code?: string | null;
+        };
+        TokenInput: {
+            /** @example eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl */
+            token: string;
         };
         ResetPasswordInput: {
             /** @example ada@example.com */
@@ -7614,7 +7629,7 @@ export interface operations {
                     "application/json": components["schemas"]["TokenPair"] | components["schemas"]["SecondStepRequired"];
                 };
             };
-            /** @description `MALFORMED_REQUEST` */
+            /** @description `INVALID_CODE`, `MALFORMED_REQUEST` */
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -9454,7 +9469,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["LoginInput"] | components["schemas"]["SecondStepInput"] | components["schemas"]["PasskeySessionInput"];
+                "application/json": components["schemas"]["LoginInput"] | components["schemas"]["SecondStepInput"] | components["schemas"]["PasskeySessionInput"] | components["schemas"]["SocialSessionInput"];
             };
         };
         responses: {
@@ -9468,7 +9483,7 @@ export interface operations {
                     "application/json": components["schemas"]["Session"] | components["schemas"]["SecondStepRequired"];
                 };
             };
-            /** @description `MALFORMED_REQUEST` */
+            /** @description `INVALID_CODE`, `MALFORMED_REQUEST` */
             400: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -10992,6 +11007,8 @@ export interface operations {
     Social_start: {
         parameters: {
             query?: {
+                /** @description `account` ends at the account page of this service; it needs a `code_challenge`. */
+                return?: string;
                 code_challenge_method?: "S256";
                 code_challenge?: string;
             };
@@ -11092,7 +11109,7 @@ export interface operations {
                     "application/json": components["schemas"]["TokenPair"] | components["schemas"]["SecondStepRequired"] | components["schemas"]["IdentityResponse"];
                 };
             };
-            /** @description Redirect to the front end, if one is configured: with a one-time `code`, with an `mfa_token` if the account has a second factor, or with `linked`, the provider whose identity was linked. */
+            /** @description Redirect to the front end, if one is configured, or to the account page of this service: with a one-time `code`, with an `mfa_token` if the account has a second factor, or with `linked`, the provider whose identity was linked. */
             302: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -11214,7 +11231,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["TokenInput"];
+                "application/json": components["schemas"]["VerifyEmailInput"];
             };
         };
         responses: {
@@ -11235,6 +11252,29 @@ export interface operations {
             };
             /** @description `INVALID_CODE`, `MALFORMED_REQUEST` */
             400: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncorrectPassword"] | components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description `TOKEN_NOT_VALID` */
+            401: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                    "application/problem+json": components["schemas"]["ProblemDetails"];
+                };
+            };
+            /** @description `FORBIDDEN`, `CSRF_FAILED` */
+            403: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     [name: string]: unknown;
