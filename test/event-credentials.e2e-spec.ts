@@ -5,6 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import { CredentialWatch } from '../src/auth/access/index.js';
 import { bearer, startApi, type TestApi } from './support/api.js';
 import { EventClient } from './support/event-client.js';
+import { statementsOf } from './support/statements.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
@@ -58,6 +59,39 @@ describe.each(STORES)('open connections whose credential ends, on %s', (store) =
     expect(await api.get('/v1/events/stream', ada)).toBeError('TOKEN_NOT_VALID');
     for (const stream of [anonymous, ofEve]) stream.close();
     api.moveClock(0);
+  });
+
+  it('are checked with one statement for all logins, and one for all API keys', async () => {
+    const watch = api.app.get(CredentialWatch, { strict: false });
+    await watch.checkAll();
+    const session = await api.accounts.session('eve@example.com');
+    const key = async (name: string) => {
+      const { body } = await api.post('/auth/api-keys/', { name, scope: 'read' }, session.headers);
+      return { id: body.data.id as number, headers: bearer(body.data.key) };
+    };
+    const [kept, deleted] = [await key('kept'), await key('deleted')];
+    const streams = await Promise.all(
+      [
+        await login('ada'),
+        await login('bob'),
+        await login('ada'),
+        session.cookie,
+        kept.headers,
+        kept.headers,
+      ].map(follow),
+    );
+    const ofDeleted = await follow(deleted.headers);
+
+    const statements = await statementsOf(() => watch.checkAll());
+    expect(statements).toHaveLength(2);
+    expect(statements.join()).toMatch(
+      /FROM logins JOIN .* FROM api_keys JOIN|FROM api_keys JOIN .* FROM logins JOIN/,
+    );
+    expect(await api.delete(`/auth/api-keys/${deleted.id}/`, session.headers)).toHaveStatus(204);
+    await watch.checkAll();
+    await until('the stream of the deleted key has ended', () => ofDeleted.isOver);
+    expect(streams.map(({ isOver }) => isOver)).toEqual(streams.map(() => false));
+    for (const stream of streams) stream.close();
   });
 
   it('reject operations on a WebSocket, and close it with 4403', async () => {

@@ -1,18 +1,31 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { toAppError } from '../../common/errors/to-app-error.js';
-import type { Account } from '../accounts/index.js';
+import { Clock } from '../../common/ports/clock.js';
 import { Authenticator } from './authenticator.js';
+import { type Principal, principalOf } from './principal.js';
 
 /** The interval between two checks, in milliseconds: streams of an ended login end within 5 seconds. */
 const INTERVAL = 3000;
 
-/** How many credentials one step checks: a thousand at once would delay requests. */
-const AT_A_TIME = 10;
+/** What a credential allows now. */
+export interface Rights {
+  readonly accountId: number;
+  /** SQLite has no booleans. */
+  readonly isStaff: boolean | number;
+}
+
+/** A kind of credential whose validity is read for many at once. */
+interface WatchedKind {
+  /** The id of the credential of a caller; `undefined` for other kinds. */
+  readonly idOf: (principal: Principal) => unknown;
+  /** The rights of the credentials that are valid, by their ids, in one statement. */
+  readonly rightsOf: (ids: readonly unknown[]) => Promise<ReadonlyMap<unknown, Rights>>;
+}
 
 interface Watched {
   readonly request: FastifyRequest;
-  readonly account: Account;
+  readonly principal: Principal;
   readonly end: () => void;
 }
 
@@ -20,11 +33,15 @@ interface Watched {
 @Injectable()
 export class CredentialWatch implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(CredentialWatch.name);
+  private readonly kinds: WatchedKind[] = [];
   private readonly watched = new Set<Watched>();
   private timer: NodeJS.Timeout | undefined;
   private isChecking = false;
 
-  constructor(private readonly authenticator: Authenticator) {}
+  constructor(
+    private readonly authenticator: Authenticator,
+    private readonly clock: Clock,
+  ) {}
 
   onApplicationBootstrap(): void {
     this.timer = setInterval(() => void this.checkAll(), INTERVAL).unref();
@@ -32,6 +49,11 @@ export class CredentialWatch implements OnApplicationBootstrap, OnApplicationShu
 
   onApplicationShutdown(): void {
     clearInterval(this.timer);
+  }
+
+  /** Registers a kind of credential. Callers with another one are authenticated again, each by itself. */
+  register(kind: WatchedKind): void {
+    this.kinds.push(kind);
   }
 
   /**
@@ -42,27 +64,48 @@ export class CredentialWatch implements OnApplicationBootstrap, OnApplicationShu
    * @returns a function that ends the watch
    */
   watch(request: FastifyRequest, end: () => void): () => void {
-    const { user: account } = request;
-    if (!account) return () => undefined;
-    const watched = { request, account, end };
+    const principal = principalOf(request);
+    if (!principal) return () => undefined;
+    const watched = { request, principal, end };
     this.watched.add(watched);
     return () => void this.watched.delete(watched);
   }
 
-  private async checkAll(): Promise<void> {
+  /** Ends what has lost its credential. It is called regularly. */
+  async checkAll(): Promise<void> {
     if (this.isChecking) return;
     this.isChecking = true;
     try {
-      const known = [...this.watched];
-      for (let n = 0; n < known.length; n += AT_A_TIME)
-        await Promise.all(known.slice(n, n + AT_A_TIME).map((watched) => this.check(watched)));
+      const others = new Set(this.watched);
+      for (const kind of this.kinds) {
+        const ofKind = [...others].filter(({ principal }) => kind.idOf(principal) !== undefined);
+        for (const each of ofKind) others.delete(each);
+        if (ofKind.length > 0) await this.checkKind(kind, ofKind);
+      }
+      for (const each of others) if (!(await this.isAuthenticated(each))) this.end(each);
     } finally {
       this.isChecking = false;
     }
   }
 
-  private async check(watched: Watched): Promise<void> {
-    if ((await this.isGood(watched)) || !this.watched.delete(watched)) return;
+  private async checkKind({ idOf, rightsOf }: WatchedKind, watched: readonly Watched[]): Promise<void> {
+    let rights: ReadonlyMap<unknown, Rights>;
+    try {
+      rights = await rightsOf([...new Set(watched.map(({ principal }) => idOf(principal)))]);
+    } catch {
+      // A database outage does not end a credential.
+      return;
+    }
+    const now = this.clock.now();
+    for (const each of watched) {
+      const { account, tokenExpiresAt } = each.principal;
+      const isExpired = tokenExpiresAt !== undefined && tokenExpiresAt <= now;
+      if (isExpired || !isSame(rights.get(idOf(each.principal)), account)) this.end(each);
+    }
+  }
+
+  private end(watched: Watched): void {
+    if (!this.watched.delete(watched)) return;
     try {
       watched.end();
     } catch (error) {
@@ -74,14 +117,16 @@ export class CredentialWatch implements OnApplicationBootstrap, OnApplicationShu
     }
   }
 
-  private async isGood({ request, account }: Watched): Promise<boolean> {
+  private async isAuthenticated({ request, principal: { account } }: Watched): Promise<boolean> {
     try {
       // A copy, because the request keeps the account that it was accepted with.
       const principal = await this.authenticator.authenticate(Object.create(request) as FastifyRequest);
       return principal?.account.id === account.id && principal.account.isStaff === account.isStaff;
     } catch (error) {
-      // A database outage does not end a credential.
       return toAppError(error).status >= 500;
     }
   }
 }
+
+const isSame = (rights: Rights | undefined, { id, isStaff }: Principal['account']): boolean =>
+  rights?.accountId === id && Boolean(rights.isStaff) === isStaff;

@@ -13,7 +13,7 @@ export {
 export { AccessGuard, OUT_OF_SCOPE } from './access.guard.js';
 export { AccessModule } from './access.module.js';
 export { Authenticator } from './authenticator.js';
-export { CredentialWatch } from './credential-watch.js';
+export { CredentialWatch, type Rights } from './credential-watch.js';
 export { Credential, readBearer, RequestStrategy } from './credential.js';
 export { CurrentAccount, CurrentPrincipal } from './current-account.js';
 export {

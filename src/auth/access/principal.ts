@@ -10,6 +10,8 @@ export interface LoginInfo {
   readonly kind: LoginKind;
   /** When the password or second factor of the login was checked last. */
   readonly authenticatedAt: Date;
+  /** When the access token expires; a cookie is extended by its use. */
+  readonly tokenExpiresAt?: Date;
 }
 
 export const API_KEY_SCOPES = ['read', 'write'] as const;
@@ -19,6 +21,7 @@ export type ApiKeyScope = (typeof API_KEY_SCOPES)[number];
 
 /** The API key that a request is authenticated with. */
 export interface ApiKeyInfo {
+  readonly keyId: number;
   readonly scope: ApiKeyScope;
 }
 

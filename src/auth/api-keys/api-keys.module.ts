@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountData, exportOf, rowsOf } from '../../common/retention/account-data.js';
+import { CredentialWatch } from '../access/index.js';
 import { AccountMailsModule } from '../account-mails/index.js';
 import { AccountsModule } from '../accounts/index.js';
 import { LoginsModule } from '../logins/index.js';
@@ -34,4 +35,8 @@ export class StoredApiKeysModule {
   providers: [ApiKeyStrategy, ApiKeysService],
   exports: [StoredApiKeysModule],
 })
-export class ApiKeysModule {}
+export class ApiKeysModule {
+  constructor(watch: CredentialWatch, keys: ApiKeys) {
+    watch.register({ idOf: ({ keyId }) => keyId, rightsOf: (ids) => keys.rightsOf(ids) });
+  }
+}

@@ -4,7 +4,7 @@ import { Repository } from 'typeorm';
 import { runWithoutTrail } from '../../common/ports/audit-trail.js';
 import { Clock } from '../../common/ports/clock.js';
 import { Queries } from '../../database/queries.js';
-import type { ApiKeyInfo } from '../access/index.js';
+import type { ApiKeyInfo, Rights } from '../access/index.js';
 import { ACCOUNT, type Account, type AccountRow, toAccount } from '../accounts/index.js';
 import { ApiKey } from './api-key.entity.js';
 import { hashOf, isWellFormed } from './api-key-text.js';
@@ -44,7 +44,19 @@ export class ApiKeys {
     const { keyId, scope, lastUsedAt, ...account } = row;
     if (lastUsedAt === null || now.getTime() - Date.parse(lastUsedAt) >= RESOLUTION)
       this.recordUse(keyId, now);
-    return [toAccount(account), { scope }];
+    return [toAccount(account), { keyId, scope }];
+  }
+
+  /** The accounts of the keys that are valid, by the ids of the keys. */
+  async rightsOf(ids: readonly unknown[]): Promise<ReadonlyMap<unknown, Rights>> {
+    const rows = await this.queries.all<{ id: number } & Rights>(
+      `SELECT api_keys.id, account_id AS "accountId", is_staff AS "isStaff"
+       FROM api_keys JOIN accounts ON accounts.id = account_id
+       WHERE api_keys.id IN (${this.queries.dialect.integersOf(':ids')})
+         AND (expires_at IS NULL OR expires_at > :now) AND is_active`,
+      { ids: JSON.stringify(ids), now: this.clock.now().toISOString() },
+    );
+    return new Map(rows.map((row) => [row.id, row]));
   }
 
   list(accountId: number): Promise<ApiKey[]> {

@@ -7,7 +7,7 @@ import type { ClientInfo } from '../../common/http/client.js';
 import { Config } from '../../config/config.js';
 import { Queries } from '../../database/queries.js';
 import { Transactions } from '../../database/transactions.js';
-import { type LoginInfo, type LoginKind, tokenNotValid } from '../access/index.js';
+import { type LoginInfo, type LoginKind, type Rights, tokenNotValid } from '../access/index.js';
 import { ACCOUNT, type Account, type AccountRow, toAccount } from '../accounts/index.js';
 import { Login } from './login.entity.js';
 
@@ -127,6 +127,22 @@ export class Logins {
     const { lastUsedAt, authenticatedAt, ...account } = row;
     const login = { sid: presented.id, kind, authenticatedAt: new Date(authenticatedAt) };
     return { account: toAccount(account), login, lastUsedAt: new Date(lastUsedAt) };
+  }
+
+  /** The accounts of the logins that are valid, by the ids of the logins. */
+  async rightsOf(ids: readonly unknown[]): Promise<ReadonlyMap<unknown, Rights>> {
+    const rows = await this.queries.all<{ id: string } & Rights>(
+      `SELECT logins.id, account_id AS "accountId", is_staff AS "isStaff"
+       FROM logins JOIN accounts ON accounts.id = account_id
+       WHERE logins.id IN (SELECT value ->> 'id' FROM ${this.queries.dialect.elementsOf(':ids')} AS element)
+         AND expires_at > :now AND created_at > :oldest AND is_active`,
+      {
+        ids: JSON.stringify(ids.map((id) => ({ id }))),
+        now: this.clock.now().toISOString(),
+        oldest: this.oldest().toISOString(),
+      },
+    );
+    return new Map(rows.map((row) => [row.id, row]));
   }
 
   /** Records that the password or the second factor of a login was checked again. */

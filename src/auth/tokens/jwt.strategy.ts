@@ -72,10 +72,10 @@ export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
   }
 
   private async accountOf(payload: unknown): Promise<[Account, LoginInfo]> {
-    const { user_id, sid } = this.codec.check(payload, 'access');
+    const { user_id, sid, exp } = this.codec.check(payload, 'access');
     const found = await this.logins.find({ id: sid, accountId: user_id });
     if (!found) throw tokenNotValid();
-    return [found.account, found.login];
+    return [found.account, { ...found.login, tokenExpiresAt: new Date(exp * 1000) }];
   }
 
   private giveKey(token: string, done: KeyCallback): void {
