@@ -270,6 +270,10 @@ describe.each(STORES)('the second factor on %s', (store) => {
         expect(wait).toBeGreaterThan(3500);
         expect(wait).toBeLessThanOrEqual(3600);
       }
+      // What was not looked at is no attempt of the token.
+      const patient = await begin();
+      for (let n = 0; n < 6; n++) expect(await complete(patient, codeOf(secret))).toBeError('RATE_LIMITED');
+      expect(await complete(patient, recovery[1]!)).toHaveStatus(200);
       const renew = () => api.post('/auth/mfa/recovery-codes/', { code: codeOf(secret) }, headers);
       expect(await renew()).toBeError('RATE_LIMITED');
       expect(await complete(await begin(), recovery[0]!)).toHaveStatus(200);

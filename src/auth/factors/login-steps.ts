@@ -100,7 +100,7 @@ export class LoginSteps {
     if (expected !== undefined && expected !== hash(code_verifier ?? ''))
       throw new AppError('INVALID_CODE', WRONG_VERIFIER);
     const challenged = await this.ownerOf(id);
-    return this.factors.verify(challenged, code, client, {
+    const attempt = this.factors.verify(challenged, code, client, {
       isLogin: true,
       wrong: wrongLoginCode,
       work: async (current) => {
@@ -111,6 +111,12 @@ export class LoginSteps {
         if (affected !== 1) throw tokenNotValid();
         return current;
       },
+    });
+    return attempt.catch(async (error: unknown) => {
+      // The code was not looked at: a recovery code may follow.
+      const isLimited = error instanceof AppError && error.code === 'RATE_LIMITED';
+      if (isLimited) await runWithoutTrail(() => this.challenges.decrement({ id }, 'attempts', 1));
+      throw error;
     });
   }
 
