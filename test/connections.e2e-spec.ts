@@ -268,7 +268,7 @@ describe.each(STORES)('connections on %s', (store) => {
     expect(await costOf('{ posts(first: 5) { edges { cursor node { id author { id } } } } }')).toBe(
       1 + 5 * 3,
     );
-    expect(await costOf('{ posts { nodes { id } pageInfo { hasNextPage } totalCount } }')).toBe(1 + 20);
+    expect(await costOf('{ posts { nodes { id } pageInfo { hasNextPage } totalCount } }')).toBe(1 + 20 + 500);
     expect(await costOf('query ($n: Int) { posts(first: $n) { nodes { id } } }', { n: 101 })).toBe(1 + 20);
     expect(await costOf('{ posts(first: 3) { nodes { author { posts(limit: 7) { id } } } } }')).toBe(
       1 + 3 * (2 + 7),

@@ -512,6 +512,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     const again = `/v1/webhooks/${webhook.body.data.id}/deliveries/${id}/redeliver`;
     expect(await own.post(again, {}, await login())).toHaveStatus(202);
     await receiver.at(path, 2);
+    await until('it is delivered again', async () => (await list())[0]?.status === 'delivered');
     own.moveClock(13 * DAY);
     await own.app.get(Purger, { strict: false }).purge();
     expect(await list()).toMatchObject([{ id, status: 'delivered' }]);

@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
-import { AccessModule } from './access/index.js';
+import { AccessModule, CredentialWatch } from './access/index.js';
 import { ApiKeysModule } from './api-keys/index.js';
 import { FactorsModule } from './factors/index.js';
-import { LoginsModule } from './logins/index.js';
+import { Logins, LoginsModule } from './logins/index.js';
 import { PasskeysModule } from './passkeys/index.js';
 import { ProfileModule } from './profile/index.js';
 import { RecoveryModule } from './recovery/index.js';
@@ -28,4 +28,8 @@ import { TokensModule } from './tokens/index.js';
     SocialModule,
   ],
 })
-export class AuthModule {}
+export class AuthModule {
+  constructor(watch: CredentialWatch, logins: Logins) {
+    watch.register({ idOf: ({ sid }) => sid, rightsOf: (ids) => logins.rightsOf(ids) });
+  }
+}

@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountData, exportOf, rowsOf } from '../../common/retention/account-data.js';
 import { Purger } from '../../common/retention/purger.js';
-import { CredentialWatch } from '../access/index.js';
 import { AccountsModule } from '../accounts/index.js';
 import { SecondFactorsModule } from '../second-factors/index.js';
 import { Login } from './login.entity.js';
@@ -20,8 +19,7 @@ import { LoginsService } from './logins.service.js';
   exports: [Logins, RecentLogins],
 })
 export class LoginsModule {
-  constructor(purger: Purger, accountData: AccountData, watch: CredentialWatch, logins: Logins) {
-    watch.register({ idOf: ({ sid }) => sid, rightsOf: (ids) => logins.rightsOf(ids) });
+  constructor(purger: Purger, accountData: AccountData, logins: Logins) {
     purger.register('logins');
     accountData.register(rowsOf('logins'));
     accountData.registerExport(

@@ -1,11 +1,13 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { createIndexConcurrently } from './concurrent-index.js';
 
 /** Finds the deliveries that still need events which will be purged. */
 export class DeliveryPositions1763700000120 implements MigrationInterface {
+  readonly transaction = false;
+
   async up(runner: QueryRunner): Promise<void> {
-    await runner.query(
-      'CREATE INDEX webhook_deliveries_position ON webhook_deliveries (position) WHERE body IS NULL',
-    );
+    const rows = 'webhook_deliveries (position) WHERE body IS NULL';
+    await createIndexConcurrently(runner, 'webhook_deliveries_position', rows);
   }
 
   async down(runner: QueryRunner): Promise<void> {
