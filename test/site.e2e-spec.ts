@@ -254,7 +254,7 @@ describe('the pages', () => {
     for (const id of headings) expect(text).toContain(`<a class="anchor" href="#${id}"`);
   });
 
-  it('explain every code at the URL in problem details', async () => {
+  it('explain every code of errors at its name', async () => {
     const { text } = await api.get('/guides/errors');
     for (const code of Object.keys(ERRORS)) expect(text).toContain(`id="${code.toLowerCase()}"`);
   });

@@ -2376,29 +2376,6 @@ export interface components {
                 }[];
             };
         };
-        ProblemDetails: {
-            /**
-             * Format: uri
-             * @description The page that explains the code.
-             */
-            type: string;
-            /** @example Straße nach Rom */
-            title: string;
-            status: number;
-            detail: string;
-            /**
-             * Format: uri
-             * @description The id of the request.
-             */
-            instance: string;
-            /** @enum {string} */
-            code: "MALFORMED_REQUEST" | "INVALID_ID" | "INVALID_CURSOR" | "INVALID_CODE" | "MISSING_IDEMPOTENCY_KEY" | "INVALID_IDEMPOTENCY_KEY" | "UNAUTHENTICATED" | "TOKEN_NOT_VALID" | "FORBIDDEN" | "CSRF_FAILED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "IDEMPOTENCY_KEY_IN_USE" | "EVENTS_EXPIRED" | "PRECONDITION_FAILED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "VALIDATION_ERROR" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
-            /** @description The invalid fields; absent when no field is the cause. */
-            errors?: {
-                field: string;
-                message: string;
-            }[];
-        };
         CloudEventEnvelope: {
             /** @enum {string} */
             specversion: "1.0";
@@ -2596,7 +2573,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -2608,7 +2584,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -2640,7 +2615,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -2652,7 +2626,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -2692,7 +2665,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `TOKEN_NOT_VALID` */
@@ -2704,7 +2676,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `EVENTS_EXPIRED` */
@@ -2715,7 +2686,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -2727,7 +2697,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -2738,7 +2707,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -2750,7 +2718,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -2804,7 +2771,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `TOKEN_NOT_VALID` */
@@ -2816,7 +2782,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `EVENTS_EXPIRED` */
@@ -2827,7 +2792,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -2839,7 +2803,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -2850,7 +2813,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -2862,7 +2824,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -2900,7 +2861,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -2911,7 +2871,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -2923,7 +2882,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -2966,7 +2924,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -2978,7 +2935,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -2989,7 +2945,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `IDEMPOTENCY_KEY_IN_USE` */
@@ -3001,7 +2956,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -3012,7 +2966,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -3023,7 +2976,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR`, `IDEMPOTENCY_KEY_REUSED` */
@@ -3034,7 +2986,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -3046,7 +2997,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -3057,7 +3007,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -3069,7 +3018,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -3120,7 +3068,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -3131,7 +3078,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -3143,7 +3089,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -3154,7 +3099,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -3166,7 +3110,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -3210,7 +3153,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -3222,7 +3164,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -3233,7 +3174,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -3244,7 +3184,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PRECONDITION_FAILED` */
@@ -3255,7 +3194,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -3266,7 +3204,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -3277,7 +3214,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -3288,7 +3224,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -3300,7 +3235,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -3311,7 +3245,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -3323,7 +3256,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -3359,7 +3291,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -3371,7 +3302,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -3382,7 +3312,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -3393,7 +3322,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CONFLICT` */
@@ -3404,7 +3332,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PRECONDITION_FAILED` */
@@ -3415,7 +3342,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -3426,7 +3352,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -3437,7 +3362,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -3449,7 +3373,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -3460,7 +3383,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -3472,7 +3394,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -3516,7 +3437,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -3528,7 +3448,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -3539,7 +3458,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -3550,7 +3468,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PRECONDITION_FAILED` */
@@ -3561,7 +3478,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -3572,7 +3488,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -3583,7 +3498,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -3594,7 +3508,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -3606,7 +3519,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -3617,7 +3529,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -3629,7 +3540,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -3668,7 +3578,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -3679,7 +3588,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -3691,7 +3599,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -3734,7 +3641,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -3746,7 +3652,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -3757,7 +3662,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `IDEMPOTENCY_KEY_IN_USE` */
@@ -3769,7 +3673,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -3780,7 +3683,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -3791,7 +3693,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR`, `IDEMPOTENCY_KEY_REUSED` */
@@ -3802,7 +3703,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -3814,7 +3714,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -3825,7 +3724,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -3837,7 +3735,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -3887,7 +3784,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -3898,7 +3794,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -3910,7 +3805,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -3921,7 +3815,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -3933,7 +3826,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -3977,7 +3869,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -3989,7 +3880,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -4000,7 +3890,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -4011,7 +3900,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PRECONDITION_FAILED` */
@@ -4022,7 +3910,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -4033,7 +3920,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -4044,7 +3930,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -4055,7 +3940,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -4067,7 +3951,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -4078,7 +3961,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -4090,7 +3972,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -4126,7 +4007,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -4138,7 +4018,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -4149,7 +4028,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -4160,7 +4038,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CONFLICT` */
@@ -4171,7 +4048,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PRECONDITION_FAILED` */
@@ -4182,7 +4058,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -4193,7 +4068,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -4204,7 +4078,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -4216,7 +4089,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -4227,7 +4099,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -4239,7 +4110,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -4283,7 +4153,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -4295,7 +4164,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -4306,7 +4174,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -4317,7 +4184,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PRECONDITION_FAILED` */
@@ -4328,7 +4194,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -4339,7 +4204,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -4350,7 +4214,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -4361,7 +4224,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -4373,7 +4235,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -4384,7 +4245,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -4396,7 +4256,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -4444,7 +4303,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -4456,7 +4314,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -4467,7 +4324,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -4479,7 +4335,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -4522,7 +4377,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -4534,7 +4388,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -4545,7 +4398,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `IDEMPOTENCY_KEY_IN_USE` */
@@ -4557,7 +4409,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -4568,7 +4419,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -4579,7 +4429,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR`, `IDEMPOTENCY_KEY_REUSED` */
@@ -4590,7 +4439,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -4602,7 +4450,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -4613,7 +4460,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -4625,7 +4471,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -4667,7 +4512,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -4679,7 +4523,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -4690,7 +4533,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -4702,7 +4544,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -4752,7 +4593,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -4763,7 +4603,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -4775,7 +4614,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -4786,7 +4624,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -4798,7 +4635,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -4834,7 +4670,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -4846,7 +4681,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -4857,7 +4691,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -4868,7 +4701,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PRECONDITION_FAILED` */
@@ -4879,7 +4711,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -4890,7 +4721,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -4901,7 +4731,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -4913,7 +4742,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -4924,7 +4752,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -4936,7 +4763,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -4980,7 +4806,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -4992,7 +4817,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -5003,7 +4827,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -5014,7 +4837,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PRECONDITION_FAILED` */
@@ -5025,7 +4847,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -5036,7 +4857,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -5047,7 +4867,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -5058,7 +4877,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -5070,7 +4888,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -5081,7 +4898,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -5093,7 +4909,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -5142,7 +4957,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -5153,7 +4967,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -5165,7 +4978,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -5176,7 +4988,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -5188,7 +4999,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -5237,7 +5047,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -5248,7 +5057,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -5260,7 +5068,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -5271,7 +5078,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -5283,7 +5089,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -5335,7 +5140,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -5346,7 +5150,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -5358,7 +5161,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -5369,7 +5171,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -5381,7 +5182,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -5433,7 +5233,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -5444,7 +5243,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -5456,7 +5254,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -5467,7 +5264,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -5479,7 +5275,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -5518,7 +5313,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -5530,7 +5324,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -5541,7 +5334,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -5553,7 +5345,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -5598,7 +5389,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -5610,7 +5400,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -5621,7 +5410,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `IDEMPOTENCY_KEY_IN_USE` */
@@ -5633,7 +5421,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -5644,7 +5431,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -5655,7 +5441,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR`, `IDEMPOTENCY_KEY_REUSED` */
@@ -5666,7 +5451,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -5678,7 +5462,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -5689,7 +5472,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -5701,7 +5483,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -5751,7 +5532,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -5763,7 +5543,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -5774,7 +5553,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -5786,7 +5564,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -5797,7 +5574,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -5809,7 +5585,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -5848,7 +5623,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN` */
@@ -5859,7 +5633,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -5871,7 +5644,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -5882,7 +5654,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -5894,7 +5665,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -5931,7 +5701,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -5943,7 +5712,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -5954,7 +5722,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CONFLICT` */
@@ -5965,7 +5732,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -5976,7 +5742,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -5987,7 +5752,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -5998,7 +5762,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -6010,7 +5773,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -6021,7 +5783,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -6033,7 +5794,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -6068,7 +5828,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -6080,7 +5839,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN` */
@@ -6091,7 +5849,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -6102,7 +5859,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -6114,7 +5870,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -6125,7 +5880,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -6137,7 +5891,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -6170,7 +5923,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -6182,7 +5934,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -6193,7 +5944,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -6204,7 +5954,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -6215,7 +5964,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -6226,7 +5974,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -6238,7 +5985,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -6249,7 +5995,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -6261,7 +6006,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -6300,7 +6044,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -6312,7 +6055,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -6323,7 +6065,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -6334,7 +6075,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -6345,7 +6085,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -6356,7 +6095,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -6367,7 +6105,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -6379,7 +6116,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -6390,7 +6126,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -6402,7 +6137,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -6437,7 +6171,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -6449,7 +6182,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -6460,7 +6192,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -6471,7 +6202,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CONFLICT` */
@@ -6482,7 +6212,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -6493,7 +6222,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -6504,7 +6232,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -6516,7 +6243,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -6527,7 +6253,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -6539,7 +6264,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -6574,7 +6298,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -6586,7 +6309,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -6597,7 +6319,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -6608,7 +6329,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CONFLICT` */
@@ -6619,7 +6339,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -6630,7 +6349,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -6641,7 +6359,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -6653,7 +6370,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -6664,7 +6380,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -6676,7 +6391,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -6717,7 +6431,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -6729,7 +6442,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN` */
@@ -6740,7 +6452,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -6751,7 +6462,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -6763,7 +6473,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -6774,7 +6483,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -6786,7 +6494,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -6823,7 +6530,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -6835,7 +6541,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -6846,7 +6551,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -6857,7 +6561,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CONFLICT` */
@@ -6868,7 +6571,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -6879,7 +6581,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -6890,7 +6591,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -6902,7 +6602,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -6913,7 +6612,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -6925,7 +6623,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -6958,7 +6655,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN` */
@@ -6969,7 +6665,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -6981,7 +6676,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -6992,7 +6686,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -7004,7 +6697,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -7041,7 +6733,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IncorrectPassword"] | components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -7053,7 +6744,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN`, `CSRF_FAILED` */
@@ -7064,7 +6754,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CONFLICT` */
@@ -7075,7 +6764,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -7086,7 +6774,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -7097,7 +6784,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -7108,7 +6794,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -7120,7 +6805,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -7131,7 +6815,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -7143,7 +6826,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -7176,7 +6858,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -7187,7 +6868,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -7198,7 +6878,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -7209,7 +6888,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -7220,7 +6898,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -7232,7 +6909,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -7243,7 +6919,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -7255,7 +6930,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -7288,7 +6962,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN` */
@@ -7299,7 +6972,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -7311,7 +6983,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -7322,7 +6993,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -7334,7 +7004,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -7365,7 +7034,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -7376,7 +7044,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -7387,7 +7054,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -7398,7 +7064,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -7410,7 +7075,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -7421,7 +7085,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -7433,7 +7096,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -7466,7 +7128,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -7477,7 +7138,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -7488,7 +7148,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -7499,7 +7158,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -7510,7 +7168,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -7522,7 +7179,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -7533,7 +7189,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -7545,7 +7200,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -7578,7 +7232,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -7589,7 +7242,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -7601,7 +7253,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -7637,7 +7288,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `TOKEN_NOT_VALID`, `UNAUTHENTICATED` */
@@ -7649,7 +7299,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN` */
@@ -7660,7 +7309,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -7671,7 +7319,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -7682,7 +7329,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -7693,7 +7339,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -7705,7 +7350,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -7716,7 +7360,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -7728,7 +7371,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -7764,7 +7406,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED` */
@@ -7776,7 +7417,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN` */
@@ -7787,7 +7427,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -7798,7 +7437,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -7809,7 +7447,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -7820,7 +7457,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -7832,7 +7468,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -7843,7 +7478,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -7855,7 +7489,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -7891,7 +7524,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `TOKEN_NOT_VALID` */
@@ -7903,7 +7535,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -7914,7 +7545,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -7925,7 +7555,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -7936,7 +7565,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -7948,7 +7576,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -7959,7 +7586,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -7971,7 +7597,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -8007,7 +7632,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `TOKEN_NOT_VALID` */
@@ -8019,7 +7643,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -8030,7 +7653,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -8041,7 +7663,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -8052,7 +7673,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -8064,7 +7684,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -8075,7 +7694,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -8087,7 +7705,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -8128,7 +7745,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `TOKEN_NOT_VALID` */
@@ -8140,7 +7756,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -8151,7 +7766,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -8162,7 +7776,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -8173,7 +7786,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -8185,7 +7797,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -8196,7 +7807,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -8208,7 +7818,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -8241,7 +7850,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN` */
@@ -8252,7 +7860,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -8264,7 +7871,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -8275,7 +7881,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -8287,7 +7892,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -8323,7 +7927,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IncorrectPassword"] | components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -8335,7 +7938,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN`, `CSRF_FAILED` */
@@ -8346,7 +7948,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CONFLICT` */
@@ -8357,7 +7958,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -8368,7 +7968,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -8379,7 +7978,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -8390,7 +7988,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -8402,7 +7999,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -8413,7 +8009,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -8425,7 +8020,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -8459,7 +8053,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IncorrectPassword"] | components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -8471,7 +8064,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN`, `CSRF_FAILED` */
@@ -8482,7 +8074,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -8493,7 +8084,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -8504,7 +8094,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -8515,7 +8104,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -8527,7 +8115,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -8538,7 +8125,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -8550,7 +8136,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -8586,7 +8171,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -8598,7 +8182,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -8609,7 +8192,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -8620,7 +8202,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -8631,7 +8212,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -8642,7 +8222,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -8654,7 +8233,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -8665,7 +8243,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -8677,7 +8254,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -8713,7 +8289,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IncorrectPassword"] | components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -8725,7 +8300,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN`, `CSRF_FAILED` */
@@ -8736,7 +8310,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -8747,7 +8320,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -8758,7 +8330,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -8769,7 +8340,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -8781,7 +8351,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -8792,7 +8361,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -8804,7 +8372,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -8837,7 +8404,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN` */
@@ -8848,7 +8414,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -8860,7 +8425,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -8871,7 +8435,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -8883,7 +8446,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -8920,7 +8482,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -8932,7 +8493,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -8943,7 +8503,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CONFLICT` */
@@ -8954,7 +8513,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -8965,7 +8523,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -8976,7 +8533,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -8987,7 +8543,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -8999,7 +8554,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -9010,7 +8564,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -9022,7 +8575,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -9058,7 +8610,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IncorrectPassword"] | components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -9070,7 +8621,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN`, `CSRF_FAILED` */
@@ -9081,7 +8631,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -9092,7 +8641,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -9103,7 +8651,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -9114,7 +8661,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -9126,7 +8672,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -9137,7 +8682,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -9149,7 +8693,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -9185,7 +8728,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IncorrectPassword"] | components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -9197,7 +8739,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN`, `CSRF_FAILED` */
@@ -9208,7 +8749,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -9219,7 +8759,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CONFLICT` */
@@ -9230,7 +8769,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -9241,7 +8779,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -9252,7 +8789,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -9263,7 +8799,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -9275,7 +8810,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -9286,7 +8820,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -9298,7 +8831,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -9330,7 +8862,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -9341,7 +8872,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -9353,7 +8883,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -9364,7 +8893,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -9376,7 +8904,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -9409,7 +8936,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN` */
@@ -9420,7 +8946,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -9432,7 +8957,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -9443,7 +8967,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -9455,7 +8978,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -9491,7 +9013,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `TOKEN_NOT_VALID`, `UNAUTHENTICATED` */
@@ -9503,7 +9024,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN` */
@@ -9514,7 +9034,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -9525,7 +9044,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -9536,7 +9054,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -9547,7 +9064,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -9559,7 +9075,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -9570,7 +9085,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -9582,7 +9096,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -9613,7 +9126,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -9624,7 +9136,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -9635,7 +9146,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -9646,7 +9156,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -9658,7 +9167,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -9669,7 +9177,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -9681,7 +9188,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -9722,7 +9228,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN` */
@@ -9733,7 +9238,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CONFLICT`, `IDEMPOTENCY_KEY_IN_USE` */
@@ -9745,7 +9249,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -9756,7 +9259,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -9767,7 +9269,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR`, `IDEMPOTENCY_KEY_REUSED` */
@@ -9778,7 +9279,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -9790,7 +9290,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -9801,7 +9300,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -9813,7 +9311,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -9846,7 +9343,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -9858,7 +9354,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -9869,7 +9364,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -9881,7 +9375,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -9917,7 +9410,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -9929,7 +9421,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -9940,7 +9431,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -9951,7 +9441,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -9962,7 +9451,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -9973,7 +9461,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -9985,7 +9472,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -9996,7 +9482,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -10008,7 +9493,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -10042,7 +9526,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IncorrectPassword"] | components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -10054,7 +9537,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN`, `CSRF_FAILED` */
@@ -10065,7 +9547,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -10076,7 +9557,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -10087,7 +9567,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -10098,7 +9577,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -10110,7 +9588,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -10121,7 +9598,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -10133,7 +9609,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -10169,7 +9644,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -10181,7 +9655,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -10192,7 +9665,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -10203,7 +9675,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -10214,7 +9685,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -10225,7 +9695,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -10237,7 +9706,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -10248,7 +9716,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -10260,7 +9727,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -10293,7 +9759,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN` */
@@ -10304,7 +9769,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -10316,7 +9780,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -10327,7 +9790,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -10339,7 +9801,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -10380,7 +9841,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IncorrectPassword"] | components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -10392,7 +9852,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -10403,7 +9862,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -10414,7 +9872,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -10425,7 +9882,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -10436,7 +9892,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -10448,7 +9903,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -10459,7 +9913,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -10471,7 +9924,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -10504,7 +9956,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN` */
@@ -10515,7 +9966,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -10527,7 +9977,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -10538,7 +9987,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -10550,7 +9998,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -10586,7 +10033,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IncorrectPassword"] | components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -10598,7 +10044,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN`, `CSRF_FAILED` */
@@ -10609,7 +10054,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -10620,7 +10064,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CONFLICT` */
@@ -10631,7 +10074,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -10642,7 +10084,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -10653,7 +10094,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -10664,7 +10104,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -10676,7 +10115,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -10687,7 +10125,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -10699,7 +10136,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -10737,7 +10173,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IncorrectPassword"] | components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -10749,7 +10184,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN`, `CSRF_FAILED` */
@@ -10760,7 +10194,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -10771,7 +10204,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -10782,7 +10214,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -10793,7 +10224,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -10804,7 +10234,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -10816,7 +10245,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -10827,7 +10255,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -10839,7 +10266,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -10872,7 +10298,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -10883,7 +10308,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -10895,7 +10319,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -10931,7 +10354,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -10942,7 +10364,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -10953,7 +10374,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -10964,7 +10384,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -10976,7 +10395,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -10987,7 +10405,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -10999,7 +10416,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -11037,7 +10453,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -11048,7 +10463,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -11060,7 +10474,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -11071,7 +10484,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -11083,7 +10495,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -11126,7 +10537,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED` */
@@ -11138,7 +10548,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN` */
@@ -11149,7 +10558,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `NOT_FOUND` */
@@ -11160,7 +10568,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CONFLICT` */
@@ -11171,7 +10578,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -11182,7 +10588,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -11194,7 +10599,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -11205,7 +10609,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -11217,7 +10620,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -11258,7 +10660,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IncorrectPassword"] | components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `TOKEN_NOT_VALID` */
@@ -11270,7 +10671,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN`, `CSRF_FAILED` */
@@ -11281,7 +10681,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -11292,7 +10691,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -11303,7 +10701,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -11314,7 +10711,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -11326,7 +10722,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -11337,7 +10732,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -11349,7 +10743,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -11390,7 +10783,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -11402,7 +10794,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -11413,7 +10804,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CONFLICT` */
@@ -11424,7 +10814,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -11435,7 +10824,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -11446,7 +10834,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -11457,7 +10844,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -11469,7 +10855,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -11480,7 +10865,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -11492,7 +10876,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -11533,7 +10916,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IncorrectPassword"] | components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -11545,7 +10927,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CSRF_FAILED`, `FORBIDDEN` */
@@ -11556,7 +10937,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -11567,7 +10947,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -11578,7 +10957,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -11589,7 +10967,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -11601,7 +10978,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -11612,7 +10988,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -11624,7 +10999,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -11660,7 +11034,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `CONFLICT` */
@@ -11671,7 +11044,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -11682,7 +11054,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -11693,7 +11064,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -11704,7 +11074,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -11716,7 +11085,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -11727,7 +11095,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -11739,7 +11106,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -11780,7 +11146,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -11791,7 +11156,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -11802,7 +11166,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -11813,7 +11176,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -11825,7 +11187,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -11836,7 +11197,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -11848,7 +11208,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -11889,7 +11248,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `PAYLOAD_TOO_LARGE` */
@@ -11900,7 +11258,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNSUPPORTED_MEDIA_TYPE` */
@@ -11911,7 +11268,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `VALIDATION_ERROR` */
@@ -11922,7 +11278,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -11934,7 +11289,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -11945,7 +11299,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -11957,7 +11310,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -11991,7 +11343,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -12002,7 +11353,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -12014,7 +11364,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };
@@ -12056,7 +11405,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `UNAUTHENTICATED`, `TOKEN_NOT_VALID` */
@@ -12068,7 +11416,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `FORBIDDEN` */
@@ -12079,7 +11426,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `RATE_LIMITED` */
@@ -12091,7 +11437,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `INTERNAL_ERROR` */
@@ -12102,7 +11447,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
             /** @description `SERVICE_UNAVAILABLE` */
@@ -12114,7 +11458,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                    "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
         };

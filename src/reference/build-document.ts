@@ -3,7 +3,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { INestApplication, Type } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { ERRORS } from '../common/errors/errors.js';
-import { PROBLEM_TYPE } from '../common/errors/problem.js';
 import { EVENT_TYPE, WEBHOOK_EVENT_TYPE } from '../common/openapi/properties.js';
 import type { Success } from '../common/openapi/returns.js';
 import { EventTypes } from '../events/index.js';
@@ -16,7 +15,6 @@ import {
   IF_NONE_MATCH,
   keyParameter,
   NOT_MODIFIED,
-  PROBLEM_DETAILS,
 } from './components.js';
 import { guideOf } from './guides.js';
 import { findHandlers, type Handler, handlerKey, operationId } from './handlers.js';
@@ -85,7 +83,7 @@ export async function buildDocument(app: INestApplication): Promise<OpenAPIObjec
     [EVENT_TYPE]: { type: 'string', enum: [...types.all, TEST_TYPE] },
     [WEBHOOK_EVENT_TYPE]: { type: 'string', enum: [...types.all, '*'] },
   });
-  addSchemas(schemas, { ErrorResponse: ERROR_RESPONSE, ProblemDetails: PROBLEM_DETAILS });
+  addSchemas(schemas, { ErrorResponse: ERROR_RESPONSE });
   document['webhooks'] = describeWebhooks(types, schemas);
   addTags(document);
   for (const { properties = {} } of Object.values<Json>(schemas)) {
@@ -218,7 +216,6 @@ function errorResponse(declared: readonly DeclaredError[], { otherError }: Handl
         schema: other ? { anyOf: [other, schema] } : schema,
         examples: Object.fromEntries(examples),
       },
-      [PROBLEM_TYPE]: { schema: { $ref: '#/components/schemas/ProblemDetails' } },
     },
   };
 }

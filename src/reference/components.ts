@@ -118,19 +118,3 @@ export const ERROR_RESPONSE: Json = {
     },
   },
 };
-
-/** The body of an error for clients that accept `application/problem+json` (RFC 9457). */
-export const PROBLEM_DETAILS: Json = {
-  type: 'object',
-  required: ['type', 'title', 'status', 'detail', 'instance', 'code'],
-  additionalProperties: false,
-  properties: {
-    type: { type: 'string', format: 'uri', description: 'The page that explains the code.' },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string' },
-    instance: { type: 'string', format: 'uri', description: 'The id of the request.' },
-    code: { type: 'string', enum: CODES },
-    errors: FIELD_ERRORS,
-  },
-};

@@ -34,7 +34,7 @@ export function render(markdown: string, source: string): string {
     marked
       .parse(markdown, { async: false })
       .replaceAll('<p></p>', '')
-      // Problem details link to the row of their code.
+      // A link may name the row of a code.
       .replaceAll(/<td><code>([A-Z_]+)<\/code>/g, (cell, code: string) =>
         cell.replace('<td>', `<td id="${code.toLowerCase()}">`),
       )

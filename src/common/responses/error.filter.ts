@@ -1,9 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Config } from '../../config/config.js';
-import { removeResourceHeaders, varyOn } from '../http/cache-headers.js';
+import { removeResourceHeaders } from '../http/cache-headers.js';
 import { type AppError, toEnvelope } from '../errors/errors.js';
-import { PROBLEM_TYPE, toProblem, wantsProblem } from '../errors/problem.js';
 import { currentRequest } from '../http/request-context.js';
 import { SecurityEvents } from '../ports/security-events.js';
 import { toAppError } from '../errors/to-app-error.js';
@@ -33,10 +31,7 @@ const callerOf = (request: ReturnType<typeof currentRequest>): { accountId: numb
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(ErrorFilter.name);
 
-  constructor(
-    private readonly config: Config,
-    private readonly security: SecurityEvents,
-  ) {}
+  constructor(private readonly security: SecurityEvents) {}
 
   catch(thrown: unknown, host: ArgumentsHost): AppError | void {
     const error = toAppError(thrown);
@@ -53,14 +48,11 @@ export class ErrorFilter implements ExceptionFilter {
     for (const [name, value] of Object.entries(error.defaultHeaders)) {
       if (!reply.hasHeader(name)) reply.header(name, value);
     }
-    varyOn(reply, 'Accept');
-    reply.status(error.status).headers(error.headers);
-    if (wantsProblem(reply.request.headers.accept)) {
-      const problem = toProblem(error, reply.request.id, this.config.publicUrl);
-      reply.type(PROBLEM_TYPE).send(problem);
-    } else {
-      reply.type('application/json; charset=utf-8').send(toEnvelope(error));
-    }
+    reply
+      .status(error.status)
+      .headers(error.headers)
+      .type('application/json; charset=utf-8')
+      .send(toEnvelope(error));
   }
 
   /** Faults of the service are logged as errors; an outage of the database, or a draining process, as a warning. */
