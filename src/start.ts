@@ -16,7 +16,6 @@ export async function start(initial: Config, withPort: (port: number) => Config)
   const reserved = initial.port === 0 ? await reservePort(initial.host) : undefined;
   const config = reserved ? withPort(reserved.port) : initial;
   const logger = createLogger(config);
-  for (const warning of config.warnings) logger.warn(warning, 'Config');
   await checkPorts(config, reserved?.port);
   const stopTracing =
     config.tracing && (await import('./tracing/start-tracing.js')).startTracing(config.tracing);

@@ -294,21 +294,6 @@ describe.each(STORES)('commands on %s', (store) => {
     }
   });
 
-  it('warn of a misspelt setting, and stop in production', async () => {
-    const environment = { ...testStore.environment, DATABSE_URL: 'postgres://user:secret@host/posts' };
-    const warned = await runCommand('verify', [], { environment });
-    expect(warned.output).toContain('Warning: DATABSE_URL is no setting; did you mean DATABASE_URL?\n');
-    expect(warned.code).toBe(0);
-
-    const stopped = await runCommand('verify', [], {
-      environment: { ...environment, NODE_ENV: 'production' },
-    });
-    expect(stopped).toEqual({
-      code: 1,
-      output: 'Invalid configuration:\n  DATABSE_URL is no setting; did you mean DATABASE_URL?\n',
-    });
-  });
-
   it('seed creates the same posts for the same number', async () => {
     expect((await spawn('seed', ['--posts', '2500'])).output).toContain('2,500 posts in');
 

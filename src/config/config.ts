@@ -165,6 +165,4 @@ export abstract class Config {
   abstract readonly tracing: TracingSettings | undefined;
   /** How long a stopping process serves while it reports itself as not ready, in milliseconds. */
   abstract readonly drainDelay: number;
-  /** Sentences for the operator, such as about a misspelt setting. */
-  abstract readonly warnings: readonly string[];
 }

@@ -61,42 +61,10 @@ describe('loadConfig', () => {
       logLevel: 'info',
       tracing: undefined,
       drainDelay: 500,
-      warnings: [],
       metricsHost: '127.0.0.1',
       hiddenPages: new Set(),
       developmentNote: expect.any(String),
     });
-  });
-
-  it('warns of variables that are almost settings, and rejects them in production', () => {
-    const misspelt = {
-      DATABSE_URL: 'postgres://user:secret@host/posts',
-      CORS_ORIGIN: '*',
-      JWT_SECRET_FLIE: '/secret',
-      GITHUB_CLIENTID: 'x',
-    };
-    // Too short, too far, a setting, or empty.
-    const others = { POTR: '1', DATABASE: 'x', REDIS_HOST: 'x', MAIL_FROM: '', SMPT_URL: '' };
-    const sentences = [
-      'DATABSE_URL is no setting; did you mean DATABASE_URL?',
-      'CORS_ORIGIN is no setting; did you mean CORS_ORIGINS?',
-      'JWT_SECRET_FLIE is no setting; did you mean JWT_SECRET_FILE?',
-      'GITHUB_CLIENTID is no setting; did you mean GITHUB_CLIENT_ID?',
-    ];
-
-    expect(loadConfig({ DATA_DIR, ...misspelt, ...others }).warnings).toEqual(sentences);
-
-    const production = {
-      DATA_DIR,
-      NODE_ENV: 'production',
-      JWT_SECRET: 'ax'.repeat(16),
-      WRITE_ACCESS: 'staff',
-      ...others,
-    };
-    expect(loadConfig(production).warnings).toEqual([]);
-    expect(() => loadConfig({ ...production, ...misspelt })).toThrow(
-      `Invalid configuration:\n${sentences.map((sentence) => `  ${sentence}`).join('\n')}`,
-    );
   });
 
   it('says what development mode means, if it holds', () => {

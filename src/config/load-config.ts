@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { type Config, HIDEABLE_PAGES, type HideablePage } from './config.js';
 import { developmentSecret } from './development-secret.js';
 import { readSecretFiles } from './secret-files.js';
-import { misspeltSettings } from './misspelt-settings.js';
 import { mailFaults } from './load-mail.js';
 import { socialFaults, socialSettings, toSocialClients } from './load-social.js';
 import { commandSettings, JWT_SECRET_MISSING, toCommandConfig } from './load-command-config.js';
@@ -122,8 +121,6 @@ const settings = z.object({
   DRAIN_DELAY_MS: wholeNumber(0, 8000).default(500),
 });
 
-const NAMES = [...Object.keys(settings.shape), ...Object.keys(socialSettings.shape)];
-
 const WRITE_ACCESS_MISSING =
   'WRITE_ACCESS must be set when NODE_ENV is production: who may change data is open (everyone), ' +
   'authenticated (every account) or staff';
@@ -138,8 +135,6 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
   const { data: env, faults } = parse(settings, environment);
   const { data: socialEnv, faults: badAddresses } = parse(socialSettings, environment);
   faults.push(...badFiles, ...badAddresses, ...socialFaults(environment), ...mailFaults(environment));
-  const misspelt = misspeltSettings(variables, NAMES);
-  if (environment['NODE_ENV'] === 'production') faults.push(...misspelt);
   if (environment['NODE_ENV'] === 'production' && !environment['JWT_SECRET']) {
     faults.push(JWT_SECRET_MISSING);
   }
@@ -201,7 +196,6 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
     logLevel: env.LOG_LEVEL,
     tracing: toTracing(env),
     drainDelay: env.DRAIN_DELAY_MS,
-    warnings: Object.freeze(misspelt),
   });
 }
 

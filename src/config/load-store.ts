@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { Config } from './config.js';
-import { misspeltSettings } from './misspelt-settings.js';
 import { readSecretFiles } from './secret-files.js';
 import { oneOf, parse, text, unusable, wholeNumber } from './settings.js';
 
@@ -24,16 +23,15 @@ export const storeSettings = z.object({
 });
 
 /** What a command needs. */
-export type StoreConfig = Pick<Config, 'store' | 'warnings'>;
+export type StoreConfig = Pick<Config, 'store'>;
 
 /** For commands that run next to the service or before it. @throws ConfigError */
 export function loadStoreConfig(variables: NodeJS.ProcessEnv): StoreConfig {
   const { environment, faults: badFiles } = readSecretFiles(variables);
   const { data, faults } = parse(storeSettings, environment);
-  const misspelt = misspeltSettings(variables, Object.keys(storeSettings.shape));
-  faults.push(...badFiles, ...(variables['NODE_ENV'] === 'production' ? misspelt : []));
+  faults.push(...badFiles);
   if (!data || faults.length > 0) throw unusable(faults);
-  return { store: toStore(data), warnings: misspelt };
+  return { store: toStore(data) };
 }
 
 export const toStore = (env: z.infer<typeof storeSettings>): Config['store'] =>

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** Settings with a secret. Each can be read from the file in `NAME_FILE`, as orchestrators mount secrets. */
-export const SECRETS: readonly string[] = [
+const SECRETS: readonly string[] = [
   'JWT_SECRET',
   'JWT_SECRET_PREVIOUS',
   'JWT_PRIVATE_KEY',
@@ -16,7 +16,7 @@ export const SECRETS: readonly string[] = [
 ];
 
 /** The setting that names the file of a secret. */
-export const fileSetting = (name: string): string => `${name}_FILE`;
+const fileSetting = (name: string): string => `${name}_FILE`;
 
 /** The environment with the content of the `…_FILE` settings, and an error for each file that cannot be used. */
 export function readSecretFiles(environment: NodeJS.ProcessEnv): {

@@ -28,7 +28,6 @@ interface DatabaseCommandOptions {
 export async function runCommand(command: (config: StoreConfig) => Promise<number>): Promise<void> {
   try {
     const config = loadStoreConfig(process.env);
-    for (const warning of config.warnings) console.error(`Warning: ${warning}`);
     process.exitCode = await command(config);
   } catch (error) {
     console.error(explainStartFailure(error));
