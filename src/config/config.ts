@@ -157,8 +157,6 @@ export abstract class Config {
   abstract readonly rateLimit: RateLimitSettings | undefined;
   /** The Redis that replicas share for counters and modules use for queues; contains a secret, so never logged. */
   abstract readonly redisUrl: string | undefined;
-  /** Names of the features that this deployment enables; modules check theirs. */
-  abstract readonly features: ReadonlySet<string>;
   abstract readonly graphql: GraphqlSettings;
   abstract readonly logLevel: string;
   /** Absent: no tracing. */

@@ -93,10 +93,6 @@ const settings = z.object({
     })
     .optional(),
   HIDE_PAGES: list(isHideable, `must be a comma-separated list of ${HIDEABLE_PAGES.join(', ')}`).default([]),
-  FEATURES: list(
-    (name) => /^[a-z][a-z0-9-]*$/.test(name),
-    'must be a comma-separated list of names such as new-search,exports',
-  ).default([]),
   GRAPHQL_PLAYGROUND: oneOf(['on', 'off']).optional(),
   GRAPHQL_INTROSPECTION: oneOf(['on', 'off']).optional(),
   GRAPHQL_SUGGESTIONS: oneOf(['on', 'off']).optional(),
@@ -190,7 +186,6 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
       (env.WEBHOOKS_ALLOW_PRIVATE ?? (env.NODE_ENV === 'production' ? 'off' : 'on')) === 'on',
     rateLimit: toRateLimit(env),
     redisUrl: env.REDIS_URL,
-    features: new Set(env.FEATURES),
     hiddenPages: new Set(env.HIDE_PAGES as HideablePage[]),
     graphql: toGraphqlSettings(env),
     logLevel: env.LOG_LEVEL,
