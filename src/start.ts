@@ -5,7 +5,6 @@ import { stopOnSignals } from './common/server/stop-on-signals.js';
 import { createLogger } from './common/server/create-logger.js';
 import type { Config } from './config/config.js';
 import { describeStore } from './config/load-store.js';
-import { hasPage } from './site/header.js';
 
 /**
  * Serves until a signal arrives.
@@ -37,9 +36,6 @@ function announce(config: Config, logger: Logger, url: string): void {
   }
   if (developmentNote) logger.log(developmentNote, 'Service');
   logger.log(`Ready on ${url}, data in ${describeStore(store)}`, 'Service');
-  const pages = [
-    ...(hasPage('/docs', config) ? [`reference at ${url}/docs`] : []),
-    ...(graphql.playground ? [`playground at ${url}/graphql`] : []),
-  ].join(', ');
-  if (pages !== '') logger.log(pages.charAt(0).toUpperCase() + pages.slice(1), 'Service');
+  const playground = graphql.playground ? `, playground at ${url}/graphql` : '';
+  logger.log(`Reference at ${url}/docs${playground}`, 'Service');
 }

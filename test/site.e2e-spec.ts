@@ -58,38 +58,6 @@ describe.each(STORES)('the start page on %s', (store) => {
   });
 });
 
-describe('HIDE_PAGES', () => {
-  const FILES = {
-    docs: ['/docs', '/docs/docs.js', '/openapi.json'],
-    guides: [
-      '/guides',
-      '/guides/errors',
-      '/guides/decisions/0001-two-connections-on-sqlite',
-      '/guides/search/index.json',
-    ],
-    account: ['/account/', '/account/account.js', '/.well-known/change-password'],
-  } as const;
-
-  it.each(Object.entries(FILES))('hides %s, and all links to it', async (name, paths) => {
-    const api = await startApi('SQLite', { HIDE_PAGES: name });
-    for (const [page, files] of Object.entries(FILES)) {
-      for (const path of files) {
-        const { status } = await api.get(path, HTML);
-        expect([path, status >= 400]).toEqual([path, page === name]);
-      }
-    }
-    const home = await api.get('/');
-    const pages = [await api.get('/', HTML), await api.get('/nowhere', HTML)];
-    await api.stop();
-
-    const hidden = paths[0].replace(/\/$/, '');
-    for (const { text } of pages) expect(text).not.toMatch(new RegExp(`(?:href|data-account)="${hidden}`));
-    expect(pages[0]!.text.includes('openapi')).toBe(name !== 'docs');
-    expect(home.text).not.toContain(`"${hidden}`);
-    expect(home.headers['link']!.includes('/docs')).toBe(name !== 'docs');
-  });
-});
-
 describe('the pages', () => {
   let api: TestApi;
   beforeAll(async () => {

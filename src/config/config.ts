@@ -91,9 +91,6 @@ export interface TracingSettings {
   readonly ratio: number;
 }
 
-export const HIDEABLE_PAGES = ['docs', 'guides', 'account'] as const;
-export type HideablePage = (typeof HIDEABLE_PAGES)[number];
-
 /** All settings of the process, checked and frozen. The class is the injection token. */
 export abstract class Config {
   abstract readonly production: boolean;
@@ -107,8 +104,6 @@ export abstract class Config {
   /** Whether pending migrations run at start. */
   abstract readonly migrateAtStart: boolean;
   abstract readonly writeAccess: WriteAccessMode;
-  /** Pages for people that are not served. */
-  abstract readonly hiddenPages: ReadonlySet<HideablePage>;
   /** What development mode means here, for the log; `undefined` in production. */
   abstract readonly developmentNote: string | undefined;
   /** Key of the HS256 signatures (RFC 7518, section 3.2): at least 32 bytes. */

@@ -61,7 +61,6 @@ describe('loadConfig', () => {
       tracing: undefined,
       drainDelay: 500,
       metricsHost: '127.0.0.1',
-      hiddenPages: new Set(),
       developmentNote: expect.any(String),
     });
   });
@@ -165,7 +164,6 @@ describe('loadConfig', () => {
     ['PORT', '-1'],
     ['PORT', '65536'],
     ['METRICS_PORT', 'on'],
-    ['HIDE_PAGES', 'docs,home'],
     ['METRICS_PORT', '3000'],
     ['PORT', '3000.5'],
     ['DATABASE_URL', 'mysql://user:hunter2@db/posts'],

@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { type Config, HIDEABLE_PAGES, type HideablePage } from './config.js';
+import type { Config } from './config.js';
 import { developmentSecret } from './development-secret.js';
 import { readSecretFiles } from './secret-files.js';
 import { mailFaults } from './load-mail.js';
@@ -36,8 +36,6 @@ function isNetwork(value: string): boolean {
   if (version === 0 || more.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
-
-const isHideable = (name: string) => (HIDEABLE_PAGES as readonly string[]).includes(name);
 
 const privateKey = () =>
   text().refine(isP256, {
@@ -92,7 +90,6 @@ const settings = z.object({
       error: 'must be an address such as redis://user:password@host:6379/0',
     })
     .optional(),
-  HIDE_PAGES: list(isHideable, `must be a comma-separated list of ${HIDEABLE_PAGES.join(', ')}`).default([]),
   GRAPHQL_PLAYGROUND: oneOf(['on', 'off']).optional(),
   GRAPHQL_INTROSPECTION: oneOf(['on', 'off']).optional(),
   GRAPHQL_SUGGESTIONS: oneOf(['on', 'off']).optional(),
@@ -145,9 +142,6 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
   if (env?.NODE_ENV === 'production' && env.SMTP_URL && !env.ACCOUNT_LINKS_URL && !env.PUBLIC_URL) {
     faults.push('PUBLIC_URL or ACCOUNT_LINKS_URL must be set for links in mails when NODE_ENV is production');
   }
-  if (env?.SMTP_URL && env.HIDE_PAGES.includes('account') && !env.ACCOUNT_LINKS_URL) {
-    faults.push('ACCOUNT_LINKS_URL must be set when HIDE_PAGES contains account: links in mails need a page');
-  }
   const es256 = env?.JWT_PRIVATE_KEY
     ? 'JWT_PRIVATE_KEY'
     : env?.JWT_PRIVATE_KEY_PREVIOUS && 'JWT_PRIVATE_KEY_PREVIOUS';
@@ -186,7 +180,6 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
       (env.WEBHOOKS_ALLOW_PRIVATE ?? (env.NODE_ENV === 'production' ? 'off' : 'on')) === 'on',
     rateLimit: toRateLimit(env),
     redisUrl: env.REDIS_URL,
-    hiddenPages: new Set(env.HIDE_PAGES as HideablePage[]),
     graphql: toGraphqlSettings(env),
     logLevel: env.LOG_LEVEL,
     tracing: toTracing(env),

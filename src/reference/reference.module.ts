@@ -1,13 +1,12 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
-import { hasPage } from '../site/header.js';
 import { readPage, sendHtml, serveFiles } from '../site/pages.js';
 import { Config } from '../config/config.js';
 
 /**
  * Serves the committed reference of the REST API as `/openapi.json`, as it holds for `WRITE_ACCESS`
- * (`npm run build` creates the files), and `/docs`, which displays it, unless `HIDE_PAGES` has `docs`.
+ * (`npm run build` creates the files), and `/docs`, which displays it.
  */
 @Module({})
 export class ReferenceModule implements OnModuleInit {
@@ -19,7 +18,7 @@ export class ReferenceModule implements OnModuleInit {
   onModuleInit(): void {
     // An application context has no HTTP server.
     const fastify = this.host.httpAdapter?.getInstance<FastifyInstance>();
-    if (!fastify || !hasPage('/docs', this.config)) return;
+    if (!fastify) return;
     const mode = this.config.writeAccess === 'open' ? 'open' : 'accounts';
     serveFiles(fastify, `reference/${mode}`, '/', 'no-cache');
     serveFiles(fastify, 'docs', '/docs/');

@@ -1,10 +1,10 @@
-import { type Config, HIDEABLE_PAGES } from '../config/config.js';
+import type { Config } from '../config/config.js';
 
 /** The pages that the header of each page links to, and the name of the service as the link to the first one. */
 const PAGES = { '/': 'Posts API', '/guides': 'Guides', '/docs': 'Reference', '/graphql': 'Playground' };
 
 /** The settings that decide which pages there are. */
-export type PageSettings = Pick<Config, 'graphql' | 'accountLinksUrl' | 'hiddenPages'>;
+export type PageSettings = Pick<Config, 'graphql' | 'accountLinksUrl'>;
 
 export interface CurrentPage {
   /** The entry of the header, or another page. */
@@ -37,8 +37,7 @@ export function headerOf({ path, isBelow = false }: CurrentPage, settings: PageS
 }
 
 /** @param path of a page that some settings turn off */
-export function hasPage(path: string, { graphql, accountLinksUrl, hiddenPages }: PageSettings): boolean {
+export function hasPage(path: string, { graphql, accountLinksUrl }: PageSettings): boolean {
   if (path === '/graphql') return graphql.playground;
-  if (path === '/account/' && accountLinksUrl !== undefined) return false;
-  return !HIDEABLE_PAGES.some((name) => path.startsWith(`/${name}`) && hiddenPages.has(name));
+  return path !== '/account/' || accountLinksUrl === undefined;
 }

@@ -20,9 +20,6 @@ const WRITERS: Record<WriteAccessMode, string> = {
   staff: 'Staff may write',
 };
 
-const TOUR = '<p><a href="/guides/readme#a-tour-in-ten-commands">A tour in ten commands</a> shows more.</p>';
-const TOOLS = '<a href="/openapi.json">OpenAPI 3.1</a>, and ';
-
 const JSON_TYPE = "-H 'Content-Type: application/json'";
 
 function commandsOf({ publicUrl, writeAccess }: Config): [text: string, command: string][] {
@@ -54,8 +51,6 @@ export function readHomePage(config: Config, version: string): string {
     .replace('<!-- version -->', version)
     .replace('<!-- mode -->', config.production ? 'Production' : 'Development')
     .replace('<!-- writers -->', WRITERS[config.writeAccess])
-    .replace('<!-- tour -->', hasPage('/guides', config) ? TOUR : '')
-    .replace('<!-- tools -->', hasPage('/docs', config) ? TOOLS : '')
     .replace('<!-- commands -->', () => commands.join(''))
     .replace('<!-- pages -->', cards.join(''));
 }

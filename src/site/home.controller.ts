@@ -17,10 +17,11 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 };
 
 /** The address of the service description (RFC 8631). */
-const SERVICE_LINKS = [
+const LINK_HEADER = [
   '</openapi.json>; rel="service-desc"; type="application/json"',
   '</docs>; rel="service-doc"; type="text/html"',
-];
+  '</health/ready>; rel="status"',
+].join(', ');
 
 /** The home page: what runs here, whether it is healthy, and where to go on. */
 @ApiTags('Health')
@@ -28,7 +29,6 @@ const SERVICE_LINKS = [
 @Public()
 export class HomeController {
   private readonly links: HomeView['links'];
-  private readonly linkHeader: string;
   private readonly page: string;
 
   constructor(
@@ -37,10 +37,6 @@ export class HomeController {
   ) {
     const shown = Object.entries(LINKS).filter(([, { href }]) => hasPage(href, config));
     this.links = Object.fromEntries(shown);
-    this.linkHeader = [
-      ...(hasPage('/docs', config) ? SERVICE_LINKS : []),
-      '</health/ready>; rel="status"',
-    ].join(', ');
     this.page = readHomePage(config, version);
   }
 
@@ -52,7 +48,7 @@ export class HomeController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<HomeView | string> {
     varyOn(reply, 'Accept');
-    reply.header('link', this.linkHeader);
+    reply.header('link', LINK_HEADER);
     const missing = await this.readiness.missing();
     if (accept?.includes('text/html')) {
       reply.headers(PAGE_HEADERS).type('text/html; charset=utf-8');

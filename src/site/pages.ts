@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import helmet from 'helmet';
-import { type CurrentPage, HEAD, hasPage, headerOf, type PageSettings } from './header.js';
+import { type CurrentPage, HEAD, headerOf, type PageSettings } from './header.js';
 
 /** A page loads everything from this service, and connects to nothing else. */
 const PAGE_POLICY = {
@@ -47,12 +47,7 @@ export function readPage(file: string, current: CurrentPage, settings: PageSetti
 
 /** A page for people who are at a wrong address. @param reason trusted HTML */
 export const notFoundPage = (reason: string, settings: PageSettings): string =>
-  readPage('site/not-found.html', {}, settings)
-    .replace('<!-- reason -->', () => reason)
-    .replace(
-      '<!-- search -->',
-      hasPage('/guides', settings) ? ', or <a href="/guides">search the guides</a>' : '',
-    );
+  readPage('site/not-found.html', {}, settings).replace('<!-- reason -->', () => reason);
 
 export const sendHtml = (reply: FastifyReply, html: string): FastifyReply =>
   reply.headers(PAGE_HEADERS).type('text/html; charset=utf-8').send(html);

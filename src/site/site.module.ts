@@ -25,7 +25,7 @@ export class SiteModule implements OnModuleInit {
     fastify.get('/favicon.ico', (_, reply) =>
       reply.header('cache-control', 'public, max-age=86400').type('image/svg+xml').send(icon),
     );
-    if (hasPage('/guides', this.config)) serveGuides(fastify, this.config);
+    serveGuides(fastify, this.config);
     if (hasPage('/account/', this.config)) serveAccountPage(fastify, this.config);
   }
 }
