@@ -55,10 +55,6 @@ export const Returns = (view: Type, types?: readonly string[]): MethodDecorator 
 export const ReturnsStream = (view: Type, type: string, description: string): MethodDecorator =>
   returns([view], [[nameOf(view)]], { types: [type], description });
 
-/** The response is text of another media type. */
-export const ReturnsText = (type: string, description: string): MethodDecorator =>
-  returns([], [['PlainText', { type: 'string' }]], { types: [type], description });
-
 /** The response is `{data}`, a complete list. */
 export const ReturnsList = (view: Type): MethodDecorator => returns([view], [listOf(view)]);
 
