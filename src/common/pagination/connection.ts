@@ -66,7 +66,7 @@ const TOTAL_COST = 500;
 /** A search may read all rows. */
 const SEARCH_COST = 2000;
 
-/** An extension of a field: its cost does not depend on the length of the page. */
+/** An extension of a field: its cost counts once for each selection, however many objects have it. */
 export const COSTS_ONCE = 'costsOnce';
 
 /** An edge is an object in addition to its node. Their number is that of the connection, see {@link connectionCost}. */

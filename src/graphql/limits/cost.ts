@@ -42,7 +42,7 @@ const NOTHING: Part = () => 0;
 interface Selected {
   /** For each object that has it. */
   readonly each: Part;
-  /** However many items the list has: fields with the extension {@link COSTS_ONCE}. */
+  /** However many objects there are: fields with the extension {@link COSTS_ONCE}. */
   readonly once: Part;
 }
 
@@ -121,31 +121,31 @@ class CostCompiler {
     const field =
       isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[node.name.value] : undefined;
     if (!field) return FREE;
-    const cost = this.ofValue(field, node);
-    return field.extensions[COSTS_ONCE] === true
-      ? { each: NOTHING, once: cost }
-      : { each: cost, once: NOTHING };
-  }
-
-  private ofValue(field: GraphQLField<unknown, unknown>, node: FieldNode): Part {
     const type = getNamedType(field.type);
-    const { each, once } = node.selectionSet ? this.ofSelections(node.selectionSet, type) : FREE;
-    const estimate = field.extensions['complexity'] as Estimate | undefined;
-    if (typeof estimate === 'number') return sumOf([() => estimate, each, once]);
-    if (estimate) {
-      const args = argumentsOf(field, node);
-      const cost: Part = (computation) =>
-        estimate({ args: args(computation.variables), childComplexity: each(computation) });
-      return sumOf([cost, once]);
-    }
-    if (!isCompositeType(type)) return NOTHING;
-    const length = isListType(getNullableType(field.type)) ? LIST_LENGTH : 1;
-    return (computation) => length * (1 + each(computation) + once(computation));
+    const selected = node.selectionSet ? this.ofSelections(node.selectionSet, type) : FREE;
+    const cost = costOfField(field, node, selected.each);
+    return field.extensions[COSTS_ONCE] === true
+      ? { each: NOTHING, once: sumOf([cost, selected.once]) }
+      : { each: cost, once: selected.once };
   }
 
   private type(name: string): GraphQLNamedType | undefined {
     return this.schema.getType(name);
   }
+}
+
+/** @param child the cost of what an object of the field has */
+function costOfField(field: GraphQLField<unknown, unknown>, node: FieldNode, child: Part): Part {
+  const estimate = field.extensions['complexity'] as Estimate | undefined;
+  if (typeof estimate === 'number') return (computation) => estimate + child(computation);
+  if (estimate) {
+    const args = argumentsOf(field, node);
+    return (computation) =>
+      estimate({ args: args(computation.variables), childComplexity: child(computation) });
+  }
+  if (!isCompositeType(getNamedType(field.type))) return NOTHING;
+  const length = isListType(getNullableType(field.type)) ? LIST_LENGTH : 1;
+  return (computation) => length * (1 + child(computation));
 }
 
 const FREE: Selected = { each: NOTHING, once: NOTHING };
