@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { insertUsers } from '../src/users/user-batch.js';
 import { Database } from '../src/database/database.js';
@@ -59,6 +60,26 @@ describe.each(STORES)('long operations of GraphQL on %s', (store) => {
     expect(places).toEqual([1, 0]);
   });
 
+  it('leave no memory reserved when a field fails while others are still loaded', async () => {
+    const content = 'x'.repeat(700);
+    for (let n = 0; n < 60; n++) await api.posts.create({ content });
+    const failing = `{ a: posts(after: "x") { nodes { id } }
+      user(id: "1") { posts(limit: 60) { author { posts(limit: 60) { content } } } } }`;
+    for (let n = 0; n < 30; n++)
+      expect((await api.graphql(failing)).body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+    // The other fields are executed after the response: thirty times 2.5 MB would be more than there is for all.
+    await sleep(1000);
+    const other = { req: { ip: '192.0.2.77', headers: {} } };
+    markLarge(other);
+    const waiting = { req: { ip: '192.0.2.78', headers: {} } };
+    markLarge(waiting);
+    await reserveMemory(other, 32 * 1024 * 1024);
+    await reserveMemory(waiting, 32 * 1024 * 1024);
+
+    expect(releaseMemory(other, true)).toBeUndefined();
+    expect(releaseMemory(waiting, true)).toBeUndefined();
+  });
+
   it('return all objects', async () => {
     const { body } = await api.graphql(MOST_OBJECTS);
     expect(body.data.users).toHaveLength(100);
@@ -78,7 +99,7 @@ describe.each(STORES)('long operations of GraphQL on %s', (store) => {
         `mutation { createUser(input: { name: "Ada" }) { name posts { author { posts { id } } } } }`,
       ),
     ]);
-    releaseMemory(holder);
+    releaseMemory(holder, true);
 
     expect(query.status).toBe(503);
     expect(query.headers).toMatchObject({ 'retry-after': expect.stringMatching(/^\d+$/) });

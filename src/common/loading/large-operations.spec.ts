@@ -26,7 +26,7 @@ class Operation {
   }
 
   async end(): Promise<void> {
-    releaseMemory(this.context);
+    releaseMemory(this.context, true);
     await settled();
   }
 }

@@ -179,8 +179,8 @@ const largeOperations = new WeakMap<object, LargeOperation>();
 
 /** Makes an operation with much work yield to other requests, and reserve memory for what its loaders load. */
 export function markLarge(context: object): void {
-  // The events of a subscription have one context.
-  if (largeOperations.get(context)?.hasEnded === false) return;
+  // Nobody would free what an ended operation reserves.
+  if (hasEnded(context) || largeOperations.has(context)) return;
   const { req } = context as { req?: FastifyRequest };
   largeOperations.set(context, new LargeOperation(req ? networkOf(clientOf(req).address) : ''));
 }
@@ -195,9 +195,22 @@ export async function reserveMemory(context: object, bytes: number): Promise<voi
   if (operation) await memory.reserve(operation, bytes);
 }
 
-/** Frees the memory of an operation whose response is complete. @returns why it has got no memory, if it has not */
-export function releaseMemory(context: object): AppError | undefined {
+/** Property of the context of an operation that has ended: an entry of a `WeakMap` for each request would be slower. */
+const ENDED = Symbol('ended');
+
+/** Whether the response of an operation is complete. After an error, graphql-js still executes other fields. */
+export const hasEnded = (context: object): boolean => ENDED in context;
+
+/**
+ * Frees the memory of an operation whose response is complete.
+ *
+ * @param isOver false for one event of a subscription, whose events have one context
+ * @returns why it has got no memory, if it has not
+ */
+export function releaseMemory(context: object, isOver: boolean): AppError | undefined {
   const operation = largeOperations.get(context);
+  if (isOver) Object.assign(context, { [ENDED]: true });
+  else largeOperations.delete(context);
   if (operation) memory.release(operation);
   return operation?.failure;
 }

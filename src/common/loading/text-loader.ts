@@ -1,5 +1,5 @@
 import { AppError } from '../errors/errors.js';
-import { markLarge, releaseMemory, reserveMemory } from './large-operations.js';
+import { hasEnded, markLarge, releaseMemory, reserveMemory } from './large-operations.js';
 import { RequestLoader } from './request-loader.js';
 
 /** 16 MiB: the maximum text in the response of a GraphQL operation, in bytes. */
@@ -66,6 +66,8 @@ export class TextLoader {
 
   /** Only after the size of all texts is known; one error for all of them, since one for each would take long. */
   private async loadBatch(wanted: readonly UnloadedText[], context: object): Promise<(string | AppError)[]> {
+    // Nobody gets these texts, and nobody would free their memory.
+    if (hasEnded(context)) throw new AppError('SERVICE_UNAVAILABLE', 'The response was already complete');
     const selection = selectionOf(context);
     check(selection);
     if (selection.bytes > MUCH) markLarge(context);
@@ -78,11 +80,15 @@ export class TextLoader {
   }
 }
 
-/** Frees what an operation has used when its response is complete. @returns why it has got no memory, if it has not */
-export function endOperation(context: object): AppError | undefined {
-  // The events of a subscription have one context, and each may have the maximum.
+/**
+ * Frees what an operation has used when its response is complete.
+ *
+ * @param isOver false for one event of a subscription: each may have the maximum
+ * @returns why it has got no memory, if it has not
+ */
+export function endOperation(context: object, { isOver = true } = {}): AppError | undefined {
   selections.delete(context);
-  return releaseMemory(context);
+  return releaseMemory(context, isOver);
 }
 
 function selectionOf(context: object): Selection {

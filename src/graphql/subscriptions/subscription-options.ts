@@ -124,7 +124,7 @@ export function subscriptionOptions(
     },
     onError: (connection, _id, _payload, errors) => format(connection, errors),
     onNext: (connection, _id, _payload, { contextValue }, { errors, data }) => {
-      const failure = endOperation(contextValue as object);
+      const failure = endOperation(contextValue as object, { isOver: false });
       // It ends the subscription with a message of the type `error`.
       if (failure) throw failure;
       return errors && { ...(data !== undefined && { data }), errors: format(connection, errors) };
