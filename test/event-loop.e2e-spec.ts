@@ -80,6 +80,26 @@ describe.each(STORES)('long operations of GraphQL on %s', (store) => {
     expect(releaseMemory(waiting, true)).toBeUndefined();
   });
 
+  it('count the texts of mutations together with others', async () => {
+    const { id } = await api.posts.create({ content: 'x'.repeat(1_000_000) });
+    const holder = { req: { ip: '192.0.2.1', headers: {} } };
+    markLarge(holder);
+    await reserveMemory(holder, 64 * 1024 * 1024);
+    const { status, body } = await api.graphql(
+      `mutation { updatePost(id: ${id}, input: { title: "New" }) { title content } }`,
+    );
+    releaseMemory(holder, true);
+
+    // It has changed the post, so it is no failure as a whole.
+    expect(status).toBe(200);
+    expect(body.errors[0]).toMatchObject({
+      path: ['updatePost', 'content'],
+      extensions: { code: 'SERVICE_UNAVAILABLE' },
+    });
+    expect((await api.posts.get(id)).title).toBe('New');
+    await api.delete(`/v1/posts/${id}`);
+  });
+
   it('return all objects', async () => {
     const { body } = await api.graphql(MOST_OBJECTS);
     expect(body.data.users).toHaveLength(100);

@@ -277,6 +277,20 @@ describe.each(STORES)('posts over GraphQL on %s', (store) => {
     expect(await codeOf(`mutation { ${updates.join(' ')} }`)).toBe('QUERY_TOO_COMPLEX');
   });
 
+  it('counts texts as they are written: a control character takes six bytes', async () => {
+    // The body of its creation has just under 1 MiB.
+    const { id } = await api.posts.create({ content: '\u0001'.repeat(174_000) });
+    const quotes = await api.posts.create({ content: '\n"\\'.repeat(100_000) });
+    const query = (count: number, of = id) =>
+      `{ ${Array.from({ length: count }, (_, n) => `n${n}: post(id: ${of}) { content }`).join(' ')} }`;
+
+    expect((await run(query(16))).data.n15.content).toHaveLength(174_000);
+    expect(await codeOf(query(17))).toBe('QUERY_TOO_COMPLEX');
+    expect((await run(query(27, quotes.id))).data.n26.content).toHaveLength(300_000);
+    expect(await codeOf(query(28, quotes.id))).toBe('QUERY_TOO_COMPLEX');
+    for (const each of [id, quotes.id]) await api.delete(`/v1/posts/${each}`);
+  });
+
   it('records the events of REST', async () => {
     const { id } = (await run(CREATE, { input: { title: 'E', content: 'C' } })).data.createPost;
     const seen = [await api.posts.get(id)];

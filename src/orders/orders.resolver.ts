@@ -52,7 +52,7 @@ export class OrdersResolver {
     ({ id }) => id,
   );
 
-  private readonly payloads = new TextLoader((ids) => this.service.payloadsOf(ids), 'Order');
+  private readonly payloads = new TextLoader((ids) => this.service.payloadsOf(ids), 'Order', true);
 
   constructor(
     private readonly service: OrdersService,
@@ -93,7 +93,7 @@ export class OrdersResolver {
     if ('payload_bytes' in order) {
       return new JsonText(await this.payloads.load(context, { id: order.id, bytes: order.payload_bytes }));
     }
-    this.payloads.countLoaded(context, order.payload['application/json']);
+    await this.payloads.countLoaded(context, order.payload['application/json']);
     return order.payload;
   }
 

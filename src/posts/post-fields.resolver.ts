@@ -30,11 +30,11 @@ export class PostFieldsResolver {
   }
 
   @ResolveField(() => String, { description: 'The text of the post.' })
-  content(@Parent() post: PostNode, @Context() context: object): string | Promise<string> {
+  async content(@Parent() post: PostNode, @Context() context: object): Promise<string> {
     if ('content_bytes' in post) {
       return this.contents.load(context, { id: post.id, bytes: post.content_bytes });
     }
-    this.contents.countLoaded(context, post.content);
+    await this.contents.countLoaded(context, post.content);
     return post.content;
   }
 

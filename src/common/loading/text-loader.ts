@@ -13,6 +13,8 @@ interface Selection {
   bytes: number;
   /** What its memory was reserved for. */
   reserved: number;
+  /** One error for all fields: one for each would take long. */
+  failure?: AppError;
 }
 
 /** By the contexts of the operations. */
@@ -27,7 +29,8 @@ export interface UnloadedText {
 
 /**
  * Loads the large texts that the fields of an operation select. All loaders count together, also a text that is
- * selected more than once: more than 16 MiB are rejected before they are loaded, and memory is reserved for less.
+ * selected more than once: more than 16 MiB are rejected before they are loaded, and memory is reserved for less. What JSON
+ * adds to a text, such as `\\u0001` for one byte, is known and counted only afterwards.
  */
 export class TextLoader {
   private readonly texts = new RequestLoader<UnloadedText, string, number>(
@@ -38,10 +41,12 @@ export class TextLoader {
   /**
    * @param textsOf loads the texts of rows, by their ids
    * @param name of the object, for the error when its row was deleted meanwhile
+   * @param isJson whether the texts are JSON, which the response contains as it is
    */
   constructor(
     private readonly textsOf: (ids: readonly number[]) => Promise<ReadonlyMap<number, string>>,
     private readonly name: string,
+    private readonly isJson = false,
   ) {}
 
   /**
@@ -50,30 +55,28 @@ export class TextLoader {
    */
   load(context: object, text: UnloadedText): Promise<string> {
     selectionOf(context).bytes += text.bytes;
-    return this.texts.load(context, text);
+    const loaded = this.texts.load(context, text);
+    if (this.isJson) return loaded;
+    return loaded.then(async (content) => {
+      await count(context, escapesIn(content));
+      return content;
+    });
   }
 
   /**
    * Counts a text that was read or written as a whole by a mutation, many of which may be in one operation.
    *
-   * @throws AppError `QUERY_TOO_COMPLEX`
+   * @throws AppError `QUERY_TOO_COMPLEX`; `SERVICE_UNAVAILABLE` if other operations use the memory
    */
-  countLoaded(context: object, text: string): void {
-    const selection = selectionOf(context);
-    selection.bytes += Buffer.byteLength(text);
-    check(selection);
+  async countLoaded(context: object, text: string): Promise<void> {
+    await count(context, Buffer.byteLength(text) + (this.isJson ? 0 : escapesIn(text)));
   }
 
   /** Only after the size of all texts is known; one error for all of them, since one for each would take long. */
   private async loadBatch(wanted: readonly UnloadedText[], context: object): Promise<(string | AppError)[]> {
     // Nobody gets these texts, and nobody would free their memory.
     if (hasEnded(context)) throw new AppError('SERVICE_UNAVAILABLE', 'The response was already complete');
-    const selection = selectionOf(context);
-    check(selection);
-    if (selection.bytes > MUCH) markLarge(context);
-    const bytes = selection.bytes - selection.reserved;
-    selection.reserved = selection.bytes;
-    await reserveMemory(context, bytes);
+    await reserve(context);
     const ids = wanted.map(({ id }) => id);
     const texts = await this.textsOf(ids);
     return ids.map((id) => texts.get(id) ?? new AppError('NOT_FOUND', `${this.name} not found`));
@@ -97,8 +100,37 @@ function selectionOf(context: object): Selection {
   return selection;
 }
 
-function check({ bytes }: Selection): void {
-  if (bytes <= LIMIT) return;
-  const message = `The texts of the response take more than ${LIMIT} bytes; ask for fewer objects`;
-  throw new AppError('QUERY_TOO_COMPLEX', message);
+async function count(context: object, bytes: number): Promise<void> {
+  if (bytes === 0) return;
+  selectionOf(context).bytes += bytes;
+  await reserve(context);
 }
+
+/** Reserves memory for what has been selected since the last time. */
+async function reserve(context: object): Promise<void> {
+  const selection = selectionOf(context);
+  if (selection.bytes > LIMIT) throw (selection.failure ??= tooMuch());
+  if (selection.bytes > MUCH) markLarge(context);
+  const bytes = selection.bytes - selection.reserved;
+  selection.reserved = selection.bytes;
+  await reserveMemory(context, bytes);
+}
+
+const tooMuch = (): AppError =>
+  new AppError(
+    'QUERY_TOO_COMPLEX',
+    `The texts of the response take more than ${LIMIT} bytes; ask for fewer objects`,
+  );
+
+/** What JSON adds to a text: one byte for `\\n` and the like, five for another control character (RFC 8259, section 7). */
+function escapesIn(text: string): number {
+  let bytes = 0;
+  for (let n = 0; n < text.length; n++) {
+    const char = text.charCodeAt(n);
+    if (char === 0x22 || char === 0x5c) bytes += 1;
+    else if (char < 0x20) bytes += SHORT.has(char) ? 1 : 5;
+  }
+  return bytes;
+}
+
+const SHORT = new Set(Array.from('\b\t\n\f\r', (char) => char.charCodeAt(0)));

@@ -20,7 +20,7 @@ export class SqliteQueries extends Queries {
   }
 
   protected async readSlowly<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
-    // A thread may open the file anew.
+    // A thread may open the file again.
     this.sqlite.driver.checkFiles();
     return this.sqlite.threads.all<Row>(hideValues(sql), parameters);
   }
