@@ -16,24 +16,46 @@ interface Options {
  * ends early, for want of file descriptors or memory, only its tasks fail.
  */
 export class ThreadPool<Task, Result> {
-  private pool: Piscina<Task, Result> | undefined;
+  private readonly threads: readonly Thread<Task, Result>[];
 
-  constructor(private readonly options: Options) {}
+  constructor({ maxThreads, ...options }: Options) {
+    this.threads = Array.from({ length: maxThreads }, () => new Thread<Task, Result>(options));
+  }
 
   /** @throws Error `NO_THREAD` when there is no thread to run the task */
+  run(task: Task): Promise<Result> {
+    const thread = this.threads.reduce((best, other) => (other.taskCount < best.taskCount ? other : best));
+    return thread.run(task);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.threads.map((thread) => thread.close()));
+  }
+}
+
+/**
+ * A pool of one thread. A larger pool of Piscina starts threads also where nobody can handle that they do not start, and
+ * keeps the task of such a thread among those that wait for the others.
+ */
+class Thread<Task, Result> {
+  private pool: Piscina<Task, Result> | undefined;
+
+  /** How many tasks run or wait. */
+  taskCount = 0;
+
+  constructor(private readonly options: Omit<Options, 'maxThreads'>) {}
+
   async run(task: Task): Promise<Result> {
     const pool = (this.pool ??= this.start());
-    let result: Promise<Result>;
+    this.taskCount++;
     try {
-      result = pool.run(task);
+      return await this.begin(pool, task);
     } catch (error) {
-      // The system allows no further thread. This pool has kept the task, whose rejection nobody would handle.
-      this.pool = undefined;
-      throw noThread(error);
+      this.replace(pool);
+      throw Object.assign(new Error('No thread could run the task', { cause: error }), { code: 'NO_THREAD' });
+    } finally {
+      this.taskCount--;
     }
-    return result.catch((error: unknown) => {
-      throw noThread(error);
-    });
   }
 
   async close(): Promise<void> {
@@ -43,15 +65,29 @@ export class ThreadPool<Task, Result> {
   }
 
   private start(): Piscina<Task, Result> {
-    const pool = new Piscina<Task, Result>({ ...this.options, minThreads: 0, idleTimeout: IDLE });
-    // A thread that fails before its first task has none to reject. Without another thread, the waiting tasks would wait
-    // for ever; without a listener, the process would end.
-    pool.on('error', () => {
-      if (pool === this.pool && pool.threads.length === 0) void this.close();
+    const pool = new Piscina<Task, Result>({
+      ...this.options,
+      minThreads: 0,
+      maxThreads: 1,
+      idleTimeout: IDLE,
     });
+    // A thread that fails before its first task has none to reject. Without a listener, the process would end.
+    pool.on('error', () => this.replace(pool));
     return pool;
   }
-}
 
-const noThread = (cause: unknown) =>
-  Object.assign(new Error('No thread could run the task', { cause }), { code: 'NO_THREAD' });
+  private begin(pool: Piscina<Task, Result>, task: Task): Promise<Result> {
+    try {
+      return pool.run(task);
+    } catch (error) {
+      // The thread did not start, but the pool has kept the task. To destroy the pool would reject it, unhandled.
+      this.pool = undefined;
+      throw error;
+    }
+  }
+
+  /** Rejects the tasks that wait for a thread that has ended: only a further task would start another one. */
+  private replace(pool: Piscina<Task, Result>): void {
+    if (pool === this.pool && pool.threads.length === 0) void this.close();
+  }
+}
