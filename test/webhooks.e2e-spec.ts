@@ -457,6 +457,19 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     await remove(webhook);
   });
 
+  it('are activated on the only connection of a process', async () => {
+    const own = await startApi(store, { DATABASE_POOL_SIZE: '1' });
+    const token = await staffOf(own);
+    const url = `${receiver.url}/${++paths}`;
+    const { id } = (await own.post('/v1/webhooks', { url, types: ['*'] }, token)).body.data;
+    for (const active of [false, true]) {
+      await own.posts.create();
+      const reply = await own.patch(`/v1/webhooks/${id}`, { active }, token);
+      expect(reply.body.data).toMatchObject({ active });
+    }
+    await own.stop();
+  });
+
   it('get a pending delivery also after its event was purged', async () => {
     const own = await startApi(store, { EVENTS_RETENTION_DAYS: '1' });
     const token = await staffOf(own);
@@ -488,6 +501,13 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     const [first, second, third] = await receiver.at(path, 3);
     expect(JSON.parse(third!.body).data).toEqual(post);
     expect([second!.body, third!.body]).toEqual([first!.body, first!.body]);
+
+    // The event is kept as long as its delivery.
+    const purged = async () => (await own.app.get(Purger, { strict: false }).purge()).get('webhook_events');
+    expect(await purged()).toBe(0);
+    own.moveClock(17 * DAY);
+    await purged();
+    expect(await purged()).toBe(1);
     await own.stop();
   });
 

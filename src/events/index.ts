@@ -8,6 +8,6 @@ export { EventAppender } from './event-appender.js';
 export { EventStore } from './event-store.js';
 export { EventTypes } from './event-types.js';
 export { eventAppender, EventRecordsModule, EventsModule } from './events.module.js';
-export { StoredEvent, toJson } from './stored-event.js';
+export { eventId, type EventRow, StoredEvent, toJson } from './stored-event.js';
 export { OnDurableEvent } from './subscribers/event-subscriber.js';
 export { Subscribers } from './subscribers/subscribers.js';

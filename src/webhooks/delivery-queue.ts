@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { IsNull, Repository } from 'typeorm';
+import { Repository } from 'typeorm';
 import { Clock } from '../common/ports/clock.js';
 import { Config } from '../config/config.js';
 import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
-import { EventStore, StoredEvent, toJson } from '../events/index.js';
+import { eventId, type StoredEvent, toJson } from '../events/index.js';
+import { KeptEvents } from './kept-events.js';
 import { isFailingForGood, nextAttempt } from './retry-schedule.js';
 import { Webhook } from './webhook.entity.js';
 import { TEST_TYPE, toWebhookView } from './webhook.view.js';
@@ -47,7 +48,7 @@ export class DeliveryQueue {
     @InjectRepository(WebhookDelivery) private readonly deliveries: Repository<WebhookDelivery>,
     private readonly queries: Queries,
     private readonly transactions: Transactions,
-    private readonly events: EventStore,
+    private readonly events: KeptEvents,
     private readonly clock: Clock,
     private readonly config: Config,
   ) {}
@@ -134,22 +135,6 @@ export class DeliveryQueue {
     });
   }
 
-  /** Copies events that will be purged into the deliveries that still need them. */
-  async keepBodies(last: number): Promise<void> {
-    const expired = { last, now: this.clock.now().toISOString() };
-    const kept = await this.transactions.execute<{ position: number }>(
-      `SELECT DISTINCT position FROM webhook_deliveries
-       WHERE position <= :last AND body IS NULL AND (status = 'pending' OR expires_at > :now)`,
-      expired,
-    );
-    for (const { position } of kept) {
-      const row = await this.events.find(position);
-      if (!row) continue;
-      const { json: body } = new StoredEvent(row, this.config.publicUrl);
-      await this.deliveries.update({ position, body: IsNull() }, { body });
-    }
-  }
-
   /**
    * Takes one due delivery of each webhook, the oldest first. Leases expire, so that another
    * process takes over when this one dies.
@@ -202,11 +187,11 @@ export class DeliveryQueue {
     return delivery?.webhook;
   }
 
-  /** The body to send; `undefined` if the event has been purged. */
+  /** The body to send; `undefined` if the event is in neither the log nor the kept events. */
   async bodyOf({ body, position }: ClaimedDelivery): Promise<string | undefined> {
     if (body !== null || position === null) return body ?? undefined;
     const row = await this.events.find(position);
-    return row && new StoredEvent(row, this.config.publicUrl).json;
+    return row && toJson({ ...row, id: eventId(row), source: this.config.publicUrl });
   }
 
   /**

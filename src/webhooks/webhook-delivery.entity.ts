@@ -12,7 +12,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 @Index('webhook_deliveries_due', ['webhookId', 'status', 'nextAttemptAt'])
 @Index('webhook_deliveries_pending', ['createdAt'], { where: `status = 'pending'` })
 @Index('webhook_deliveries_expires_at', ['expiresAt'])
-@Index('webhook_deliveries_position', ['position'], { where: 'body IS NULL' })
+@Index('webhook_deliveries_position', ['position'])
 export class WebhookDelivery {
   @IdColumn()
   id!: number;
@@ -27,7 +27,7 @@ export class WebhookDelivery {
   @TextColumn('event_id')
   eventId!: string;
 
-  /** The position of the event; null if the body is stored here. */
+  /** The position of the event; null for a test, whose body is stored here. */
   @IntegerColumn('position', { nullable: true })
   position!: number | null;
 

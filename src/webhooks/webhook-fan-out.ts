@@ -1,13 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Transactions } from '../database/transactions.js';
-import { EventPurge, Subscribers } from '../events/index.js';
+import { Subscribers } from '../events/index.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { WebhookSender } from './webhook-sender.js';
 
-/**
- * Creates deliveries from events, in the transaction that advances the position in the log, and keeps the events that
- * deliveries need longer than the log.
- */
+/** Creates deliveries from events, in the transaction that advances the position in the log. */
 @Injectable()
 export class WebhookFanOut {
   constructor(
@@ -15,9 +12,7 @@ export class WebhookFanOut {
     transactions: Transactions,
     queue: DeliveryQueue,
     sender: WebhookSender,
-    purge: EventPurge,
   ) {
-    purge.beforePurge((last) => queue.keepBodies(last));
     subscribers.register({
       name: 'webhooks',
       // A webhook gets no event that is older than itself.

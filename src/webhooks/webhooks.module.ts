@@ -7,6 +7,7 @@ import { EncryptedColumns, EncryptionModule } from '../encryption/index.js';
 import { Database } from '../database/database.js';
 import { DeliveryBodies } from './delivery-bodies.js';
 import { DeliveryQueue } from './delivery-queue.js';
+import { KeptEvents } from './kept-events.js';
 import { measureDeliveries } from './measure-deliveries.js';
 import { Webhook } from './webhook.entity.js';
 import { WebhookDelivery } from './webhook-delivery.entity.js';
@@ -33,7 +34,15 @@ export class WebhookSecretsModule {
 @Module({
   imports: [TypeOrmModule.forFeature([WebhookDelivery]), WebhookSecretsModule],
   controllers: [WebhooksController],
-  providers: [DeliveryBodies, WebhookRules, WebhooksService, DeliveryQueue, WebhookSender, WebhookFanOut],
+  providers: [
+    DeliveryBodies,
+    WebhookRules,
+    WebhooksService,
+    KeptEvents,
+    DeliveryQueue,
+    WebhookSender,
+    WebhookFanOut,
+  ],
 })
 export class WebhooksModule {
   constructor(purger: Purger, sender: WebhookSender, database: Database, metrics: Metrics, clock: Clock) {

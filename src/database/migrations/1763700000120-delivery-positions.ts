@@ -6,8 +6,7 @@ export class DeliveryPositions1763700000120 implements MigrationInterface {
   readonly transaction = false;
 
   async up(runner: QueryRunner): Promise<void> {
-    const rows = 'webhook_deliveries (position) WHERE body IS NULL';
-    await createIndexConcurrently(runner, 'webhook_deliveries_position', rows);
+    await createIndexConcurrently(runner, 'webhook_deliveries_position', 'webhook_deliveries (position)');
   }
 
   async down(runner: QueryRunner): Promise<void> {

@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import { Purger } from '../common/retention/purger.js';
+import { Queries } from '../database/queries.js';
+import { Transactions } from '../database/transactions.js';
+import { EventPurge, type EventRow, EventStore } from '../events/index.js';
+
+/** How many events one transaction deletes. */
+const BATCH = 500;
+
+/** What a delivery needs of an event. */
+const COLUMNS = 'position, epoch, type, subject, time, data';
+
+type KeptEvent = Pick<EventRow, 'position' | 'epoch' | 'type' | 'subject' | 'time' | 'data'>;
+
+/** The events that deliveries need longer than the log: for retries, and to be delivered again. */
+@Injectable()
+export class KeptEvents {
+  constructor(
+    private readonly queries: Queries,
+    private readonly transactions: Transactions,
+    private readonly log: EventStore,
+    logPurge: EventPurge,
+    purger: Purger,
+  ) {
+    logPurge.beforePurge((last) => this.keep(last));
+    purger.registerTask('webhook_events', () => this.purgeBatch());
+  }
+
+  /** @returns the event at a position; `undefined` if neither the log nor a delivery has kept it */
+  async find(position: number): Promise<KeptEvent | undefined> {
+    const inLog = await this.log.find(position);
+    if (inLog) return inLog;
+    return this.queries.one<KeptEvent>(`SELECT ${COLUMNS} FROM webhook_events WHERE position = :position`, {
+      position,
+    });
+  }
+
+  /** Copies the events up to a position that have deliveries, in one statement: they can be large. */
+  private async keep(last: number): Promise<void> {
+    await this.transactions.execute(
+      `INSERT INTO webhook_events (${COLUMNS}) SELECT ${COLUMNS} FROM events
+       WHERE position IN (SELECT position FROM webhook_deliveries WHERE position <= :last)
+       ON CONFLICT (position) DO NOTHING`,
+      { last },
+    );
+  }
+
+  /** Of the oldest events, deletes those whose deliveries have been purged. */
+  private async purgeBatch(): Promise<{ deleted: number; isMore: boolean }> {
+    const deleted = await this.transactions.execute(
+      `DELETE FROM webhook_events
+       WHERE position IN (SELECT position FROM webhook_events ORDER BY position LIMIT ${BATCH})
+         AND NOT EXISTS (SELECT 1 FROM webhook_deliveries AS delivery WHERE delivery.position = webhook_events.position)
+       RETURNING position`,
+    );
+    return { deleted: deleted.length, isMore: deleted.length === BATCH };
+  }
+}
