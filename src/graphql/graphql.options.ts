@@ -4,17 +4,17 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
+import { InMemoryLRUCache } from '@apollo/utils.keyvaluecache';
 import type { ApolloDriverConfig } from '@nestjs/apollo';
 import { Injectable, Logger } from '@nestjs/common';
 import type { GqlOptionsFactory } from '@nestjs/graphql';
-import type { GraphQLSchema } from 'graphql';
+import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { Authenticator } from '../auth/access/index.js';
 import { stringifyWithoutCopies } from '../common/http/json-text.js';
 import { Metrics } from '../common/ports/metrics.js';
 import { Config } from '../config/config.js';
 import { auditPlugin } from './audit.plugin.js';
 import { createContext } from './create-context.js';
-import { DocumentStore } from './document-store.js';
 import { createFormatError } from './graphql-errors.js';
 import { httpPlugin } from './http.plugin.js';
 import { metricsPlugin } from './metrics.plugin.js';
@@ -25,10 +25,26 @@ import { queriesPlugin } from './queries.plugin.js';
 import { tracingPlugin } from './tracing.plugin.js';
 import { PATH } from './route.js';
 
+const MiB = 1024 * 1024;
+
+/** The heap of a syntax tree for each token of its text (measured: 300 to 400 bytes). */
+const BYTES_PER_TOKEN = 400;
+
+/** The heap of an entry of a cache besides its value. */
+const BYTES_PER_ENTRY = 500;
+
 /** The options of Apollo Server. */
 @Injectable()
 export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig, 'driver'>> {
-  readonly documents = new DocumentStore();
+  /** Apollo's default counts the JSON of a document, without its text: comments would make it unbounded. */
+  readonly documents = new InMemoryLRUCache<DocumentNode>({
+    maxSize: 28 * MiB,
+    sizeCalculation: bytesOfDocument,
+  });
+  private readonly persistedQueries = new InMemoryLRUCache({
+    maxSize: 4 * MiB,
+    sizeCalculation: bytesOfText,
+  });
 
   constructor(
     private readonly config: Config,
@@ -38,7 +54,6 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
 
   createGqlOptions(): Omit<ApolloDriverConfig, 'driver'> {
     const { graphql, production } = this.config;
-    const { documents } = this;
     return {
       path: PATH,
       autoSchemaFile: true,
@@ -57,8 +72,8 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
       validationOptions: { hideSuggestions: !graphql.suggestions },
       // Apollo's rule would come in addition to ours.
       introspection: true,
-      documentStore: documents,
-      persistedQueries: graphql.persistedQueries && { cache: documents },
+      documentStore: this.documents,
+      persistedQueries: graphql.persistedQueries && { cache: this.persistedQueries },
 
       // GraphiQL is served by this process, not by a CDN.
       graphiql: false,
@@ -83,6 +98,12 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
     };
   }
 }
+
+/** One character beyond Latin-1 makes a text take two bytes for each character. */
+const bytesOfText = (text: string): number => BYTES_PER_ENTRY + 2 * text.length;
+
+const bytesOfDocument = ({ loc, tokenCount = 0 }: DocumentNode): number =>
+  bytesOfText(loc?.source.body ?? '') + BYTES_PER_TOKEN * tokenCount;
 
 const ROOT_TYPES = {
   Query: 'What can be read.',
