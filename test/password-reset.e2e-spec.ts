@@ -289,8 +289,14 @@ describe.each(STORES)('a password reset on %s', (store) => {
         api.post('/auth/change-password/', change, headers),
       ]);
 
-      expect([reset.status, changed.status].toSorted((a, b) => a - b)).toEqual([200, 400]);
-      await api.accounts.login(email, reset.status === 200 ? NEW_PASSWORD : 'a changed password');
+      if (reset.status === 200) {
+        // Its login may have ended before it was looked at.
+        expect([400, 401]).toContain(changed.status);
+        await api.accounts.login(email, NEW_PASSWORD);
+      } else {
+        expect([reset.status, changed.status]).toEqual([400, 200]);
+        await api.accounts.login(email, 'a changed password');
+      }
     }
   });
 
