@@ -30,14 +30,19 @@ const rows: string[][] = [];
 await onEachStore(values.store, measure);
 console.log(
   table(
-    ['store', 'resident at start', 'most resident, goal < 400 MB', 'slowest /health, goal < 500 ms'],
+    ['store', 'resident at start', 'most resident, goal < 550 MB', 'slowest /health, goal < 500 ms'],
     rows,
   ),
 );
 
 async function measure(store: StoreName, environment: Environment): Promise<void> {
   await createPosts(environment);
-  const server = await Server.service({ ...environment, TRUST_PROXY: '127.0.0.1' });
+  const server = await Server.service({
+    ...environment,
+    TRUST_PROXY: '127.0.0.1',
+    // What Node.js chooses in the 768 MiB that deploy/ gives a process.
+    NODE_OPTIONS: '--max-old-space-size=384',
+  });
   const resident = () => {
     const status = readFileSync(`/proc/${server.process.pid}/status`, 'utf8');
     return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1000;

@@ -177,6 +177,10 @@ describe('The Kubernetes manifests', () => {
     expect(read('deploy/systemd/posts-api@.service')).toContain(
       `MemoryMax=${limits.memory.replace('Mi', 'M')}\n`,
     );
+    expect(documentsIn('compose.yaml')[0].services.api.mem_limit).toBe(limits.memory.replace('Mi', 'm'));
+    expect(read('deploy/monitoring/rules.yml')).toContain(
+      `its limit in deploy/kubernetes is ${limits.memory.replace('Mi', ' MiB')}`,
+    );
   });
 
   it('name ports that exist', () => {

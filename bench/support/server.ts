@@ -17,17 +17,8 @@ export class Server {
     this.folder = folder;
   }
 
-  /** The service, with the variables and flags of `npm run start:prod`. */
   static service(environment: Readonly<Record<string, string>>): Promise<Server> {
-    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
-      scripts: Record<string, string>;
-    };
-    // Its form: VARIABLE=value exec node --flag … script
-    const [variables, command] = scripts['start:prod']!.split(' exec node ') as [string, string];
-    const flags = command.split(' ');
-    const script = flags.pop()!;
-    const defaults = Object.fromEntries(variables.split(' ').map((each) => each.split('=')));
-    return Server.start(script, { ...defaults, ...environment }, flags);
+    return Server.start('dist/main.js', environment);
   }
 
   static async start(
