@@ -11,6 +11,8 @@ const ADOPTED_RECIPES = globSync('test/recipes/guide/*.e2e-spec.ts', { cwd: impo
   .map((path) => basename(path))
   .filter((name) => existsSync(`${import.meta.dirname}/test/${name}`))
   .map((name) => `**/test/recipes/guide/${name}`);
+/** Have packages of their own: `npm run test:extra` runs them. */
+const EXTRA = ['**/test/extra/**'];
 /**
  * Many tests wait for a timer or a database, and leave the processor to others. A run of named files uses two processes:
  * loading the application in four takes longer than a few files.
@@ -66,7 +68,7 @@ const config: Config = {
     {
       ...PROJECT,
       displayName: 'app',
-      testMatch: ['<rootDir>/{src,test}/**/*.{spec,e2e-spec}.ts', ...not(RECIPES)],
+      testMatch: ['<rootDir>/{src,test}/**/*.{spec,e2e-spec}.ts', ...not([...RECIPES, ...EXTRA])],
     },
     {
       ...PROJECT,

@@ -6,7 +6,7 @@ import { Clock } from '../common/ports/clock.js';
 import { Config } from '../config/config.js';
 import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
-import { eventId, type StoredEvent, toJson } from '../events/index.js';
+import { eventId as idOf, type StoredEvent, toJson } from '../events/index.js';
 import { KeptEvents } from './kept-events.js';
 import { isFailingForGood, nextAttempt } from './retry-schedule.js';
 import { Webhook } from './webhook.entity.js';
@@ -191,7 +191,7 @@ export class DeliveryQueue {
   async bodyOf({ body, position }: ClaimedDelivery): Promise<string | undefined> {
     if (body !== null || position === null) return body ?? undefined;
     const row = await this.events.find(position);
-    return row && toJson({ ...row, id: eventId(row), source: this.config.publicUrl });
+    return row && toJson({ ...row, id: idOf(row), source: this.config.publicUrl });
   }
 
   /**

@@ -1,21 +1,12 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { bearer, startApi, type TestApi } from './support/api.js';
-import { freePort } from './support/free-port.js';
-import { until } from './support/until.js';
-
-const BIN = resolve('node_modules/.bin');
-
-/** @throws Error with the output when the command fails */
-const run = (command: string, parameters: readonly string[], cwd = process.cwd()) =>
-  promisify(execFile)(command, parameters, { cwd }).catch(({ stdout, stderr }) => {
-    throw new Error(`${command} failed:\n${stdout}${stderr}`);
-  });
+import { bearer, startApi, type TestApi } from '../support/api.js';
+import { freePort } from '../support/free-port.js';
+import { until } from '../support/until.js';
+import { BIN, compile, makeFolder, run } from './tools.js';
 
 /** What a generated client does in the scenario, with the types that it has generated. */
 const SCENARIO = `
@@ -159,8 +150,8 @@ describe('a client generated from the reference', () => {
     token = (await api.accounts.login('staff@example.com')).access;
     await api.app.listen(0, '127.0.0.1');
     url = await api.app.getUrl();
-    folder = mkdtempSync(join(tmpdir(), 'clients-'));
-    symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+    folder = makeFolder();
+    writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }');
     writeFileSync(join(folder, 'openapi.json'), (await api.get('/openapi.json')).text);
 
     const port = await freePort();
@@ -182,18 +173,8 @@ describe('a client generated from the reference', () => {
   /** Compiles a program with the generated client as strictly as possible, and runs it. @returns its output */
   async function compileAndRun(name: string, program: string, parameters: readonly string[]): Promise<any> {
     writeFileSync(join(folder, name, 'program.ts'), program);
-    const options = [
-      '--strict',
-      '--module',
-      'commonjs',
-      '--moduleResolution',
-      'bundler',
-      '--target',
-      'es2022',
-    ];
-    const library = ['--lib', 'es2023,dom,dom.iterable', '--types', 'node', '--outDir', `${name}/out`];
-    const compiler = resolve('node_modules/typescript-7/bin/tsc');
-    await run(process.execPath, [compiler, ...options, ...library, `${name}/program.ts`], folder);
+    const options = ['--module', 'commonjs', '--types', 'node', '--outDir', `${name}/out`];
+    await compile([...options, `${name}/program.ts`], folder);
     const { stdout } = await run(process.execPath, [`${name}/out/program.js`, ...parameters], folder);
     return JSON.parse(stdout);
   }
