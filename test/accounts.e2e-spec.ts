@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Database } from '../src/database/database.js';
-import { EmailKeys1763700000096 } from '../src/database/migrations/1763700000096-email-keys.js';
 import { Queries } from '../src/database/queries.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
@@ -62,26 +60,6 @@ describe.each(STORES)('accounts on %s', (store) => {
 
       expect(again).toBeError('CONFLICT');
       expect(await api.accounts.login(`${upper}@example.com`)).toHaveProperty('access');
-    });
-
-    it('accepts the letter case of an address whose account has a key of an earlier version', async () => {
-      const { transactions } = api.app.get(Database);
-      const { id } = await api.accounts.register('\u03bf\u03c2@example.com');
-      const setKey = (to: number, key: string) =>
-        transactions.execute('UPDATE accounts SET email_key = :key WHERE id = :to', { to, key });
-      const migrate = () =>
-        transactions.run((manager) => new EmailKeys1763700000096().up(manager.queryRunner!));
-      await setKey(id, '\u03bf\u03c2@example.com');
-
-      await migrate();
-
-      expect(await api.accounts.login('\u039f\u03a3@example.com')).toHaveProperty('access');
-      const other = await api.accounts.register('other@example.com');
-      await setKey(other.id, '\u03bf\u03c2@example.com');
-      await expect(migrate()).rejects.toThrow(
-        `The accounts ${id} and ${other.id} have the same e-mail address`,
-      );
-      await setKey(other.id, 'other@example.com');
     });
 
     it('stores the password as an argon2id hash', async () => {

@@ -28,9 +28,6 @@ import { loadConfig } from '../src/config/load-config.js';
 import { environmentOfProcess } from './support/environment.js';
 import { onlyFake } from './support/fake-timers.js';
 
-/** It copies the table on SQLite. */
-const COPY = 'PostTextsLast1763700000087';
-
 const MISTAKES: Readonly<Record<string, string>> = {
   'a misspelt table': 'SELECT id FROM postss',
   'a misspelt column': 'SELECT idd FROM posts',
@@ -120,31 +117,31 @@ describe.each(STORES)('the database on %s', (store) => {
     await testStore.remove();
   });
 
-  it('keeps posts, views, the search and the used ids when the table of posts is copied', async () => {
-    const own = await startApi(store);
-    const kept = await own.posts.create({ title: 'Kept', content: 'Straße' });
-    await own.posts.create();
-    const deleted = await own.posts.create();
-    await own.delete(`/v1/posts/${deleted.id}`);
-    const { queries, transactions } = own.app.get(Database);
-    await transactions.execute(`UPDATE post_views SET views = 7 WHERE post_id = ${kept.id}`);
-    const state = async () => ({
-      posts: (await own.get('/v1/posts')).body,
-      found: (await own.get('/v1/posts?q=STRASSE')).body,
-      views: await queries.all('SELECT * FROM post_views ORDER BY post_id'),
-    });
-    const before = await state();
-    expect(before).toMatchObject({ found: { data: [{ id: kept.id }] }, views: [{ views: 7 }, { views: 0 }] });
-
-    const source = await commandDataSource(own.config).initialize();
-    while ((await source.query('SELECT name FROM migrations ORDER BY id DESC LIMIT 1'))[0].name !== COPY)
-      await source.undoLastMigration({ transaction: 'all' });
-    await source.undoLastMigration({ transaction: 'all' });
+  it('of a version before the first release stops the start with a sentence', async () => {
+    const { environment, ...testStore } = await createStore(store);
+    const source = await commandDataSource(loadConfig(environment)).initialize();
+    await source.query(
+      `INSERT INTO migrations (timestamp, name) VALUES (1763700000000, 'Users1763700000000')`,
+    );
     await source.destroy();
-    expect(await migrate(own.config)).toContain(COPY);
 
-    expect(await state()).toEqual(before);
-    expect((await own.posts.create()).id).toBe(deleted.id + 1);
+    for (const MIGRATE of ['auto', 'off'])
+      await expect(startApiOn({ ...environment, MIGRATE })).rejects.toThrow(
+        / before the first release, .*; use a new database$/,
+      );
+    await testStore.remove();
+  });
+
+  it('lacks a column that an entity describes: the service is not ready, and names it', async () => {
+    const own = await startApi(store);
+    const execute = (sql: string) => own.app.get(Transactions).execute(sql);
+    await execute('ALTER TABLE orders ADD COLUMN more text');
+    expect(await own.get('/health/ready')).toHaveStatus(200);
+
+    await execute('ALTER TABLE orders RENAME COLUMN payload TO gone');
+    const { details } = (await own.get('/health/ready')).body.error;
+    const message = expect.stringMatching(/^orders\.payload is a column that the database lacks; /);
+    expect(details).toEqual([{ field: 'schema', message }]);
     await own.stop();
   });
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -16,18 +16,40 @@ const git = (folder: string, ...parameters: string[]): string =>
     stdio: ['ignore', 'pipe', 'ignore'],
   }).trim();
 
-/** The last version before the current commit; without tags, the commit with which the changelog begins. */
+/** The last version before the current commit. */
+function lastTag(folder: string): string | undefined {
+  const [tag] = git(folder, 'tag', '--merged', 'HEAD~1', '--sort=-creatordate').split('\n');
+  return tag || undefined;
+}
+
+/** The last version; without tags, the commit with which the changelog begins. */
 function findBase(): string | undefined {
   try {
     if (git('.', 'rev-parse', '--is-shallow-repository') === 'true') return undefined;
-    const [tag] = git('.', 'tag', '--merged', 'HEAD~1', '--sort=-creatordate').split('\n');
-    return tag || git('.', 'log', '--diff-filter=A', '--format=%H', '--', 'CHANGELOG.md').split('\n').at(-1);
+    const log = () => git('.', 'log', '--diff-filter=A', '--format=%H', '--', 'CHANGELOG.md');
+    return lastTag('.') ?? log().split('\n').at(-1);
   } catch {
     return undefined;
   }
 }
 
 const base = findBase();
+
+/** The migrations of a version that were changed or deleted since. */
+const changedMigrations = (folder: string, version: string): string[] =>
+  git(
+    folder,
+    'diff',
+    '--no-renames',
+    '--diff-filter=MD',
+    '--name-only',
+    version,
+    'HEAD',
+    '--',
+    'src/database/migrations',
+  )
+    .split('\n')
+    .filter((file) => /\/\d+-[^/]+$/.test(file));
 
 /** The files of a made-up extension. */
 const OWN_FILES: Readonly<Record<string, string>> = {
@@ -89,6 +111,31 @@ const ADDED_LINES: readonly (readonly [file: string, before: RegExp, line: strin
     const allowed = new Set([...Object.keys(OWN_FILES), ...ADDED_LINES.map(([file]) => file)]);
     expect(different.filter((file) => !allowed.has(file))).toEqual([]);
     expect(different).toEqual(expect.arrayContaining(Object.keys(OWN_FILES)));
+  });
+});
+
+(base === undefined ? describe.skip : describe)('migrations (skipped without the history of Git)', () => {
+  it('are those of the last version, which nobody has changed or deleted', () => {
+    const version = lastTag('.');
+    expect(version === undefined ? [] : changedMigrations('.', version)).toEqual([]);
+  });
+
+  it('are found when they were changed or deleted', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'posts-api-migrations-'));
+    git('.', 'clone', '--quiet', '.', folder);
+    git(folder, 'tag', 'v9.9.9');
+    const at = (name: string) => `src/database/migrations/${name}`;
+    appendFileSync(join(folder, at('1795000000000-users.ts')), '// changed\n');
+    rmSync(join(folder, at('1795000000005-mails.ts')));
+    appendFileSync(join(folder, at('column-types.ts')), '// a type more\n');
+    writeFileSync(join(folder, at('1799000000000-gadgets.ts')), '');
+    git(folder, 'add', '--all');
+    git(folder, 'commit', '--quiet', '--message', 'Change migrations');
+
+    expect(lastTag(folder)).toBe('v9.9.9');
+    const found = changedMigrations(folder, 'v9.9.9');
+    rmSync(folder, { recursive: true });
+    expect(found).toEqual([at('1795000000000-users.ts'), at('1795000000005-mails.ts')]);
   });
 });
 

@@ -17,11 +17,9 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { dirname } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { parseCommandLine } from '../src/commands/support/command-line.ts';
-import { CHECKSUMS_FILE, checksumsOfSources } from '../src/database/migrations/checksums.ts';
 import { buildGuides, fingerprintOfGuides } from './guides/build-guides.ts';
 import { ImportError, rejectDevelopmentImports } from './production-imports.ts';
 import { forMode } from './served-openapi.ts';
@@ -68,8 +66,6 @@ try {
   );
   removeLeftOvers();
   rejectDevelopmentImports(compiledSources().map((file) => [file, outputOf(file, made)]));
-  const checksums = checksumsOfSources(pathToFileURL(`${resolve('src/database/migrations')}/`));
-  writeFileSync(`${made}/database/migrations/${CHECKSUMS_FILE}`, JSON.stringify(checksums));
   writeFileSync(`${made}/${FINGERPRINT}`, fingerprint);
   swapIn();
 } catch (error) {

@@ -2,11 +2,10 @@ import '../require-node.js';
 import { parseCommandLine, YES } from './support/command-line.js';
 
 const { values } = parseCommandLine(
-  `Usage: npm run migrate [-- --accept-changed] [--yes]
+  `Usage: npm run migrate [-- --yes]
 
-Brings the schema of the configured database up to date, for MIGRATE=off. --accept-changed accepts migrations that were
-changed after they ran, as they are now; it does not run them again. --yes creates a new database without a question.`,
-  { options: { 'accept-changed': { type: 'boolean', default: false }, ...YES } },
+Brings the schema of the configured database up to date, for MIGRATE=off. --yes creates a new database without a question.`,
+  { options: YES },
 );
 
 // Loaded after the flags are parsed, so that `--help` is fast.
@@ -16,7 +15,7 @@ const { nameTarget } = await import('./support/target-database.js');
 
 await runCommand(async (config) => {
   await nameTarget(config.store, values.yes);
-  const ran = await migrate(config, { accept: values['accept-changed'] });
+  const ran = await migrate(config);
   console.log(ran.length > 0 ? `Migrations run: ${ran.join(', ')}` : 'The schema is up to date');
   return 0;
 });

@@ -1,5 +1,5 @@
 import type { EntityMetadata } from 'typeorm';
-import { changedMigrations, CHECKSUMS_TABLE, noneWithoutTable, pendingMigrations } from './ran-migrations.js';
+import { pendingMigrations } from './pending-migrations.js';
 import type { Queries } from './queries.js';
 import type { ServiceDataSource } from './service-data-source.js';
 import type { Transactions } from './transactions.js';
@@ -29,8 +29,6 @@ export interface PoolLoad {
   readonly pending: number;
 }
 
-const CHANGED =
-  'was changed after it ran; undo the change and make another migration, or accept it: npm run migrate -- --accept-changed';
 const LOST = 'is a table that the database has lost, or that its role may no longer see; restore it';
 const MISSING = 'is a column that the database lacks; make a migration that adds it';
 
@@ -53,23 +51,14 @@ export abstract class Database {
   }
 
   /**
-   * The faults of the schema, as sentences for an operator: pending migrations, migrations that were changed
-   * after they ran, and missing columns of entities. It queries the database each time.
+   * The faults of the schema, as sentences for an operator: pending migrations, and missing columns of entities. It
+   * queries the database each time.
    */
   async schemaFaults(): Promise<SchemaFault[]> {
     const pending = await this.pendingMigrations();
     // Pending migrations cause all other faults.
     if (pending > 0) return [{ field: 'migrations', message: `${pending} still to run` }];
-    const remembered = await this.monitor<{ name: string; checksum: string }>(
-      `SELECT name, checksum FROM ${CHECKSUMS_TABLE}`,
-    ).catch(noneWithoutTable);
-    return [
-      ...changedMigrations(remembered).map((name) => ({
-        field: 'migrations',
-        message: `${name} ${CHANGED}`,
-      })),
-      ...(await this.missingParts()),
-    ];
+    return this.missingParts();
   }
 
   /** Tables and columns of entities that are missing. Further ones are no fault: another build may need them. */

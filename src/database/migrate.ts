@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import type { Config } from '../config/config.js';
 import { commandDataSource } from './data-source.js';
-import { pendingMigrations, rememberChecksums } from './ran-migrations.js';
+import { pendingMigrations } from './pending-migrations.js';
 import { FileLock } from './sqlite/file-lock.js';
 
 /** Key of the advisory lock, used for nothing else in the database. */
@@ -19,10 +19,9 @@ const RETRY = 200;
  * Runs the pending migrations. Concurrent processes wait, and then find none pending. All of them run
  * or none, unless one of them has `transaction = false`: then each has its own transaction, or none.
  *
- * @param accept whether to accept migrations that were changed after they ran
  * @returns the names of the migrations that ran
  */
-export async function migrate(config: Pick<Config, 'store'>, { accept = false } = {}): Promise<string[]> {
+export async function migrate(config: Pick<Config, 'store'>): Promise<string[]> {
   const unlockFile =
     config.store.kind === 'sqlite' ? lockFile(join(config.store.directory, 'migration.lock')) : undefined;
   const source = await commandDataSource(config).initialize();
@@ -31,10 +30,8 @@ export async function migrate(config: Pick<Config, 'store'>, { accept = false } 
     const pending = await pendingMigrations((sql) => source.query(sql));
     const isOneTransaction = pending.every((Migration) => new Migration().transaction !== false);
     const ran = await source.runMigrations({ transaction: isOneTransaction ? 'all' : 'each' });
-    const names = ran.map(({ name }) => name);
-    await rememberChecksums(source, names, { accept });
     await unlock?.();
-    return names;
+    return ran.map(({ name }) => name);
   } finally {
     await source.destroy();
     unlockFile?.();

@@ -8,8 +8,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { Transactions } from '../../src/database/transactions.js';
-import { startApiOn } from '../support/api.js';
 import { runCommand } from '../support/command.js';
 import { environmentOfProcess } from '../support/environment.js';
 import { freePort } from '../support/free-port.js';
@@ -203,23 +201,6 @@ describe.each(STORES)('the process on %s', (store) => {
       for (const { milliseconds } of requests) expect(milliseconds).toBeGreaterThan(0);
       expect(service.output).not.toContain('hunter2');
     });
-  });
-
-  it('logs a schema mismatch when it starts', async () => {
-    const other = await createStore(store);
-    const api = await startApiOn(other.environment);
-    await api.app
-      .get(Transactions)
-      .execute(`UPDATE migration_checksums SET checksum = 'x' WHERE name = 'Posts1763700000001'`);
-    await api.stop();
-
-    const service = await Service.start(other.environment);
-    const { status } = await service.fetch('/health/ready');
-    await service.end();
-    await other.remove();
-
-    expect(service.output).toContain('migrations: Posts1763700000001 was changed after it ran');
-    expect(status).toBe(503);
   });
 
   it('becomes ready when a command migrates its database', async () => {

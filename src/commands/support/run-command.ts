@@ -7,7 +7,7 @@ import { loadCommandConfig } from '../../config/load-command-config.js';
 import { describeStore, loadStoreConfig, type StoreConfig } from '../../config/load-store.js';
 import { isMissing } from '../../database/data-source.js';
 import { migrate } from '../../database/migrate.js';
-import { pendingMigrations } from '../../database/ran-migrations.js';
+import { pendingMigrations } from '../../database/pending-migrations.js';
 import { UsageError } from './ask.js';
 import { CommandModule } from './command.module.js';
 import { countOf } from './progress.js';

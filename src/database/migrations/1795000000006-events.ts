@@ -6,7 +6,7 @@ import { columnTypes, isSqlite } from './column-types.js';
  * Events, written in the transaction of their change. On PostgreSQL an event gets its position after its commit,
  * because transactions may commit in a different order than they take numbers. SQLite has only one writer.
  */
-export class Events1763700000070 implements MigrationInterface {
+export class Events1795000000006 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const { id, integer, text, timestamp, boolean } = columnTypes(runner);
     const numbers = isSqlite(runner) ? `position ${id}` : `"id" ${id}, position ${integer}`;
@@ -44,6 +44,17 @@ export class Events1763700000070 implements MigrationInterface {
         epoch ${text} PRIMARY KEY NOT NULL,
         first_position ${integer} NOT NULL
       )`);
+    // The position and the lease of each durable subscriber.
+    await runner.query(`
+      CREATE TABLE event_subscribers (
+        name ${text} PRIMARY KEY NOT NULL,
+        position ${integer} NOT NULL,
+        lease_owner ${text},
+        lease_until ${timestamp},
+        attempts ${integer} NOT NULL DEFAULT 0,
+        next_attempt_at ${timestamp},
+        error ${text}
+      )`);
     const epoch = randomBytes(6).toString('hex');
     await runner.query(
       `INSERT INTO event_log (id, epoch, last_position, server) VALUES (1, '${epoch}', 0, '')`,
@@ -52,8 +63,7 @@ export class Events1763700000070 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE event_epochs');
-    await runner.query('DROP TABLE event_log');
-    await runner.query('DROP TABLE events');
+    for (const table of ['event_subscribers', 'event_epochs', 'event_log', 'events'])
+      await runner.query(`DROP TABLE ${table}`);
   }
 }

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { columnTypes } from './column-types.js';
 
-/** Webhooks and their deliveries. */
-export class Webhooks1763700000072 implements MigrationInterface {
+/** Webhooks, their deliveries, and the events that deliveries need longer than the log. */
+export class Webhooks1795000000007 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const { id, integer, text, timestamp, boolean } = columnTypes(runner);
     await runner.query(`
@@ -15,6 +15,7 @@ export class Webhooks1763700000072 implements MigrationInterface {
         secret ${text} NOT NULL,
         previous_secret ${text},
         previous_secret_until ${timestamp},
+        older_secrets ${text},
         after_position ${integer} NOT NULL,
         failing_since ${timestamp},
         created_at ${timestamp} NOT NULL,
@@ -47,9 +48,24 @@ export class Webhooks1763700000072 implements MigrationInterface {
       'CREATE INDEX webhook_deliveries_due ON webhook_deliveries (webhook_id, status, next_attempt_at)',
     );
     await runner.query('CREATE INDEX webhook_deliveries_expires_at ON webhook_deliveries (expires_at)');
+    await runner.query('CREATE INDEX webhook_deliveries_position ON webhook_deliveries (position)');
+    // For the metrics: each scrape reads the age of the oldest delivery that waits.
+    await runner.query(
+      `CREATE INDEX webhook_deliveries_pending ON webhook_deliveries (created_at) WHERE status = 'pending'`,
+    );
+    await runner.query(`
+      CREATE TABLE webhook_events (
+        position ${integer} PRIMARY KEY NOT NULL,
+        epoch ${text} NOT NULL,
+        type ${text} NOT NULL,
+        subject ${text} NOT NULL,
+        time ${timestamp} NOT NULL,
+        data ${text} NOT NULL
+      )`);
   }
 
   async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE webhook_events');
     await runner.query('DROP TABLE webhook_deliveries');
     await runner.query('DROP TABLE webhooks');
   }
