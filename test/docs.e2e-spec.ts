@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 
-const files = globSync('**/*.md', { exclude: ['node_modules/**', 'data/**'] });
+const files = globSync('**/*.md', { exclude: ['**/node_modules/**', 'data/**'] });
 
 /** The anchors that GitHub derives from the headings. */
 const anchorsOf = (file: string): string[] =>
