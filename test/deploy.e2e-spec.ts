@@ -236,4 +236,23 @@ describe('The Kubernetes manifests', () => {
 
     expect(statuses).toEqual([200, 200, 200]);
   });
+
+  it('start the service on the restored database in the drill, without mail and Redis', () => {
+    const { spec } = jobs.find(([name]) => name === 'posts-api-restore-drill')![1];
+    const container = spec.initContainers.find(({ name }: any) => name === 'service');
+    const own = Object.fromEntries(container.env.map(({ name, value }: any) => [name, value]));
+    const replaced = { SMTP_URL: 'smtp://mail.example.com', REDIS_URL: 'redis://redis' };
+    const config = loadConfig({
+      ...find('ConfigMap').data,
+      ...replaced,
+      NODE_ENV: 'production',
+      JWT_SECRET: 'as'.repeat(16),
+      ...own,
+    });
+
+    expect(config.store).toMatchObject({ kind: 'postgres', url: own.DATABASE_URL });
+    expect(config).toMatchObject({ mail: { kind: 'none' }, redisUrl: undefined, migrateAtStart: true });
+    expect(container.startupProbe.httpGet.path).toBe('/health/ready');
+    expect(spec.initContainers.at(-1)).toBe(container);
+  });
 });

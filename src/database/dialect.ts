@@ -41,8 +41,6 @@ export interface Dialect {
   readonly server?: string;
   /** Sends a signal to all processes that listen to a channel, when the transaction commits. */
   notify(channel: string): string;
-  /** After rows were inserted with ids: the next id of the table follows the highest one, and no id is used again. */
-  advanceIds(table: string): string;
   /** Blocks writes and conflicting locks of a table until the transaction ends. */
   lockTable(table: string): string;
   /** Whether the transaction got the exclusive lock of a name; it does not wait. */
@@ -92,8 +90,6 @@ export const SQLITE: Dialect = {
   withinDeadline: 'within_deadline()',
   toTimestamp: (text) => text,
   notify: () => '0',
-  // `AUTOINCREMENT` notes the ids of all rows.
-  advanceIds: () => 'SELECT 1',
   // SQLite has one writing transaction at a time.
   lockTable: () => 'SELECT 1',
   tryLock: () => 'TRUE',
@@ -138,8 +134,6 @@ export const POSTGRES: Dialect = {
     (SELECT oid FROM pg_database WHERE datname = current_database()) || '/' ||
     substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`,
   notify: (channel) => `pg_notify('${channel}', '')`,
-  advanceIds: (table) =>
-    `SELECT setval('${table}_id_seq', greatest(max(id), (SELECT last_value FROM ${table}_id_seq))) FROM ${table} HAVING max(id) IS NOT NULL`,
   lockTable: (table) => `LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`,
   tryLock: (name) => `pg_try_advisory_xact_lock(hashtextextended(${name}, 0))`,
   lockRows: 'FOR SHARE',

@@ -1,6 +1,6 @@
 /**
  * The recovery drill of docs/operations.md on PostgreSQL: writes under load, `pg_dump`, the loss of the database,
- * `pg_restore`, `npm run verify`. It uses a server of the version of `pg_dump`, because an older one
+ * `pg_restore`, a start, counts by `psql`. It uses a server of the version of `pg_dump`, because an older one
  * rejects a newer server. Part of `npm run test:system`; skipped with a message where PostgreSQL is not installed.
  */
 import { execFile } from 'node:child_process';
@@ -17,7 +17,7 @@ import { environmentOfProcess } from '../support/environment.ts';
 const WRITERS = 4;
 
 const bin = globSync('/usr/lib/postgresql/*/bin').findLast(
-  (folder) => globSync('{pg_dump,pg_restore,initdb,postgres}', { cwd: folder }).length === 4,
+  (folder) => globSync('{pg_dump,pg_restore,psql,initdb,postgres}', { cwd: folder }).length === 5,
 );
 if (bin === undefined) {
   console.log('SKIPPED: the recovery drill with pg_dump, because PostgreSQL is not installed here');
@@ -50,9 +50,8 @@ async function drill(store: TestStore, empty: TestStore): Promise<string[]> {
 
   const url = empty.environment['DATABASE_URL']!;
   await run(join(bin!, 'pg_restore'), ['--exit-on-error', '--no-owner', `--dbname=${url}`, dump]);
-  console.log(await run(process.execPath, ['dist/commands/verify.js'], empty));
-
   const restored = await Service.start(empty.environment);
+  console.log(await run(join(bin!, 'psql'), ['--command=SELECT count(*) AS posts FROM posts', url]));
   const lost: string[] = [];
   for (const path of before) if ((await restored.fetch(path)).status !== 200) lost.push(path);
   if ((await restored.post()).status !== 201) lost.push('new posts');
@@ -76,7 +75,6 @@ async function writeUntilEnd(service: Service, acknowledged: string[]): Promise<
 }
 
 /** @throws Error with the output when it fails */
-async function run(command: string, parameters: readonly string[], store?: TestStore): Promise<string> {
-  const env = { ...environmentOfProcess(), ...store?.environment };
-  return (await promisify(execFile)(command, parameters, { env })).stdout;
+async function run(command: string, parameters: readonly string[]): Promise<string> {
+  return (await promisify(execFile)(command, parameters, { env: environmentOfProcess() })).stdout;
 }

@@ -164,8 +164,8 @@ describe.each(STORES)('the process on %s', (store) => {
       await expect(Service.start({ ...other.environment, [setting]: port })).rejects.toThrow(
         new RegExp(`ended with 1:[^]*\\b${host} and ${setting} cannot be used: .*127.0.0.1:${port}`),
       );
-      const verified = await runCommand('verify', [], { environment: other.environment });
-      expect(verified.output).toContain(
+      const audited = await runCommand('audit', [], { environment: other.environment });
+      expect(audited.output).toContain(
         store === 'SQLite' ? 'There is no database yet' : 'The schema of the database is older',
       );
       await other.remove();

@@ -1,106 +1,90 @@
+import { isUtf8 } from 'node:buffer';
+import { createReadStream, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { INestApplicationContext } from '@nestjs/common';
 import { AuditLogModule } from '../../audit/audit-log.module.js';
 import { AppError } from '../../common/errors/errors.js';
-import { checkInput } from '../../common/validation/input.pipe.js';
 import { Clock } from '../../common/ports/clock.js';
+import { Optional } from '../../common/validation/fields.js';
+import { checkInput } from '../../common/validation/input.pipe.js';
+import { Text } from '../../common/validation/text.js';
 import { Database } from '../../database/database.js';
 import { EventOutbox, EventRecordsModule } from '../../events/index.js';
-import { insertPosts, type NewPost, updatePosts } from '../../posts/post-batch.js';
+import { insertPosts, type NewPost } from '../../posts/post-batch.js';
 import { CreatePostInput } from '../../posts/post.input.js';
 import { POSTS_PATH } from '../../posts/post.view.js';
 import { FIRST_USER_ID } from '../../users/user.entity.js';
 import { auditCommand } from './audit-command.js';
-import { type Candidate, openPostSource } from './post-sources.js';
 import { countOf, Progress } from './progress.js';
-import { Rejections } from './rejections.js';
-import { runCommand, runDatabaseCommand } from './run-command.js';
+import { runDatabaseCommand } from './run-command.js';
 
 /** Posts in a transaction, and their text in characters: a batch is one parameter, whose size is limited. */
 const BATCH = { posts: 500, characters: 8 * 1024 * 1024 };
 
-/** A line of `npm run export`, which an empty database takes as it is. */
-const NOT_A_POST = 'is not a post; --with-ids imports users and orders, too';
-
-/** How many names of files are printed. */
-const NAMED = 5;
-
-interface ImportOptions {
-  /** How many files or lines to skip. */
-  readonly skip: number;
-  /** Whether to change posts that were imported before. */
-  readonly update: boolean;
-  /** Whether to check the source only, and write nothing. */
-  readonly dryRun: boolean;
-  /** Whether to create a new database without a question. */
-  readonly yes: boolean;
+class ImportedPost extends CreatePostInput {
+  /** Where the post comes from; its index limits the length. */
+  @Optional()
+  @Text({ min: 1, max: 500 })
+  source?: string | null;
 }
 
-/**
- * Imports posts from text, by the rules of `POST /v1/posts`. It may be interrupted: what was written stays, and
- * the summary says how to continue.
- */
-class Import {
+/** Imports posts from lines of JSON, by the rules of `POST /v1/posts`. What was written before an interruption stays. */
+class PostImport {
+  private readonly database: Database;
+  private readonly events: EventOutbox;
+  private readonly clock: Clock;
   private batch: NewPost[] = [];
   private characters = 0;
-  private stopped = false;
-  private seen = 0;
-  /** How many of the sources that were read are done, either stored or rejected. */
-  private done: number;
+  /** The lines that were read, and those of them that are stored or rejected. */
+  private lines = 0;
+  private done = 0;
   private stored = 0;
-  private changed = 0;
   private known = 0;
-  /** How many files have a member in their front matter that posts do not have. */
-  private readonly unknown = new Map<string, number>();
-  private readonly rejections = new Rejections();
-  private readonly clock: Clock;
+  private rejected = 0;
+  private isStopped = false;
 
-  /** @param context is absent if nothing is written */
-  constructor(
-    private readonly context: INestApplicationContext | undefined,
-    private readonly skip: number,
-    private readonly update: boolean,
-  ) {
-    this.done = skip;
-    this.clock = context?.get(Clock) ?? new Clock();
+  constructor(context: INestApplicationContext) {
+    this.database = context.get(Database);
+    this.events = context.get(EventOutbox, { strict: false });
+    this.clock = context.get(Clock);
   }
 
   async run(name: string): Promise<number> {
-    const { size, skipped, candidates } = await openPostSource(name);
-    const progress = new Progress('posts', size);
-    process.once('SIGINT', () => (this.stopped = true));
-
+    const input = name === '-' ? process.stdin : createReadStream(name);
+    const progress = new Progress('posts', name === '-' ? undefined : statSync(name).size);
+    process.once('SIGINT', () => (this.isStopped = true));
+    let position = 0;
     try {
-      for await (const candidate of candidates) {
-        if (++this.seen <= this.skip) continue;
-        await this.take(candidate);
+      for await (const line of splitLines(input)) {
+        this.lines++;
+        position += line.length + 1;
+        await this.take(line);
         if (this.batch.length === BATCH.posts || this.characters >= BATCH.characters) await this.store();
-        progress.show(candidate.position, this.stored);
-        if (this.stopped) break;
+        progress.show(position, this.stored);
+        if (this.isStopped) break;
       }
       await this.store();
     } catch (error) {
-      this.stopped = true;
+      this.isStopped = true;
       throw error;
     } finally {
-      this.summarize(progress.end(), skipped);
+      this.summarize(progress.end());
     }
-    return this.stopped ? 130 : this.rejections.any ? 2 : 0;
+    return this.isStopped ? 130 : this.rejected > 0 ? 2 : 0;
   }
 
-  private async take({ where, fields, fault, source, unknown = [] }: Candidate): Promise<void> {
+  private async take(line: Buffer): Promise<void> {
     try {
-      if (fault !== undefined) throw new AppError('VALIDATION_ERROR', fault);
-      const { kind } = fields as { kind?: unknown };
-      if (kind === 'user' || kind === 'order') throw new AppError('VALIDATION_ERROR', NOT_A_POST);
-      const input = await checkInput(CreatePostInput, fields as object);
+      const fields = parseLine(line);
+      if (fields === undefined) return;
+      const { source, ...post } = await checkInput(ImportedPost, fields);
       const createdAt = this.clock.now();
-      this.batch.push(Object.assign(input, { authorId: FIRST_USER_ID, createdAt, source }));
-      for (const member of unknown) this.unknown.set(member, (this.unknown.get(member) ?? 0) + 1);
-      this.characters += input.title.length + input.content.length;
+      this.batch.push({ ...post, authorId: FIRST_USER_ID, createdAt, source: source ?? undefined });
+      this.characters += post.title.length + post.content.length;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      this.rejections.add(where, error.message);
+      this.rejected++;
+      console.error(`line ${this.lines}: ${error.message}`);
     }
   }
 
@@ -109,54 +93,61 @@ class Import {
     const { batch } = this;
     this.batch = [];
     this.characters = 0;
-    if (batch.length > 0) await this.write(batch);
-    this.done = Math.max(this.done, this.seen);
+    if (batch.length > 0) {
+      const stored = await insertPosts(this.database, batch, this.events);
+      this.stored += stored;
+      this.known += batch.length - stored;
+    }
+    this.done = this.lines;
     await sleep(1); // A running service gets its turn to write.
   }
 
-  private async write(batch: readonly NewPost[]): Promise<void> {
-    if (!this.context) {
-      this.stored += batch.length;
-      return;
-    }
-    const database = this.context.get(Database);
-    const events = this.context.get(EventOutbox, { strict: false });
-    const [changed, stored] = await database.transactions.run(async () => [
-      this.update ? await updatePosts(database, batch, events) : 0,
-      await insertPosts(database, batch, events),
-    ]);
-    this.changed += changed;
-    this.stored += stored;
-    this.known += batch.length - stored - changed;
-  }
-
-  private summarize(seconds: number, skipped: readonly string[]): void {
-    const done = this.context ? 'stored' : 'valid, nothing was written,';
-    console.log(`${countOf(this.stored, 'post')} ${done} in ${seconds.toFixed(1)} s`);
-    if (this.update) console.log(`${countOf(this.changed, 'post')} changed`);
-    if (this.known > 0) {
-      const hint = this.update ? '' : ' (--update changes those that differ)';
-      console.log(`${countOf(this.known, 'post')} already existed${hint}`);
-    }
-    for (const [member, count] of this.unknown)
-      console.log(
-        `${countOf(count, 'file')} with "${member}" in the front matter, which is unknown and was ignored`,
-      );
-    if (skipped.length > 0) {
-      const names = skipped.slice(0, NAMED).join(', ') + (skipped.length > NAMED ? ', …' : '');
-      console.log(`${countOf(skipped.length, 'file')} skipped, not Markdown: ${names}`);
-    }
-    this.rejections.summarize();
-    if (this.stopped) console.log(`Interrupted; continue with --skip ${this.done}`);
+  private summarize(seconds: number): void {
+    console.log(`${countOf(this.stored, 'post')} stored in ${seconds.toFixed(1)} s`);
+    if (this.known > 0) console.log(`${countOf(this.known, 'post')} already existed`);
+    if (this.rejected > 0) console.log(`${countOf(this.rejected, 'line')} rejected`);
+    if (this.isStopped) console.log(`Interrupted after line ${this.done}`);
   }
 }
 
-/** @param name a folder, a file, or `-` */
-export function importPosts(name: string, { skip, update, dryRun, yes }: ImportOptions): Promise<void> {
-  if (dryRun) return runCommand(() => new Import(undefined, skip, update).run(name));
+/**
+ * The object of a line; undefined for a blank line.
+ *
+ * @throws AppError when it is none
+ */
+function parseLine(bytes: Buffer): object | undefined {
+  if (!isUtf8(bytes)) throw new AppError('VALIDATION_ERROR', 'is not UTF-8');
+  // Windows programs write a byte order mark, which is not part of the JSON (RFC 8259, section 8.1).
+  const text = bytes.toString().replace(/^\uFEFF/, '');
+  if (text.trim() === '') return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new AppError('VALIDATION_ERROR', 'is not JSON');
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new AppError('VALIDATION_ERROR', 'is not a JSON object');
+}
+
+/** Lines end with LF, or CR LF. Node's own reader also splits at U+2028 and U+2029, which JSON may contain. */
+async function* splitLines(input: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  let parts: Buffer[] = [];
+  for await (const chunk of input) {
+    let start = 0;
+    for (let end; (end = chunk.indexOf('\n', start)) !== -1; start = end + 1) {
+      yield Buffer.concat([...parts, chunk.subarray(start, end)]);
+      parts = [];
+    }
+    parts.push(chunk.subarray(start));
+  }
+  yield Buffer.concat(parts);
+}
+
+/** @param name a file, or `-` */
+export function importPosts(name: string, { yes }: { readonly yes: boolean }): Promise<void> {
   return runDatabaseCommand(
-    (context) =>
-      auditCommand(context, 'import', () => new Import(context, skip, update).run(name), POSTS_PATH),
+    (context) => auditCommand(context, 'import', () => new PostImport(context).run(name), POSTS_PATH),
     { modules: [EventRecordsModule, AuditLogModule], access: 'write', yes },
   );
 }
