@@ -96,7 +96,7 @@ describe.each(STORES)('commands on %s', (store) => {
     await api.stop();
   });
 
-  it.each(['migrate', 'seed', 'import', 'account'])(
+  it.each(['migrate', 'seed', 'import', 'move', 'account'])(
     '%s --help prints its usage, and changes nothing',
     async (name) => {
       for (const flag of ['--help', '-h']) {

@@ -3,7 +3,6 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Config } from '../src/config/config.js';
 import { loadConfig } from '../src/config/load-config.js';
 import { commandDataSource } from '../src/database/data-source.js';
-import { POSTGRES } from '../src/database/dialect.js';
 import { migrate } from '../src/database/migrate.js';
 import { columnTypes } from '../src/database/migrations/column-types.js';
 import { createIndexConcurrently } from '../src/database/migrations/concurrent-index.js';
@@ -39,7 +38,9 @@ async function blockingStatements(all: readonly Migration[]): Promise<string[]> 
   for (const Each of all) {
     const migration: WithUnused = new Each();
     const unused = new Set(migration.unused);
-    const rows: { name: string }[] = await source.query(POSTGRES.tables);
+    const rows: { name: string }[] = await source.query(
+      "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
+    );
     const existing = new Set(rows.map(({ name }) => name));
     const isInTransaction = migration.transaction !== false;
     const runner = source.createQueryRunner();

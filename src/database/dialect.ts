@@ -30,8 +30,6 @@ export interface Dialect {
   readonly columns: string;
   /** A condition that is always true. On SQLite, it throws after the deadline of `Queries.search`. */
   readonly withinDeadline: string;
-  /** Selects the `name` of every table, in alphabetical order. */
-  readonly tables: string;
   /** A time from RFC 3339 text in UTC. */
   toTimestamp(text: string): string;
   /**
@@ -68,9 +66,6 @@ export const SQLITE: Dialect = {
     SELECT tables.name AS "table", columns.name AS "column"
     FROM sqlite_master AS tables CROSS JOIN pragma_table_xinfo(tables.name) AS columns
     WHERE tables.type IN ('table', 'view')`,
-  tables: `
-    SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'
-    ORDER BY name`,
   // SQLite has no LATERAL; a correlated subquery selects the ids, by which the rows are read.
   highestIdsOfEach: (table, column) => `
     SELECT child.id FROM json_each(:parents) AS parent CROSS JOIN ${table} AS child
@@ -115,9 +110,6 @@ export const POSTGRES: Dialect = {
     FROM pg_class AS tables JOIN pg_attribute AS columns ON columns.attrelid = tables.oid
     WHERE tables.relkind IN ('r', 'p', 'v', 'f') AND columns.attnum > 0 AND NOT columns.attisdropped
       AND tables.relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)`,
-  tables: `
-    SELECT relname AS name FROM pg_class
-    WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace ORDER BY relname COLLATE "C"`,
   highestIdsOfEach: (table, column) => `
     SELECT child.id FROM json_array_elements_text(CAST(:parents AS json)) AS parent (id) CROSS JOIN LATERAL (
       SELECT id FROM ${table} WHERE ${column} = CAST(parent.id AS bigint) AND id < :before

@@ -45,25 +45,36 @@ export function runDatabaseCommand(
   { modules = [], access, yes = false }: DatabaseCommandOptions,
 ): Promise<void> {
   return runCommand(async ({ store }) => {
-    const config = loadCommandConfig(process.env);
-    if (access === 'write') {
-      if (await nameTarget(store, yes)) await migrate(config);
-    } else if (isMissing(store)) {
-      throw new UsageError(
-        `There is no database yet (${describeStore(store)}): start the service, or run npm run migrate`,
-      );
-    }
-    const context = await NestFactory.createApplicationContext(CommandModule.with(config, modules), {
-      logger: false,
-      abortOnError: false,
-    });
-    try {
-      await rejectOlder(context.get(DataSource), config);
-      return await command(context);
-    } finally {
-      await context.close();
-    }
+    if (access === 'read') requireDatabase(store);
+    else if (await nameTarget(store, yes)) await migrate({ store });
+    return inContext(modules, command);
   });
+}
+
+/** @throws UsageError when there is none */
+export function requireDatabase(store: StoreConfig['store']): void {
+  if (!isMissing(store)) return;
+  throw new UsageError(
+    `There is no database yet (${describeStore(store)}): start the service, or run npm run migrate`,
+  );
+}
+
+/** Runs work in an application context, on the configured database. @throws UsageError when its schema is older */
+export async function inContext<T>(
+  modules: readonly Type[],
+  work: (context: INestApplicationContext) => Promise<T>,
+): Promise<T> {
+  const config = loadCommandConfig(process.env);
+  const context = await NestFactory.createApplicationContext(CommandModule.with(config, modules), {
+    logger: false,
+    abortOnError: false,
+  });
+  try {
+    await rejectOlder(context.get(DataSource), config);
+    return await work(context);
+  } finally {
+    await context.close();
+  }
 }
 
 /** @throws UsageError when the schema is older than this build */

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { Database, type Listening, type PoolLoad } from '../database.js';
 import type { PostgresDataSource } from './data-source.js';
 import { PostgresListener } from './listener.js';
-import { listenerConnection, probeConnection, searchPool } from './pools.js';
+import { listenerConnection, singleConnection, searchPool } from './pools.js';
 import { PostgresQueries } from './queries.js';
 import { PostgresTransactions } from './transactions.js';
 
@@ -42,7 +42,7 @@ export class PostgresDatabase extends Database {
     const { source } = this;
     const { totalCount, options } = source.driver.master;
     if (!source.isRefused || totalCount >= options.max / 2) return;
-    const client = probeConnection(source.store);
+    const client = singleConnection(source.store);
     await client.connect();
     source.isRefused = false;
     await client.end();

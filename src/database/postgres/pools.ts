@@ -66,9 +66,13 @@ export const FURTHER_CONNECTIONS = SEARCHES.connections + 2;
 /** A connection that is not shared with requests, for health checks and metrics. */
 export const monitorPool = (store: PostgresStore): Pool => newPool(store, 1, STATEMENT_TIMEOUT);
 
-/** A connection that only shows whether the server accepts one. */
-export const probeConnection = (store: PostgresStore): PostgresClient =>
-  new PostgresClient({ connectionString: store.url, connectionTimeoutMillis: CONNECTION_TIMEOUT });
+/** A connection beside the pools, without a statement timeout. */
+export const singleConnection = (store: PostgresStore): PostgresClient =>
+  new PostgresClient({
+    connectionString: store.url,
+    connectionTimeoutMillis: CONNECTION_TIMEOUT,
+    types: readableTypes,
+  });
 
 /** A connection that waits for signals: it sends nothing, so only TCP keep-alive detects a lost server. */
 export const listenerConnection =

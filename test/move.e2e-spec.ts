@@ -1,0 +1,433 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Secret, TOTP } from 'otpauth';
+import { Client } from 'pg';
+import { loadStoreConfig } from '../src/config/load-store.js';
+import { commandDataSource } from '../src/database/data-source.js';
+import { bearer, PASSWORD, type Reply, startApiOn, type TestApi } from './support/api.js';
+import { runCommand, spawnCommand } from './support/command.js';
+import { createStore, type StoreName, type TestStore } from './support/stores.js';
+import { until } from './support/until.js';
+
+/** Numbers that JavaScript, SQLite and PostgreSQL would change. */
+const PAYLOAD =
+  '{"large": 1e400, "long": 12345678901234567890, "exact": 1.10, "z": "Straße \\u2028", "a": null}';
+const KEYS = { JWT_SECRET: 'move '.repeat(8), WRITE_ACCESS: 'authenticated' };
+const STEP = 30_000;
+
+const codeOf = (secret: string, offset = 0) =>
+  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + offset });
+
+describe.each<[StoreName, StoreName]>([
+  ['SQLite', 'PostgreSQL'],
+  ['PostgreSQL', 'SQLite'],
+])('npm run move from %s to %s', (sourceStore, targetStore) => {
+  let source: TestStore;
+  let target: TestStore;
+  beforeEach(async () => {
+    source = await createStore(sourceStore);
+    target = await createStore(targetStore, { empty: true });
+  });
+  afterEach(() => Promise.all([source.remove(), target.remove()]));
+
+  const addressOf = ({ environment }: TestStore) => environment['DATABASE_URL'] ?? environment['DATA_DIR']!;
+  const move = (to = addressOf(target)) => runCommand('move', [to], { environment: source.environment });
+  const start = ({ environment }: TestStore, settings = {}) =>
+    startApiOn({ ...environment, ...KEYS, ...settings });
+  const open = ({ environment }: TestStore) => commandDataSource(loadStoreConfig(environment)).initialize();
+  const run = async (store: TestStore, ...statements: string[]): Promise<any[]> => {
+    const database = await open(store);
+    let rows: any[] = [];
+    for (const sql of statements) rows = await database.query(sql);
+    await database.destroy();
+    return rows;
+  };
+  const post = { title: 'A title', content: 'Some content' };
+
+  it('keeps every response, and what was begun goes on', async () => {
+    const before = await start(source);
+    await before.accounts.register('staff@example.com');
+    await before.accounts.admin().setStaff('staff@example.com', true);
+    const staff = bearer((await before.accounts.login('staff@example.com')).access);
+    await before.accounts.register('ada@example.com');
+    await before.accounts.admin().verifyEmail('ada@example.com');
+    const tokens = await before.accounts.login('ada@example.com');
+    const ada = bearer(tokens.access);
+    const made = async (reply: Promise<Reply>): Promise<Reply> => {
+      expect([200, 201, 204]).toContain((await reply).status);
+      return reply;
+    };
+    await made(before.post('/v2/users', { name: 'Grace', email: 'grace@example.com' }, staff));
+    for (const content of ['Alle Wege führen nach Rom', 'x'.repeat(40_000) + ' weit weg', 'Gone'])
+      await made(before.post('/v1/posts', { ...post, content, status: 'published' }, staff));
+    await made(before.patch('/v1/posts/1', { title: 'Zeile\r\n"zwei" \\ \u2029 😀' }, staff));
+    await made(before.patch('/v1/users/1', { name: 'Renamed' }, staff));
+    await made(before.delete('/v1/posts/3', staff));
+    const ordered = { ...ada, 'idempotency-key': 'one' };
+    const order = await made(before.post('/v1/orders', PAYLOAD, ordered));
+    const key = await made(before.post('/auth/api-keys/', { name: 'Key', scope: 'write' }, ada));
+    const bearerOfKey = bearer(key.body.data.key);
+    await made(before.get('/auth/me/', bearerOfKey));
+    const { body: factor } = await made(before.post('/auth/mfa/totp/', {}, ada));
+    await made(before.post('/auth/mfa/totp/confirm/', { code: codeOf(factor.secret) }, ada));
+    const hook = { url: 'http://127.0.0.1:9/hook', types: ['post.created'], description: 'Never reached' };
+    await made(before.post('/v1/webhooks', hook, staff));
+    await made(before.post('/v1/posts', post, staff));
+    await made(before.delete('/v1/posts/4', staff));
+    await until('the first attempt of the delivery has failed', async () => {
+      const { body } = await before.get('/v1/webhooks/1/deliveries', staff);
+      return body.data[0]?.attempts === 1;
+    });
+    await made(before.patch('/v1/webhooks/1', { active: false }, staff));
+    const session = await before.accounts.session('staff@example.com');
+    const events = await made(before.get('/v1/events?limit=3', ada));
+    const requests: [path: string, headers?: Record<string, string>][] = [
+      ['/v1/posts'],
+      ['/v1/posts?sort=title&status=published'],
+      ['/v1/posts?q=ROM'],
+      ['/v1/posts?q=weit'],
+      ['/v1/posts/1'],
+      ['/v1/posts/2'],
+      ['/v1/posts/3'],
+      ['/v2/users'],
+      ['/v1/users/1'],
+      ['/v1/users/1/posts'],
+      ['/v1/orders', ada],
+      ['/v1/orders/1', ada],
+      ['/v1/orders/1'],
+      ['/v1/events', ada],
+      ['/v1/events', staff],
+      [`/v1/events?cursor=${events.body.next_cursor}`, ada],
+      [`/v1/events?cursor=${events.body.data[0].id}`],
+      ['/v1/webhooks', staff],
+      ['/v1/webhooks/1', staff],
+      ['/v1/webhooks/1/deliveries', staff],
+      ['/v1/audit', staff],
+      ['/auth/me/', ada],
+      ['/auth/me/', bearerOfKey],
+      ['/auth/me/', session.cookie],
+      ['/auth/mfa/', ada],
+      ['/auth/api-keys/', ada],
+      ['/auth/sessions/', ada],
+      ['/auth/me/export/', ada],
+    ];
+    const responses = (api: TestApi) =>
+      Promise.all(
+        requests.map(async ([path, headers]) => {
+          const { status, text, headers: sent } = await api.get(path, headers);
+          return { path, status, text, etag: sent['etag'] };
+        }),
+      );
+    const expected = await responses(before);
+    const tag = expected.find(({ path }) => path === '/v1/posts/1')!.etag!;
+    await before.app.close();
+
+    const { code, output } = await move();
+
+    expect([code, output]).toEqual([0, expect.stringMatching(/\nusers: 2 rows in [^]*\nposts: 2 rows in /)]);
+    expect(output).toMatch(/^From: .*\nTo: /);
+    expect(output).toContain(
+      'they have to come along:\nENCRYPTION_KEY, if it is set, and JWT_SECRET, or without it the file jwt-secret in DATA_DIR',
+    );
+    expect(output).not.toContain('postgres:postgres');
+    const after = await start(target);
+    expect(await responses(after)).toEqual(expected);
+
+    // What was begun goes on.
+    const again = await after.post('/v1/orders', PAYLOAD, ordered);
+    expect([again.status, again.text]).toEqual([order.status, order.text]);
+    expect((await after.get('/v1/orders', ada)).body.meta.total).toBe(1);
+    expect(await after.patch('/v1/posts/1', { title: 'New' }, { ...staff, 'if-match': tag })).toHaveStatus(
+      200,
+    );
+    const { body: created } = await after.post('/v1/posts', post, staff);
+    expect(created.data.id).toBe(5);
+    expect((await after.get('/v1/posts')).body.meta.total).toBe(3);
+    expect((await after.post('/v2/users', { name: 'Third' }, staff)).body.data.id).toBe('3');
+    expect((await after.get('/v2/users')).body.meta.total).toBe(3);
+    expect(await after.post('/v1/orders', '{}', { ...ada, 'idempotency-key': 'two' })).toHaveStatus(201);
+    expect(await after.post('/auth/refresh/', { refresh: tokens.refresh })).toHaveStatus(200);
+    const challenge = await after.post('/auth/login/', { email: 'ada@example.com', password: PASSWORD });
+    after.moveClock(STEP);
+    const login = { mfa_token: challenge.body.mfa_token, code: codeOf(factor.secret, STEP) };
+    expect(await after.post('/auth/login/', login)).toHaveStatus(200);
+
+    // The feed continues after the last event, in a new epoch.
+    const { data: old } = JSON.parse(expected.find(({ path }) => path === '/v1/events')!.text);
+    const { body: feed } = await after.get('/v1/events', ada);
+    expect(feed.data.slice(0, old.length).map(({ id }: any) => id)).toEqual(old.map(({ id }: any) => id));
+    const { body: next } = await after.get(`/v1/events?cursor=${old.at(-1).id}`, ada);
+    expect(next.data.map(({ type, subject }: any) => `${type} ${subject}`)).toEqual([
+      'post.updated /v1/posts/1',
+      'post.created /v1/posts/5',
+      'user.created /v2/users/3',
+      'order.created /v1/orders/2',
+    ]);
+    await after.app.close();
+  });
+
+  it('gives events their position that no service has numbered', async () => {
+    const file = join(source.environment['DATA_DIR']!, 'posts.ndjson');
+    await writeFile(file, `${JSON.stringify(post)}\n`.repeat(3));
+    const { code } = await runCommand('import', [file], { environment: source.environment });
+    expect([code, (await move()).code]).toEqual([0, 0]);
+
+    const api = await start(target);
+    const { body } = await api.get('/v1/events');
+    expect(body.data.map(({ subject }: any) => subject)).toEqual([1, 2, 3].map((id) => `/v1/posts/${id}`));
+    await api.app.close();
+  });
+
+  it('continues the positions of events that were purged', async () => {
+    const before = await start(source, { WRITE_ACCESS: 'open' });
+    for (let n = 0; n < 3; n++) await before.posts.create();
+    expect((await before.get('/v1/events')).body.data).toHaveLength(3);
+    await before.app.close();
+    await run(source, 'DELETE FROM events');
+    expect((await move()).code).toBe(0);
+
+    const after = await start(target, { WRITE_ACCESS: 'open' });
+    await after.posts.create();
+    expect((await after.get('/v1/events')).body.data[0].id).toMatch(/-4$/);
+    await after.app.close();
+  });
+
+  it('converts values by the types of their columns', async () => {
+    const types = {
+      SQLite: 'integer PRIMARY KEY, blob, text, boolean, text, text, real, numeric, integer',
+      PostgreSQL:
+        'bigserial PRIMARY KEY, bytea, jsonb, boolean, integer[], timestamptz, double precision, numeric, bigint',
+    };
+    const tableOf = (store: StoreName) =>
+      `CREATE TABLE things (${types[store]
+        .split(', ')
+        .map((type, n) => `c${n} ${type}`)
+        .join(', ')})`;
+    const isSqlite = sourceStore === 'SQLite';
+    const bytes = isSqlite ? `x'00ff27'` : String.raw`'\x00ff27'`;
+    const time = `'2026-01-02T03:04:05.678${isSqlite ? 'Z' : '+00'}'`;
+    await run(
+      source,
+      tableOf(sourceStore),
+      `INSERT INTO things VALUES (1, ${bytes}, '{"a": [1, "b"]}', TRUE, '{1,2}', ${time}, 0.1, 12.5, 9007199254740993)`,
+      `INSERT INTO things (c0) VALUES (7)`,
+    );
+    await createSchema(target);
+    await run(target, tableOf(targetStore));
+
+    expect(await move()).toEqual({ code: 0, output: expect.stringContaining('things: 2 rows') });
+
+    const text = (n: number) => `CAST(c${n} AS text) AS c${n}`;
+    const [first, second] = await run(
+      target,
+      `SELECT c0, c1, ${[2, 3, 4].map(text).join(', ')}, c5, c6, ${[7, 8].map(text).join(', ')} FROM things ORDER BY c0`,
+    );
+    expect({ ...first, c1: Buffer.from(first.c1).toString('hex') }).toEqual({
+      c0: 1,
+      c1: '00ff27',
+      c2: '{"a": [1, "b"]}',
+      c3: targetStore === 'SQLite' ? '1' : 'true',
+      c4: '{1,2}',
+      c5: '2026-01-02T03:04:05.678Z',
+      c6: 0.1,
+      c7: '12.5',
+      c8: '9007199254740993',
+    });
+    expect(Object.values(second).filter((value) => value !== null)).toEqual([7]);
+  });
+
+  it('holds few rows in memory at a time', async () => {
+    await run(
+      source,
+      sourceStore === 'SQLite'
+        ? `INSERT INTO posts (title, content, author_id, status, created_at, updated_at, title_folded, content_folded)
+           WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+           SELECT 'T', hex(randomblob(400000)), 1, 'draft', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', 't', hex(zeroblob(400000)) FROM n`
+        : `INSERT INTO posts (title, content, author_id, status, created_at, updated_at, title_folded, content_folded)
+           SELECT 'T', repeat('x', 800000), 1, 'draft', now(), now(), 't', repeat('y', 800000) FROM generate_series(1, 100)`,
+    );
+    // All texts together are larger than the heap may be.
+    const environment = { ...source.environment, NODE_OPTIONS: '--max-old-space-size=80' };
+    const { code, output } = await spawnCommand('move', [addressOf(target)], { environment });
+
+    expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('posts: 100 rows') });
+    expect(output).toMatch(/ \d+ rows of posts, .*\/s/);
+  });
+
+  it('leaves the target empty when it fails, and can be repeated', async () => {
+    const api = await start(source, { WRITE_ACCESS: 'open' });
+    await api.posts.create();
+    await api.post('/v1/orders', '{"a":1}', { 'idempotency-key': 'one' });
+    await api.app.close();
+    await createSchema(target);
+    const [fault, repair] =
+      targetStore === 'SQLite'
+        ? [
+            `CREATE TRIGGER fault BEFORE INSERT ON orders BEGIN SELECT RAISE(ABORT, 'a fault'); END`,
+            'DROP TRIGGER fault',
+          ]
+        : [
+            'ALTER TABLE orders ADD CONSTRAINT "a fault" CHECK (id < 0)',
+            'ALTER TABLE orders DROP CONSTRAINT "a fault"',
+          ];
+    await run(target, fault);
+
+    const { code, output } = await move();
+
+    expect([code, output]).toEqual([
+      1,
+      expect.stringMatching(/\norders cannot be copied: .*a fault.*; the target stays empty\n$/),
+    ]);
+    const rows = 'SELECT (SELECT count(*) FROM users) AS users, (SELECT count(*) FROM posts) AS posts';
+    expect(await run(target, rows)).toEqual([{ users: 1, posts: 0 }]);
+    await run(target, repair);
+    expect((await move()).code).toBe(0);
+    expect(await run(target, rows)).toEqual([{ users: 1, posts: 1 }]);
+    const copy = await start(target, { WRITE_ACCESS: 'open' });
+    expect((await copy.posts.create()).id).toBe(2);
+    expect((await copy.get('/v1/events')).body.data).toHaveLength(3);
+    await copy.app.close();
+  });
+
+  it('refuses a target that is not empty, and keeps it', async () => {
+    const api = await start(target, { WRITE_ACCESS: 'open' });
+    await api.posts.create();
+    await api.app.close();
+
+    expect(await move()).toEqual({
+      code: 1,
+      output: expect.stringMatching(/The target is not empty: [a-z_]+ has \d rows?\n$/),
+    });
+    expect(await run(target, 'SELECT count(*) AS posts FROM posts')).toEqual([{ posts: 1 }]);
+  });
+
+  it.each(['source', 'target'])('refuses a %s that is in use', async (which) => {
+    const used = which === 'source' ? source : target;
+    const api = await start(used);
+
+    const { code, output } = await move();
+
+    expect(code).toBe(1);
+    expect(output).toMatch(
+      'DATABASE_URL' in used.environment
+        ? /\d+ other sessions? uses? the PostgreSQL database: stop the service and its commands, and disconnect other clients\n$/
+        : /Another service has .*database.sqlite open\n$/,
+    );
+    await api.app.close();
+  });
+
+  it('refuses a source with tables that no migration creates, before it writes', async () => {
+    await run(source, 'CREATE TABLE extra (id integer PRIMARY KEY)');
+    expect(await move()).toEqual({
+      code: 1,
+      output: expect.stringContaining('The source has a table extra that no migration creates'),
+    });
+  });
+
+  it('refuses a source with an older schema, before it changes the target', async () => {
+    await run(source, 'DELETE FROM migrations WHERE id = (SELECT max(id) FROM migrations)');
+    expect(await move()).toEqual({
+      code: 1,
+      output: expect.stringMatching(/The schema of the database is older .*; run npm run migrate first\n$/),
+    });
+    const [table] = await run(
+      target,
+      targetStore === 'SQLite'
+        ? 'SELECT count(*) AS count FROM sqlite_master'
+        : "SELECT count(*) AS count FROM pg_tables WHERE schemaname = 'public'",
+    );
+    expect(table.count).toBe(0);
+  });
+
+  it('takes the target from MOVE_TO, too', async () => {
+    const environment = { ...source.environment, MOVE_TO: addressOf(target) };
+    const { code, output } = await runCommand('move', [], { environment });
+    expect([code, output]).toEqual([0, expect.stringContaining('users: 1 row in ')]);
+  });
+
+  it('refuses a target of the same kind', async () => {
+    expect(await move(addressOf(source))).toEqual({
+      code: 1,
+      output: expect.stringMatching(/^Source and target are of the same kind \(/),
+    });
+  });
+
+  async function createSchema({ environment }: TestStore): Promise<void> {
+    await runCommand('migrate', ['--yes'], { environment });
+  }
+});
+
+describe('npm run move', () => {
+  let store: TestStore;
+  beforeEach(async () => {
+    store = await createStore('SQLite');
+  });
+  afterEach(() => store.remove());
+
+  const move = (...parameters: string[]) =>
+    runCommand('move', parameters, { environment: store.environment });
+  const server = () => new URL(process.env['TEST_DATABASE_URL']!);
+
+  it.each([
+    ['no target', [], /^Usage: npm run move/],
+    ['two targets', ['a', 'b'], /^Usage: npm run move/],
+    ['another kind of address', ['mysql://root@db/posts'], /^The target must be postgres:.*, or a folder\n$/],
+    ['an address without a user', ['postgres://db/posts'], /The target must be one PostgreSQL address/],
+    [
+      'an address where nothing listens',
+      ['postgres://ada@127.0.0.1:9/posts'],
+      /The target cannot be reached: connect ECONNREFUSED 127.0.0.1:9\n$/,
+    ],
+  ])('refuses %s', async (_, parameters, message) => {
+    expect(await move(...parameters)).toEqual({ code: 1, output: expect.stringMatching(message) });
+  });
+
+  it('refuses a database that is missing', async () => {
+    const url = server();
+    url.pathname = 'nowhere';
+    expect(await move(url.href)).toEqual({
+      code: 1,
+      output: expect.stringContaining(
+        'The target is rejected by the server: database "nowhere" does not exist',
+      ),
+    });
+  });
+
+  it('refuses a file as the folder', async () => {
+    const database = await createStore('PostgreSQL');
+    const file = join(store.environment['DATA_DIR']!, 'file');
+    await writeFile(file, '');
+    const { code, output } = await runCommand('move', [file], { environment: database.environment });
+    expect([code, output]).toEqual([
+      1,
+      expect.stringContaining(`The target cannot be used: ${file} is a file`),
+    ]);
+    await database.remove();
+  });
+
+  it('needs a source', async () => {
+    const DATA_DIR = join(store.environment['DATA_DIR']!, 'nowhere');
+    const { code, output } = await runCommand('move', [server().href], { environment: { DATA_DIR } });
+    expect([code, output]).toEqual([1, expect.stringContaining('There is no database yet (SQLite in ')]);
+    expect(existsSync(DATA_DIR)).toBe(false);
+  });
+
+  it('needs no superuser on PostgreSQL, but the owner of the database', async () => {
+    const url = server();
+    const role = `mover_${process.pid}`;
+    const client = new Client(url.href);
+    await client.connect();
+    await client.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
+    await client.query(`CREATE DATABASE ${role} OWNER ${role}`);
+    try {
+      Object.assign(url, { username: role, password: 'secret', pathname: role });
+      expect(await move(url.href)).toEqual({ code: 0, output: expect.stringContaining('users: 1 row in ') });
+    } finally {
+      await client.query(`DROP DATABASE ${role} WITH (FORCE)`);
+      await client.query(`DROP ROLE ${role}`);
+      await client.end();
+    }
+  });
+});
