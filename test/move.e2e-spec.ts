@@ -166,6 +166,11 @@ describe.each<[StoreName, StoreName]>([
       'order.created /v1/orders/2',
     ]);
     await after.app.close();
+    const [usage] = await run(
+      target,
+      'SELECT (SELECT sum(bytes) FROM idempotency_usage) - (SELECT sum(size) FROM idempotency_records) AS error',
+    );
+    expect(Number(usage.error)).toBe(0);
   });
 
   it('gives events their position that no service has numbered', async () => {
