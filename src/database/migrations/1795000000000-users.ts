@@ -45,18 +45,17 @@ export class Users1795000000000 implements MigrationInterface {
         version integer NOT NULL DEFAULT 1
       )`);
     await growVersions(runner, 'users');
+    const now = new Date().toISOString();
+    await runner.query(
+      `INSERT INTO users (name, email, created_at, updated_at) VALUES ('Author', '', '${now}', '${now}')`,
+    );
     await runner.query(`
       CREATE TABLE user_totals (
         slot ${integer} PRIMARY KEY NOT NULL,
         total ${integer} NOT NULL
       )`);
-    await runner.query('INSERT INTO user_totals (slot, total) VALUES (0, 0)');
+    await runner.query('INSERT INTO user_totals (slot, total) SELECT 0, count(*) FROM users');
     for (const statement of isSqlite(runner) ? SQLITE : POSTGRES) await runner.query(statement);
-
-    const now = new Date().toISOString();
-    await runner.query(
-      `INSERT INTO users (name, email, created_at, updated_at) VALUES ('Author', '', '${now}', '${now}')`,
-    );
   }
 
   async down(runner: QueryRunner): Promise<void> {
