@@ -160,7 +160,7 @@ export class Accounts1795000000002 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    for (const table of TABLES.toReversed()) await runner.query(`DROP TABLE ${table}`);
+    for (const table of TABLES.split(' ').toReversed()) await runner.query(`DROP TABLE ${table}`);
   }
 }
 
@@ -174,7 +174,5 @@ const PURGED = [
   'used_challenges',
 ];
 
-const TABLES = [
-  ...['accounts', 'logins', 'login_failures', 'account_tokens', 'social_identities', 'login_codes'],
-  ...['totp_factors', 'recovery_codes', 'login_challenges', 'passkeys', 'used_challenges', 'api_keys'],
-];
+const TABLES =
+  'accounts logins login_failures account_tokens social_identities login_codes totp_factors recovery_codes login_challenges passkeys used_challenges api_keys';
