@@ -19,7 +19,6 @@ import { OrdersModule } from './orders/orders.module.js';
 import { PostsModule } from './posts/posts.module.js';
 import { ReferenceModule } from './reference/reference.module.js';
 import { SiteModule } from './site/site.module.js';
-import { TracingModule } from './tracing/tracing.module.js';
 import { UsersModule } from './users/users.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
@@ -57,7 +56,6 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
 export class AppModule {
   /** @param more further modules; tests add routes of their own */
   static with(config: Config, more: readonly Type[] = []): DynamicModule {
-    const tracing = config.tracing ? [TracingModule] : [];
-    return { module: AppModule, imports: [ConfigModule.forRoot(config), ...tracing, ...more] };
+    return { module: AppModule, imports: [ConfigModule.forRoot(config), ...more] };
   }
 }

@@ -25,7 +25,6 @@ import { IdempotencyService } from './idempotency/idempotency.service.js';
 import { idempotentResponses } from './idempotency/pending-response.js';
 import { requestMetrics } from './metrics/measure-requests.js';
 import { notFoundPage, sendHtml } from './site/pages.js';
-import { tracing } from './tracing/trace-requests.js';
 
 /** The headers of responses that scripts of other origins may read. */
 const EXPOSED_HEADERS = [
@@ -58,7 +57,6 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
 
   // The connection, and what is observed of each request.
   await fastify.register(hardening, { config, upgrades }); // what Node.js would respond to itself
-  await fastify.register(tracing, { isOn: config.tracing !== undefined });
   await fastify.register(requestMetrics, { metrics });
   await fastify.register(requestLog, { logger: rootLogger() }); // the context with the request id; one line at the end
   await fastify.register(routes); // collects what routes say about themselves

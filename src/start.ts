@@ -16,10 +16,8 @@ export async function start(initial: Config, withPort: (port: number) => Config)
   const config = reserved ? withPort(reserved.port) : initial;
   const logger = createLogger(config);
   await checkPorts(config, reserved?.port);
-  const stopTracing =
-    config.tracing && (await import('./tracing/start-tracing.js')).startTracing(config.tracing);
   const app = await createApp(config);
-  stopOnSignals(app, stopTracing);
+  stopOnSignals(app);
   reserved?.release();
   await app.listen(config.port, config.host);
   announce(config, logger, await app.getUrl());

@@ -82,15 +82,6 @@ export type MailSettings =
   | { readonly kind: 'folder'; readonly directory: string; readonly from: MailSenderAddress }
   | { readonly kind: 'none' };
 
-/** The receiver of traces, by OTLP over HTTP. */
-export interface TracingSettings {
-  /** Without the path of a signal, and without a slash at the end. */
-  readonly endpoint: string;
-  readonly serviceName: string;
-  /** The share of traces that are recorded, from 0 to 1, unless the caller has decided. */
-  readonly ratio: number;
-}
-
 /** All settings of the process, checked and frozen. The class is the injection token. */
 export abstract class Config {
   abstract readonly production: boolean;
@@ -154,8 +145,6 @@ export abstract class Config {
   abstract readonly redisUrl: string | undefined;
   abstract readonly graphql: GraphqlSettings;
   abstract readonly logLevel: string;
-  /** Absent: no tracing. */
-  abstract readonly tracing: TracingSettings | undefined;
   /** How long a stopping process serves while it reports itself as not ready, in milliseconds. */
   abstract readonly drainDelay: number;
 }

@@ -58,7 +58,6 @@ describe('loadConfig', () => {
         limits: { depth: 10, aliases: 30, directives: 30, repeatedFields: 20, tokens: 2000, cost: 20_000 },
       },
       logLevel: 'info',
-      tracing: undefined,
       drainDelay: 500,
       metricsHost: '127.0.0.1',
       developmentNote: expect.any(String),
@@ -220,8 +219,6 @@ describe('loadConfig', () => {
     ['GRAPHQL_MAX_REPEATED_FIELDS', '0'],
     ['GRAPHQL_MAX_TOKENS', '0'],
     ['GRAPHQL_MAX_COST', '1e9'],
-    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'hunter2'],
-    ['OTEL_TRACES_SAMPLER_ARG', '2'],
     ['LOG_LEVEL', 'loud'],
     ['DRAIN_DELAY_MS', '60000'],
   ])('rejects %s=%s by its name, and never shows the value', (name, value) => {

@@ -8,7 +8,7 @@ import { mailFaults } from './load-mail.js';
 import { socialFaults, socialSettings, toSocialClients } from './load-social.js';
 import { commandSettings, JWT_SECRET_MISSING, toCommandConfig } from './load-command-config.js';
 import { storeSettings, toStore } from './load-store.js';
-import { isBaseUrl, oneOf, parse, text, unusable, wholeNumber } from './settings.js';
+import { oneOf, parse, text, unusable, wholeNumber } from './settings.js';
 
 const list = (isItem: (value: string) => boolean, error: string) =>
   text()
@@ -101,15 +101,6 @@ const settings = z.object({
   GRAPHQL_MAX_REPEATED_FIELDS: wholeNumber(1, 10_000).default(20),
   GRAPHQL_MAX_TOKENS: wholeNumber(1, 100_000).default(2000),
   GRAPHQL_MAX_COST: wholeNumber(1, 10_000_000).default(20_000),
-  OTEL_EXPORTER_OTLP_ENDPOINT: text()
-    .refine(isBaseUrl, { error: 'must be the address of a collector, such as http://localhost:4318' })
-    .optional(),
-  OTEL_SERVICE_NAME: text().default('posts-api'),
-  OTEL_TRACES_SAMPLER_ARG: text()
-    .regex(/^(0(\.\d+)?|1(\.0+)?)$/, {
-      error: 'must be a number from 0 to 1, the share of the traces that are kept',
-    })
-    .default('1'),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   DRAIN_DELAY_MS: wholeNumber(0, 8000).default(500),
 });
@@ -182,7 +173,6 @@ export function loadConfig(variables: NodeJS.ProcessEnv): Config {
     redisUrl: env.REDIS_URL,
     graphql: toGraphqlSettings(env),
     logLevel: env.LOG_LEVEL,
-    tracing: toTracing(env),
     drainDelay: env.DRAIN_DELAY_MS,
   });
 }
@@ -207,15 +197,6 @@ function developmentNoteOf(env: z.infer<typeof settings>): string | undefined {
   const meaning = consequences.length > 0 ? `: ${consequences.join('; ')}` : '';
   return `Development mode${meaning}. Set NODE_ENV=production to serve others`;
 }
-
-const toTracing = (env: z.infer<typeof settings>): Config['tracing'] =>
-  env.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
-    ? undefined
-    : Object.freeze({
-        endpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT.replace(/\/$/, ''),
-        serviceName: env.OTEL_SERVICE_NAME,
-        ratio: Number(env.OTEL_TRACES_SAMPLER_ARG),
-      });
 
 function toRateLimit({ RATE_LIMIT }: z.infer<typeof settings>): Config['rateLimit'] {
   if (RATE_LIMIT === 'off') return undefined;

@@ -1,6 +1,5 @@
 import type { QueryResult, QueryRunner } from 'typeorm';
 import type { ServiceDataSource } from './service-data-source.js';
-import { traced } from './statement-span.js';
 import { isWritingSql, Mutex, TransactionState, type UnitOfWork } from './unit-of-work.js';
 
 type Constructor = new (...parameters: any[]) => QueryRunner;
@@ -14,7 +13,7 @@ type Constructor = new (...parameters: any[]) => QueryRunner;
  * - A single write gets a transaction if there are participants.
  * - It may take part in a unit of work.
  */
-export const serviceQueryRunner = <Base extends Constructor>(Base: Base, system: 'sqlite' | 'postgresql') =>
+export const serviceQueryRunner = <Base extends Constructor>(Base: Base) =>
   class extends Base {
     declare isTransactionActive: boolean;
     readonly transaction = new TransactionState();
@@ -41,8 +40,7 @@ export const serviceQueryRunner = <Base extends Constructor>(Base: Base, system:
     async send(sql: string, parameters?: unknown[], useStructuredResult?: boolean): Promise<any> {
       // Another subscriber may have run a statement that failed, after TransactionSubscriber was called.
       if (sql === 'COMMIT') this.transaction.check();
-      const run = () => traced(system, sql, () => this.run(sql, parameters));
-      const result = await this.track(sql, run, changesOf);
+      const result = await this.track(sql, () => this.run(sql, parameters), changesOf);
       return useStructuredResult ? result : result.raw;
     }
 

@@ -22,7 +22,6 @@ import { costPlugin } from './limits/cost.plugin.js';
 import { noIntrospectionRule } from './limits/introspection.rule.js';
 import { shapeRule } from './limits/shape.rule.js';
 import { queriesPlugin } from './queries.plugin.js';
-import { tracingPlugin } from './tracing.plugin.js';
 import { PATH } from './route.js';
 
 const MiB = 1024 * 1024;
@@ -88,7 +87,6 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
         auditPlugin,
         queriesPlugin,
         ...(this.metrics.enabled ? [metricsPlugin(this.metrics)] : []),
-        ...(this.config.tracing ? [tracingPlugin] : []),
         costPlugin(graphql.limits.cost),
         ApolloServerPluginCacheControlDisabled(),
         ApolloServerPluginInlineTraceDisabled(),

@@ -5,7 +5,6 @@ import { isUnreadable } from '../common/http/json-body.js';
 import { type QueryParameters, splitOnce, withFirstValues } from '../common/http/query.js';
 import { appendHook } from '../common/http/routes.js';
 import { isNavigation, varyByNavigation } from '../common/http/unrouted-requests.js';
-import { inSpan } from '../common/ports/spans.js';
 import type { Config } from '../config/config.js';
 import { MAX_ITEMS_READ } from './request-body.js';
 import { notFoundPage, readPage, sendHtml } from '../site/pages.js';
@@ -25,7 +24,7 @@ const isForEvents = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
 
 export const PATH = '/graphql';
 
-/** Extends the route that `ApolloDriver` registers: by the playground, the limit of a document, `HEAD` and a span. */
+/** Extends the route that `ApolloDriver` registers: by the playground, the limit of a document and `HEAD`. */
 export const graphqlRoute = fastifyPlugin<{ config: Config }>(
   (fastify, { config }, done) => {
     const withPlayground = config.graphql.playground;
@@ -51,7 +50,7 @@ export const graphqlRoute = fastifyPlugin<{ config: Config }>(
         next();
       });
       route.handler = function (request, reply) {
-        return inSpan('GraphQL', () => handler.call(this, supported(request), reply));
+        return handler.call(this, supported(request), reply);
       };
     });
     done();

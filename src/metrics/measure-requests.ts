@@ -15,7 +15,7 @@ export const requestMetrics = fastifyPlugin<{ metrics: Metrics }>(
     if (metrics.enabled) measureRequests(fastify, metrics);
     done();
   },
-  { name: 'metrics', dependencies: ['tracing'] },
+  { name: 'metrics', dependencies: ['hardening'] },
 );
 
 function measureRequests(fastify: FastifyInstance, metrics: Metrics): void {

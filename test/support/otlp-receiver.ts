@@ -19,6 +19,8 @@ export type Tree = string | readonly Tree[];
 export class OtlpReceiver {
   readonly spans: Span[] = [];
   readonly resources: Record<string, unknown>[] = [];
+  /** Of calls to any other path. */
+  readonly traceparents: unknown[] = [];
 
   private constructor(private readonly server: Server) {}
 
@@ -26,6 +28,7 @@ export class OtlpReceiver {
     const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
       const body = await json(request);
       if (request.url === '/v1/traces') receiver.record(body);
+      else receiver.traceparents.push(request.headers['traceparent']);
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
     };
     const server = createServer((request, response) => void respond(request, response));
@@ -34,8 +37,12 @@ export class OtlpReceiver {
     return receiver;
   }
 
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${this.port}`;
   }
 
   /** The root span of a trace with its descendants. */

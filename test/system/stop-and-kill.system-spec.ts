@@ -60,7 +60,11 @@ describe('the stop of a process', () => {
   it('succeeds while the collector of traces is unavailable', async () => {
     const store = await createStore('SQLite');
     const endpoint = `http://127.0.0.1:${await freePort()}`;
-    const service = await Service.start({ ...store.environment, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint });
+    const service = await Service.start({
+      ...store.environment,
+      NODE_OPTIONS: '--import ./dist/tracing.js',
+      OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+    });
 
     expect((await service.post()).status).toBe(201);
     expect(await service.end()).toMatchObject({ code: 0 });

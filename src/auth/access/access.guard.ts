@@ -8,7 +8,6 @@ import { makePrivate } from '../../common/http/cache-headers.js';
 import { isGraphQL, isWebSocket, requestOf } from '../../common/http/request-of.js';
 import { isSafe } from '../../common/http/methods.js';
 import { SecurityEvents } from '../../common/ports/security-events.js';
-import { inSpan } from '../../common/ports/spans.js';
 import { Config } from '../../config/config.js';
 import { type Access, ACCESS } from './access.js';
 import { Authenticator } from './authenticator.js';
@@ -38,10 +37,6 @@ export class AccessGuard implements CanActivate {
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    return inSpan('AccessGuard', () => this.decide(context));
-  }
-
-  private decide(context: ExecutionContext): boolean | Promise<boolean> {
     const access = this.accessOf(context);
     if (access === 'public') return true;
     // A field has the access of its parent, unless it or its class has a decorator.

@@ -1,7 +1,5 @@
-import { context } from '@opentelemetry/api';
 import fastifyPlugin from 'fastify-plugin';
 import type { Logger } from 'pino';
-import { isTracing } from '../ports/spans.js';
 import { clientOf } from './client.js';
 import { runWithRequest } from './request-context.js';
 import { onResponseEnd } from './response-end.js';
@@ -17,7 +15,7 @@ export const requestLog = fastifyPlugin<{ logger: Logger }>(
       const start = performance.now();
       // A closed connection has no address any more.
       const { address } = clientOf(request);
-      const log = () => {
+      onResponseEnd(request, reply, () => {
         const isSent = reply.raw.writableFinished;
         logger.info({
           requestId: request.id,
@@ -31,14 +29,12 @@ export const requestLog = fastifyPlugin<{ logger: Logger }>(
           address,
           accountId: request.user?.id,
         });
-      };
-      onResponseEnd(request, reply, isTracing() ? context.bind(context.active(), log) : log);
+      });
       runWithRequest(request, next);
     });
     done();
   },
-  // The lines have the ids of the trace.
-  { name: 'log', dependencies: ['tracing'] },
+  { name: 'log', dependencies: ['metrics'] },
 );
 
 /** Long paths of unknown addresses would fill the log. */

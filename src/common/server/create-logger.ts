@@ -2,7 +2,6 @@ import { Logger, type Params, PinoLogger } from 'nestjs-pino';
 import type { Logger as Pino } from 'pino';
 import type { Options } from 'pino-http';
 import type { Config } from '../../config/config.js';
-import { traceFields } from '../ports/spans.js';
 import { requestFields } from '../http/request-context.js';
 import { logOutput } from './log-output.js';
 import { readableLines } from './readable-lines.js';
@@ -32,15 +31,15 @@ const REPETITION = 'ExceptionHandler';
  * The logger of the process: JSON lines on standard output, or readable lines on a terminal.
  * Modules use Nest's `new Logger(MyService.name)`.
  */
-export function createLogger({ logLevel, tracing }: Config): Logger {
+export function createLogger({ logLevel }: Config): Logger {
   const isTerminal = process.stdout.isTTY;
   const options: Options = {
     level: logLevel,
     base: null,
     // The line of a request has these fields already, unless there is a trace: copying it would take as long as writing it.
     mixinMergeStrategy: (line: object, fields: object) =>
-      'requestId' in line && !tracing ? line : Object.assign(fields, line),
-    mixin: tracing ? () => ({ ...requestFields(), ...traceFields() }) : requestFields,
+      'requestId' in line && !('trace_id' in fields) ? line : Object.assign(fields, line),
+    mixin: requestFields,
     serializers: { err: describeError },
     // Otherwise the serializer of pino-http runs first, and logs every value of the error.
     wrapSerializers: false,

@@ -12,10 +12,8 @@ const DEADLINE = 9_500;
  * SIGTERM, SIGINT and SIGHUP drain the process: it reports itself as not ready, continues to serve for the drain
  * delay, then stops listening, finishes what is in flight and exits with 0. If that takes longer than the deadline,
  * it cuts off what is in flight and exits with 1, within 10 seconds. A second signal exits at once.
- *
- * @param afterwards runs after the application is closed
  */
-export function stopOnSignals(app: NestFastifyApplication, afterwards?: () => Promise<void>): void {
+export function stopOnSignals(app: NestFastifyApplication): void {
   const logger = new Logger('Shutdown');
   const drain = app.get(Drain);
   const { drainDelay } = app.get(Config);
@@ -36,7 +34,6 @@ export function stopOnSignals(app: NestFastifyApplication, afterwards?: () => Pr
     await sleep(drainDelay);
     drain.close();
     await app.close();
-    await afterwards?.();
     clearTimeout(cutOff);
     logger.log('Stopped');
     await flushLog();

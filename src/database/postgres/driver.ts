@@ -18,10 +18,7 @@ import type { PostgresClient } from './client.js';
 import type { Statements } from './statements.js';
 
 /** A runner with prepared statements. */
-class ServicePostgresRunner
-  extends serviceQueryRunner(PostgresQueryRunner, 'postgresql')
-  implements ServiceQueryRunner
-{
+class ServicePostgresRunner extends serviceQueryRunner(PostgresQueryRunner) implements ServiceQueryRunner {
   declare driver: ServicePostgresDriver;
   /** Statements for the packet that begins or ends the transaction. */
   private adjacent: readonly Statement[] = [];

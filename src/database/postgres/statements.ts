@@ -1,7 +1,6 @@
 import type { Pool, QueryConfig, QueryResult } from 'pg';
 import { isStalePlan } from '../failures.js';
 import { type Parameters, replacePlaceholders } from '../statement.js';
-import { traced } from '../statement-span.js';
 
 interface Prepared {
   readonly name?: string;
@@ -48,7 +47,7 @@ export class Statements {
       values: names.map((each) => parameters[each]),
     };
     try {
-      return await traced('postgresql', text, () => target.query(query));
+      return await target.query(query);
     } catch (error) {
       // Other connections have the old plan, too, under this name.
       if (isStalePlan(error) && this.cache.get(sql) === statement) this.cache.delete(sql);

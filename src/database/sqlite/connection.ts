@@ -1,5 +1,4 @@
 import type Database from 'better-sqlite3';
-import { traced } from '../statement-span.js';
 import { type Parameters, replacePlaceholders } from '../statement.js';
 
 /** A connection that prepares each statement once. */
@@ -25,11 +24,9 @@ export class SqliteConnection {
   run(sql: string, parameters: Parameters = {}): { rows: unknown[]; changes: number } {
     try {
       const prepared = this.prepare(sql);
-      return traced('sqlite', sql, () => {
-        if (!prepared.reader) return { rows: [], changes: prepared.run(parameters).changes };
-        const rows = prepared.all(parameters);
-        return { rows, changes: rows.length };
-      });
+      if (!prepared.reader) return { rows: [], changes: prepared.run(parameters).changes };
+      const rows = prepared.all(parameters);
+      return { rows, changes: rows.length };
     } catch (error) {
       throw this.explain(error, sql);
     }

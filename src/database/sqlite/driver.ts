@@ -132,7 +132,7 @@ export class SqliteDriver extends BetterSqlite3Driver {
  * waits for the writing one, and keeps it for a statement or for a transaction.
  */
 export class SqliteQueryRunner
-  extends serviceQueryRunner(BetterSqlite3QueryRunner, 'sqlite')
+  extends serviceQueryRunner(BetterSqlite3QueryRunner)
   implements ServiceQueryRunner, Writer
 {
   declare driver: SqliteDriver;
