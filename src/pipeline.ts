@@ -1,4 +1,5 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Registry } from 'prom-client';
 import { AuditLog } from './audit/audit-log.js';
 import { auditTrails } from './audit/audit-requests.js';
 import { bearerTokens, JwtStrategy } from './auth/tokens/index.js';
@@ -10,7 +11,6 @@ import { limits, RateLimiter } from './common/http/rate-limiter.js';
 import { requestLog } from './common/http/request-log.js';
 import { routes } from './common/http/routes.js';
 import { unroutedRequests } from './common/http/unrouted-requests.js';
-import { Metrics } from './common/ports/metrics.js';
 import { entityTags } from './common/responses/entity-tag.js';
 import { largeResponses } from './common/responses/large-responses.js';
 import { rootLogger } from './common/server/create-logger.js';
@@ -47,7 +47,7 @@ const EXPOSED_HEADERS = [
 export async function registerPipeline(app: NestFastifyApplication): Promise<void> {
   const fastify = app.getHttpAdapter().getInstance();
   const config = app.get(Config);
-  const metrics = app.get(Metrics);
+  const registry = app.get<Registry>(Registry);
   const database = app.get(Database);
   const drain = app.get(Drain);
   const limiter = app.get(RateLimiter);
@@ -57,7 +57,7 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
 
   // The connection, and what is observed of each request.
   await fastify.register(hardening, { config, upgrades }); // what Node.js would respond to itself
-  await fastify.register(requestMetrics, { metrics });
+  await fastify.register(requestMetrics, { registry, isOn: config.metricsPort !== undefined });
   await fastify.register(requestLog, { logger: rootLogger() }); // the context with the request id; one line at the end
   await fastify.register(routes); // collects what routes say about themselves
 
@@ -71,7 +71,7 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
 
   // The body: 413 if it is too large, 415 if it is not JSON; a large one waits for others. One that is not valid JSON
   // reaches Nest, where the guard comes first.
-  await fastify.register(jsonBodies, { metrics });
+  await fastify.register(jsonBodies, { registry });
 
   // Nest: the guard, interceptors, pipes, the handler; an exception becomes a response in `ErrorFilter`.
   await fastify.register(bearerTokens, { strategy: app.get<JwtStrategy>(JwtStrategy) }); // for `AuthGuard('jwt')`
@@ -82,5 +82,5 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
   await fastify.register(idempotentResponses, { replays: app.get(IdempotencyService).replays }); // stores the response, commits
   await fastify.register(auditTrails, { log }); // records what no transaction has recorded
   await fastify.register(graphqlRoute, { config }); // the playground, and the size of documents
-  await fastify.register(largeResponses, { metrics }); // 503 for reads, when too much waits to be sent
+  await fastify.register(largeResponses, { registry }); // 503 for reads, when too much waits to be sent
 }

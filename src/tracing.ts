@@ -1,6 +1,6 @@
 /**
  * Traces the service by the instrumentation of OpenTelemetry, if Node.js loads this file before it:
- * `NODE_OPTIONS="--import ./dist/tracing.js" node dist/main.js`. Nothing else loads OpenTelemetry.
+ * `NODE_OPTIONS="--import ./dist/tracing.js" node dist/main.js`. Nothing else imports OpenTelemetry.
  */
 import { basename } from 'node:path';
 import { isMainThread } from 'node:worker_threads';

@@ -1,9 +1,9 @@
 import { type AddressInfo, connect, type Server } from 'node:net';
 import { Global, Module } from '@nestjs/common';
 import { describe, expect, it } from '@jest/globals';
+import { Registry } from 'prom-client';
 import { createApp } from '../src/app.factory.js';
 import { PASSWORD_COST } from '../src/auth/accounts/index.js';
-import { Metrics } from '../src/common/ports/metrics.js';
 import { Queries } from '../src/database/queries.js';
 import { PASSWORD, type Reply, startApi, TestApi } from './support/api.js';
 import { Held, RepeatModule } from './support/repeat.module.js';
@@ -85,8 +85,7 @@ describe.each(STORES)('races for an Idempotency-Key on %s', (store) => {
   it('a registration with a key does not block other writes while it hashes', async () => {
     const settings = { DATABASE_POOL_SIZE: '1', METRICS_PORT: '0' };
     const api = await startApi(store, settings, [SlowPasswordsModule]);
-    const hashing = async () =>
-      /^password_hashing_running 1$/m.test((await api.app.get(Metrics).report()).text);
+    const hashing = async () => /^password_hashing_running 1$/m.test(await api.app.get(Registry).metrics());
 
     const account = { email: 'a@example.com', name: 'A', password: PASSWORD };
     const registration = api.post('/auth/register/', account, withKey('k'));

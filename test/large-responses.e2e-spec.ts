@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { All, Controller, Get, Module, StreamableFile } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Registry } from 'prom-client';
 import { Public } from '../src/auth/access/index.js';
-import { Metrics } from '../src/common/ports/metrics.js';
 import { Database } from '../src/database/database.js';
 import { Transactions } from '../src/database/transactions.js';
 import { insertPosts } from '../src/posts/post-batch.js';
@@ -254,7 +254,7 @@ describe.each(STORES)('large responses on %s', (store) => {
   };
 
   async function metric(name: string): Promise<number> {
-    const { text: lines } = await api.app.get(Metrics).report();
+    const lines = await api.app.get(Registry).metrics();
     return Number(new RegExp(`^${name} (.*)$`, 'm').exec(lines)?.[1]);
   }
 

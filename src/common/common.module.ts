@@ -1,9 +1,9 @@
 import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
+import { Registry } from 'prom-client';
 import { Config } from '../config/config.js';
 import { currentClient } from './http/client.js';
 import { Clock } from './ports/clock.js';
-import { Metrics } from './ports/metrics.js';
 import { SecurityEvents } from './ports/security-events.js';
 import { Drain } from './server/drain.js';
 import { Upgrades } from './server/upgrades.js';
@@ -33,8 +33,8 @@ import { RouteConfigCheck } from './http/route-config.js';
     Upgrades,
     {
       provide: SecurityEvents,
-      inject: [Config, Metrics],
-      useFactory: (config: Config, metrics: Metrics) => new SecurityEvents(config, currentClient, metrics),
+      inject: [Config, Registry],
+      useFactory: (config: Config, registry: Registry) => new SecurityEvents(config, currentClient, registry),
     },
   ],
   exports: [AccountData, Clock, Drain, Purger, RateLimiter, SecurityEvents, Upgrades],

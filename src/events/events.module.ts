@@ -1,8 +1,8 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { EventEmitterModule } from '@nestjs/event-emitter';
+import { Registry } from 'prom-client';
 import { Clock } from '../common/ports/clock.js';
-import { Metrics } from '../common/ports/metrics.js';
 import { Database } from '../database/database.js';
 import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
@@ -70,7 +70,7 @@ export class EventRecordsModule {}
 })
 export class EventsModule {
   constructor(
-    metrics: Metrics,
+    registry: Registry,
     database: Database,
     clock: Clock,
     limits: ConsumerLimits,
@@ -79,8 +79,7 @@ export class EventsModule {
     appender: EventAppender,
     subscribers: Subscribers,
   ) {
-    if (!metrics.enabled) return;
-    measureEvents({ metrics, database, clock, limits, streams, log, appender, subscribers });
+    measureEvents({ registry, database, clock, limits, streams, log, appender, subscribers });
   }
 
   /** Registers the events of a module. */

@@ -1,7 +1,8 @@
+import { Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../common/ports/clock.js';
 import { ageOf } from '../common/ports/measure-queue.js';
 import { CONNECTION_LIMITS } from '../common/server/connection-limit.js';
-import type { Labels, Metrics } from '../common/ports/metrics.js';
+import { readOrRemove } from '../common/ports/metrics.js';
 import type { Database } from '../database/database.js';
 import type { ConsumerLimits } from './consumer-limits.js';
 import type { EventAppender } from './event-appender.js';
@@ -10,7 +11,7 @@ import type { EventStreams } from './event-streams.js';
 import type { Subscribers } from './subscribers/subscribers.js';
 
 interface Services {
-  readonly metrics: Metrics;
+  readonly registry: Registry;
   readonly database: Database;
   readonly clock: Clock;
   readonly limits: ConsumerLimits;
@@ -25,66 +26,82 @@ type Waiting = Readonly<Record<string, string | null>>;
 
 /** Measures consumers of the log and their lag. Names of subscribers are defined in code, so they are few. */
 export function measureEvents(services: Services): void {
-  const { metrics, limits, streams, log } = services;
-  metrics.gauge(
-    'event_consumers',
-    'Open streams of events, and subscriptions over GraphQL',
-    () => [
-      [{ kind: 'stream' }, streams.size],
-      [{ kind: 'subscription' }, limits.size - streams.size],
-    ],
-    ['kind'],
-  );
-  metrics.gauge('event_consumers_max', 'How many of both there may be', () => CONNECTION_LIMITS.process);
-  metrics.gauge(
-    'event_listener_connected',
-    '1 while signals of other replicas arrive; absent on SQLite and behind a pooler, where none do',
-    () => (log.listens === undefined ? [] : Number(log.listens)),
-  );
+  const { registry, limits, streams, log } = services;
+  const registers = [registry];
+  new Gauge({
+    name: 'event_consumers',
+    help: 'Open streams of events, and subscriptions over GraphQL',
+    labelNames: ['kind'],
+    registers,
+    collect() {
+      this.set({ kind: 'stream' }, streams.size);
+      this.set({ kind: 'subscription' }, limits.size - streams.size);
+    },
+  });
+  new Gauge({
+    name: 'event_consumers_max',
+    help: 'How many of both there may be',
+    registers,
+  }).set(CONNECTION_LIMITS.process);
+  new Gauge({
+    name: 'event_listener_connected',
+    help: '1 while signals of other replicas arrive; absent on SQLite and behind a pooler, where none do',
+    registers,
+    collect() {
+      if (log.listens === undefined) this.remove();
+      else this.set(Number(log.listens));
+    },
+  });
   measureLog(services);
   measureSubscribers(services);
 }
 
-function measureLog({ metrics, database, clock, appender }: Services): void {
-  metrics.gauge(
-    'event_log_unnumbered_age_seconds',
-    'How long the oldest event has waited for its position, 0 where there is none',
-    async () => {
-      const [oldest] = await database.monitor<{ time: string }>(appender.oldestUnnumbered);
-      return ageOf(oldest?.time, clock);
+function measureLog({ registry, database, clock, appender }: Services): void {
+  new Gauge({
+    name: 'event_log_unnumbered_age_seconds',
+    help: 'How long the oldest event has waited for its position, 0 where there is none',
+    registers: [registry],
+    collect() {
+      return readOrRemove(this, async () => {
+        const [oldest] = await database.monitor<{ time: string }>(appender.oldestUnnumbered);
+        this.set(ageOf(oldest?.time, clock));
+      });
     },
-  );
+  });
 }
 
-function measureSubscribers({ metrics, database, clock, subscribers }: Services): void {
-  const label = ['subscriber'];
-  metrics.gauge(
-    'event_subscriber_lag_seconds',
-    'How long the first event that a subscriber has not handled has waited, 0 where there is none',
-    async () => {
-      const lags: [Labels, number][] = [];
-      for (const [subscriber, { types }] of subscribers.filters) {
-        const [waiting = {}] = await database.monitor<Waiting>(firstUnhandled(subscriber, types));
-        const ages = Object.values(waiting).map((time) => ageOf(time, clock));
-        lags.push([{ subscriber }, Math.max(0, ...ages)]);
-      }
-      return lags;
+function measureSubscribers({ registry, database, clock, subscribers }: Services): void {
+  new Gauge({
+    name: 'event_subscriber_lag_seconds',
+    help: 'How long the first event that a subscriber has not handled has waited, 0 where there is none',
+    labelNames: ['subscriber'],
+    registers: [registry],
+    collect() {
+      return readOrRemove(this, async () => {
+        for (const [subscriber, { types }] of subscribers.filters) {
+          const [waiting = {}] = await database.monitor<Waiting>(firstUnhandled(subscriber, types));
+          const ages = Object.values(waiting).map((time) => ageOf(time, clock));
+          this.set({ subscriber }, Math.max(0, ...ages));
+        }
+      });
     },
-    label,
-  );
-  metrics.gauge(
-    'event_subscriber_failed_attempts',
-    'How often in a row the next event of a subscriber has failed',
-    async () => {
-      const rows = await database.monitor<{ name: string; attempts: number }>(
-        'SELECT name, attempts FROM event_subscribers',
-      );
-      return rows
-        .filter(({ name }) => subscribers.filters.has(name))
-        .map(({ name, attempts }) => [{ subscriber: name }, attempts] as const);
+  });
+  new Gauge({
+    name: 'event_subscriber_failed_attempts',
+    help: 'How often in a row the next event of a subscriber has failed',
+    labelNames: ['subscriber'],
+    registers: [registry],
+    collect() {
+      return readOrRemove(this, async () => {
+        const rows = await database.monitor<{ name: string; attempts: number }>(
+          'SELECT name, attempts FROM event_subscribers',
+        );
+        for (const { name, attempts } of rows) {
+          if (subscribers.filters.has(name)) this.set({ subscriber: name }, attempts);
+        }
+      });
     },
-    label,
-  );
+  });
 }
 
 /** Each type has its own range in the index: other events, of which there may be many, are not read. */

@@ -9,9 +9,9 @@ import type { ApolloDriverConfig } from '@nestjs/apollo';
 import { Injectable, Logger } from '@nestjs/common';
 import type { GqlOptionsFactory } from '@nestjs/graphql';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
+import { Registry } from 'prom-client';
 import { Authenticator } from '../auth/access/index.js';
 import { stringifyWithoutCopies } from '../common/http/json-text.js';
-import { Metrics } from '../common/ports/metrics.js';
 import { Config } from '../config/config.js';
 import { auditPlugin } from './audit.plugin.js';
 import { createContext } from './create-context.js';
@@ -48,11 +48,11 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
   constructor(
     private readonly config: Config,
     private readonly authenticator: Authenticator,
-    private readonly metrics: Metrics,
+    private readonly registry: Registry,
   ) {}
 
   createGqlOptions(): Omit<ApolloDriverConfig, 'driver'> {
-    const { graphql, production } = this.config;
+    const { graphql, production, metricsPort } = this.config;
     return {
       path: PATH,
       autoSchemaFile: true,
@@ -86,7 +86,7 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
         httpPlugin,
         auditPlugin,
         queriesPlugin,
-        ...(this.metrics.enabled ? [metricsPlugin(this.metrics)] : []),
+        ...(metricsPort === undefined ? [] : [metricsPlugin(this.registry)]),
         costPlugin(graphql.limits.cost),
         ApolloServerPluginCacheControlDisabled(),
         ApolloServerPluginInlineTraceDisabled(),

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { Counter, Gauge, Registry } from 'prom-client';
 import { currentTrail } from '../common/ports/audit-trail.js';
 import { Clock } from '../common/ports/clock.js';
 import { AppError } from '../common/errors/errors.js';
 import { MESSAGES } from '../common/errors/messages.js';
-import { type Counter, Metrics } from '../common/ports/metrics.js';
+import { readOrRemove } from '../common/ports/metrics.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { Queries } from '../database/queries.js';
@@ -51,21 +52,29 @@ export class IdempotencyService {
     private readonly transactions: Transactions,
     private readonly clock: Clock,
     private readonly config: Config,
-    metrics: Metrics,
+    registry: Registry,
     database: Database,
   ) {
-    this.replays = metrics.counter(
-      'idempotency_replays_total',
-      'Responses that were sent again for an Idempotency-Key',
-    );
-    metrics.gauge('idempotency_records_bytes', 'Size of all responses that are kept', () =>
-      this.bytes((sql) => database.monitor(sql)),
-    );
-    metrics.gauge(
-      'idempotency_records_max_bytes',
-      'Size that they may have together',
-      () => config.idempotencyMaxBytes,
-    );
+    const registers = [registry];
+    this.replays = new Counter({
+      name: 'idempotency_replays_total',
+      help: 'Responses that were sent again for an Idempotency-Key',
+      registers,
+    });
+    const bytes = () => this.bytes((sql) => database.monitor(sql));
+    new Gauge({
+      name: 'idempotency_records_bytes',
+      help: 'Size of all responses that are kept',
+      registers,
+      collect() {
+        return readOrRemove(this, async () => this.set(await bytes()));
+      },
+    });
+    new Gauge({
+      name: 'idempotency_records_max_bytes',
+      help: 'Size that they may have together',
+      registers,
+    }).set(config.idempotencyMaxBytes);
   }
 
   /**

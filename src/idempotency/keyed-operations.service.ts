@@ -54,7 +54,7 @@ export class KeyedOperations {
       createdResponse(path, await create(), caller !== null),
     );
     if (isReplayed) {
-      this.idempotency.replays.add();
+      this.idempotency.replays.inc();
       currentTrail()?.noteReplay();
     }
     return (JSON.parse(response.body!) as { data: View }).data.id;

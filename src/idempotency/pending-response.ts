@@ -1,9 +1,9 @@
 import type { FastifyReply, onSendHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
+import type { Counter } from 'prom-client';
 import { AppError } from '../common/errors/errors.js';
 import { MESSAGES } from '../common/errors/messages.js';
 import { appendHook } from '../common/http/routes.js';
-import type { Counter } from '../common/ports/metrics.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -139,7 +139,7 @@ export const idempotentResponses = fastifyPlugin<{ replays: Counter }>(
       // The response to an error below passes this hook again.
       request.pendingResponse = null;
       void finishResponse(pending, payload, (error, body) => {
-        if (reply.hasHeader('idempotent-replayed')) replays.add();
+        if (reply.hasHeader('idempotent-replayed')) replays.inc();
         // Fastify accepts an error here; its types allow one only without a body.
         next(error as null, body);
       });

@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { Registry } from 'prom-client';
 import { Clock } from '../common/ports/clock.js';
 import { measureQueue } from '../common/ports/measure-queue.js';
-import { Metrics } from '../common/ports/metrics.js';
 import { Database } from '../database/database.js';
 import { MailOutbox } from './mail-outbox.js';
 import { MailQueue } from './mail-queue.js';
@@ -25,9 +25,9 @@ export class MailQueueModule {}
   exports: [MailQueueModule, MailSender],
 })
 export class MailModule {
-  constructor(database: Database, metrics: Metrics, clock: Clock) {
+  constructor(database: Database, registry: Registry, clock: Clock) {
     measureQueue(
-      { database, metrics, clock },
+      { database, registry, clock },
       {
         count: 'mail_outbox_mails',
         age: 'mail_outbox_oldest_age_seconds',

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Registry } from 'prom-client';
 import { metricsPortFault } from '../common/server/check-ports.js';
-import { Metrics, type MetricsReport } from '../common/ports/metrics.js';
 import { Config } from '../config/config.js';
 
 /** More than Prometheus and an operator need. */
@@ -15,10 +15,10 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
   private readonly logger = new Logger('Metrics');
   private server: Server | undefined;
   /** Concurrent scrapes share a response. */
-  private reading: Promise<MetricsReport> | undefined;
+  private reading: Promise<string> | undefined;
 
   constructor(
-    private readonly metrics: Metrics,
+    private readonly registry: Registry,
     private readonly config: Config,
   ) {}
 
@@ -57,8 +57,8 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
       return;
     }
     try {
-      const report = await (this.reading ??= this.metrics.report().finally(() => (this.reading = undefined)));
-      response.writeHead(200, { 'content-type': report.contentType }).end(report.text);
+      const text = await (this.reading ??= this.registry.metrics().finally(() => (this.reading = undefined)));
+      response.writeHead(200, { 'content-type': this.registry.contentType }).end(text);
     } catch (error) {
       this.logger.error({ msg: 'The metrics could not be collected', err: error });
       response.writeHead(500).end();

@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { Metrics, NO_METRICS } from '../common/ports/metrics.js';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { HealthModule } from '../health/health.module.js';
@@ -7,26 +7,30 @@ import { Readiness } from '../health/readiness.service.js';
 import { measureDatabase } from './measure-database.js';
 import { MetricsServer } from './metrics-server.js';
 
-/** Metrics for Prometheus, if `METRICS_PORT` is set. Other modules register theirs with `Metrics`. */
-@Global()
-@Module({
-  imports: [HealthModule],
-  providers: [MetricsServer, { provide: Metrics, inject: [Config], useFactory: createMetrics }],
-  exports: [Metrics],
-})
-export class MetricsModule {
-  constructor(metrics: Metrics, database: Database, readiness: Readiness) {
-    if (!metrics.enabled) return;
-    measureDatabase(database, metrics);
-    metrics.gauge('service_ready', '1 where /health/ready responds with 200, else 0', async () =>
-      (await readiness.missing()).length === 0 ? 1 : 0,
-    );
-  }
-}
+/** Gauges of the library whose names end like those of counters, which `promtool check metrics` rejects. */
+const MISNAMED = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
 
-/** The library is loaded only if metrics are enabled. */
-async function createMetrics({ metricsPort }: Config): Promise<Metrics> {
-  if (metricsPort === undefined) return NO_METRICS;
-  const { PrometheusMetrics } = await import('./prometheus-metrics.js');
-  return new PrometheusMetrics();
+/** Metrics for Prometheus, if `METRICS_PORT` is set. Each part registers its own with the `Registry` of prom-client. */
+@Global()
+@Module({ imports: [HealthModule], providers: [MetricsServer, Registry], exports: [Registry] })
+export class MetricsModule {
+  constructor(registry: Registry, database: Database, readiness: Readiness, { metricsPort }: Config) {
+    // What takes time although nobody scrapes it.
+    if (metricsPort === undefined) return;
+    collectDefaultMetrics({ register: registry });
+    for (const name of MISNAMED) registry.removeSingleMetric(name);
+    measureDatabase(database, registry);
+    new Gauge({
+      name: 'service_ready',
+      help: '1 where /health/ready responds with 200, else 0',
+      registers: [registry],
+      async collect() {
+        this.set((await readiness.missing()).length === 0 ? 1 : 0);
+      },
+    });
+  }
 }

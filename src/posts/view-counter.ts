@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { Metrics } from '../common/ports/metrics.js';
+import { Gauge, Registry } from 'prom-client';
 import { Transactions } from '../database/transactions.js';
 import { PostViews } from './post-views.entity.js';
 
@@ -25,13 +25,17 @@ export class ViewCounter implements OnApplicationShutdown {
 
   constructor(
     private readonly transactions: Transactions,
-    metrics: Metrics,
+    registry: Registry,
   ) {
-    metrics.gauge(
-      'post_views_pending_posts',
-      'Posts whose reads are counted and not written yet',
-      () => this.pending.size,
-    );
+    const size = () => this.pending.size;
+    new Gauge({
+      name: 'post_views_pending_posts',
+      help: 'Posts whose reads are counted and not written yet',
+      registers: [registry],
+      collect() {
+        this.set(size());
+      },
+    });
   }
 
   count(postId: number): void {

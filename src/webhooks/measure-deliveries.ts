@@ -1,13 +1,13 @@
+import { Counter, type Registry } from 'prom-client';
 import type { Clock } from '../common/ports/clock.js';
 import { measureQueue } from '../common/ports/measure-queue.js';
-import type { Metrics } from '../common/ports/metrics.js';
 import type { Database } from '../database/database.js';
 import type { Outcome } from './delivery-queue.js';
 import type { WebhookSender } from './webhook-sender.js';
 
 /** Measures waiting deliveries and the results of attempts. Webhooks are no label, because their number is unbounded. */
 export function measureDeliveries(
-  services: { database: Database; metrics: Metrics; clock: Clock },
+  services: { database: Database; registry: Registry; clock: Clock },
   sender: WebhookSender,
 ): void {
   measureQueue(services, {
@@ -16,12 +16,13 @@ export function measureDeliveries(
     what: 'Deliveries to webhooks that wait, for a first or a further attempt',
     rows: `webhook_deliveries WHERE status = 'pending'`,
   });
-  const attempts = services.metrics.counter(
-    'webhook_attempts_total',
-    'Attempts to deliver, by whether the receiver accepted, responded with another status, or did not respond',
-    ['result'],
-  );
-  sender.onAttempt = (outcome) => attempts.add({ result: resultOf(outcome) });
+  const attempts = new Counter({
+    name: 'webhook_attempts_total',
+    help: 'Attempts to deliver, by whether the receiver accepted, responded with another status, or did not respond',
+    labelNames: ['result'],
+    registers: [services.registry],
+  });
+  sender.onAttempt = (outcome) => attempts.inc({ result: resultOf(outcome) });
 }
 
 function resultOf({ status, error }: Outcome): 'accepted' | 'refused' | 'unreachable' {

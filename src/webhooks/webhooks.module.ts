@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { Registry } from 'prom-client';
 import { Clock } from '../common/ports/clock.js';
-import { Metrics } from '../common/ports/metrics.js';
 import { Purger } from '../common/retention/purger.js';
 import { EncryptedColumns, EncryptionModule } from '../encryption/index.js';
 import { Database } from '../database/database.js';
@@ -45,12 +45,12 @@ export class WebhookSecretsModule {
   ],
 })
 export class WebhooksModule {
-  constructor(purger: Purger, sender: WebhookSender, database: Database, metrics: Metrics, clock: Clock) {
+  constructor(purger: Purger, sender: WebhookSender, database: Database, registry: Registry, clock: Clock) {
     purger.register('webhook_deliveries', {
       column: 'expires_at',
       lifetime: 0,
       unless: `status = 'pending'`,
     });
-    measureDeliveries({ database, metrics, clock }, sender);
+    measureDeliveries({ database, registry, clock }, sender);
   }
 }

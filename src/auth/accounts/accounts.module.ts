@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Metrics } from '../../common/ports/metrics.js';
+import { Registry } from 'prom-client';
 import { Purger } from '../../common/retention/purger.js';
 import { Account } from './account.entity.js';
 import { AccountsService } from './accounts.service.js';
@@ -18,8 +18,8 @@ import { Passwords } from './passwords/passwords.js';
   exports: [AccountsService, Credentials, LoginThrottle, LoginWays, PasswordPolicy, Passwords],
 })
 export class AccountsModule {
-  constructor(purger: Purger, passwords: Passwords, metrics: Metrics) {
+  constructor(purger: Purger, passwords: Passwords, registry: Registry) {
     purger.register('login_failures');
-    passwords.measure(metrics);
+    passwords.measure(registry);
   }
 }

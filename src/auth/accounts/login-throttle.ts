@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
+import { Counter, Registry } from 'prom-client';
 import { In, MoreThan, Repository } from 'typeorm';
 import { Clock } from '../../common/ports/clock.js';
 import { AppError } from '../../common/errors/errors.js';
-import { type Counter, Metrics } from '../../common/ports/metrics.js';
 import { SecurityEvents } from '../../common/ports/security-events.js';
 import { networkOf } from '../../common/http/client.js';
 import { Transactions } from '../../database/transactions.js';
@@ -55,13 +55,14 @@ export class LoginThrottle {
     private readonly transactions: Transactions,
     private readonly clock: Clock,
     private readonly security: SecurityEvents,
-    metrics: Metrics,
+    registry: Registry,
   ) {
-    this.throttled = metrics.counter(
-      'login_throttled_total',
-      'Passwords and codes that were not looked at after too many failures: of an account from an address, of the address, or of codes of an account',
-      ['limit'],
-    );
+    this.throttled = new Counter({
+      name: 'login_throttled_total',
+      help: 'Passwords and codes that were not looked at after too many failures: of an account from an address, of the address, or of codes of an account',
+      labelNames: ['limit'],
+      registers: [registry],
+    });
   }
 
   /** @throws AppError `RATE_LIMITED` while one of its limits is reached */
@@ -122,7 +123,7 @@ export class LoginThrottle {
   }
 
   private rateLimited({ emailKey, accountId }: Attempt, limit: Limit, end: Date): AppError {
-    this.throttled.add({ limit });
+    this.throttled.inc({ limit });
     this.security.record('login_throttled', { accountId, email: emailKey });
     const seconds = Math.max(1, Math.ceil((end.getTime() - this.clock.now().getTime()) / 1000));
     return new AppError('RATE_LIMITED', limit === 'codes' ? TOO_MANY_CODES : TOO_MANY_FAILURES, {

@@ -1,6 +1,6 @@
 import { type DynamicModule, Global, Module, type Type } from '@nestjs/common';
+import { Registry } from 'prom-client';
 import { Clock } from '../../common/ports/clock.js';
-import { Metrics, NO_METRICS } from '../../common/ports/metrics.js';
 import { SecurityEvents } from '../../common/ports/security-events.js';
 import { AccountData } from '../../common/retention/account-data.js';
 import { Purger } from '../../common/retention/purger.js';
@@ -19,14 +19,15 @@ import { DatabaseModule } from '../../database/database.module.js';
     AccountData,
     Clock,
     Purger,
-    { provide: Metrics, useValue: NO_METRICS },
+    Registry,
     {
       provide: SecurityEvents,
-      inject: [Config],
-      useFactory: (config: Config) => new SecurityEvents(config, () => undefined, NO_METRICS),
+      inject: [Config, Registry],
+      useFactory: (config: Config, registry: Registry) =>
+        new SecurityEvents(config, () => undefined, registry),
     },
   ],
-  exports: [AccountData, Clock, Purger, Metrics, SecurityEvents],
+  exports: [AccountData, Clock, Purger, Registry, SecurityEvents],
 })
 export class CommandModule {
   static with(config: CommandConfig, modules: readonly Type[]): DynamicModule {

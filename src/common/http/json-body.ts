@@ -3,10 +3,10 @@ import type { Readable } from 'node:stream';
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
+import type { Registry } from 'prom-client';
 import { AppError } from '../errors/errors.js';
 import { MESSAGES } from '../errors/messages.js';
 import { runWithRequest } from './request-context.js';
-import type { Metrics } from '../ports/metrics.js';
 import { ConfigureRoute } from './route-config.js';
 import { parseIJson, scanIJson } from './i-json.js';
 import { LARGE, LargeBodies } from './large-bodies.js';
@@ -89,9 +89,9 @@ const sendsBody = (headers: IncomingHttpHeaders): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /** Bodies are JSON only; every other type is rejected with 415. */
-export const jsonBodies = fastifyPlugin<{ metrics: Metrics }>(
-  (fastify, { metrics }, done) => {
-    const large = new LargeBodies(metrics);
+export const jsonBodies = fastifyPlugin<{ registry: Registry }>(
+  (fastify, { registry }, done) => {
+    const large = new LargeBodies(registry);
     fastify.addHook('onRoute', (route) => {
       setUpBody(route);
       large.release(route);

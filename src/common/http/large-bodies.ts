@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import type { FastifyRequest, RouteOptions } from 'fastify';
+import { Gauge, type Registry } from 'prom-client';
 import { AppError } from '../errors/errors.js';
 import { clientOf, networkOf } from './client.js';
 import { hasBody } from './methods.js';
 import { yieldToEventLoop } from '../event-loop.js';
-import type { Metrics } from '../ports/metrics.js';
 import { appendHook } from './routes.js';
 
 /** From either size on, a body is large: parsing, checking and storing it blocks the event loop for milliseconds. */
@@ -38,22 +38,30 @@ export class LargeBodies {
   private readonly departures = new Map<FastifyRequest, () => void>();
   private isScheduled = false;
 
-  constructor(metrics: Metrics) {
-    metrics.gauge(
-      'http_server_large_bodies_running',
-      'Requests with a large body that are being handled',
-      () => this.running.size,
-    );
-    metrics.gauge(
-      'http_server_large_bodies_waiting',
-      'Requests with a large body that wait for others',
-      () => this.waiting.length,
-    );
-    metrics.gauge(
-      'http_server_large_bodies_capacity',
-      'Requests with a large body that may wait',
-      () => CAPACITY,
-    );
+  constructor(registry: Registry) {
+    const { running, waiting } = this;
+    const registers = [registry];
+    new Gauge({
+      name: 'http_server_large_bodies_running',
+      help: 'Requests with a large body that are being handled',
+      registers,
+      collect() {
+        this.set(running.size);
+      },
+    });
+    new Gauge({
+      name: 'http_server_large_bodies_waiting',
+      help: 'Requests with a large body that wait for others',
+      registers,
+      collect() {
+        this.set(waiting.length);
+      },
+    });
+    new Gauge({
+      name: 'http_server_large_bodies_capacity',
+      help: 'Requests with a large body that may wait',
+      registers,
+    }).set(CAPACITY);
   }
 
   /**

@@ -1,6 +1,7 @@
+import { Gauge, type Registry } from 'prom-client';
 import type { Database } from '../../database/database.js';
 import type { Clock } from './clock.js';
-import type { Metrics } from './metrics.js';
+import { readOrRemove } from './metrics.js';
 
 /** Counting all rows of a long queue would exceed Prometheus's timeout. */
 const COUNTED = 10_000;
@@ -18,19 +19,32 @@ interface Queue {
 
 /** Registers the number of waiting rows of a queue, up to 10,000, and the age of the oldest. */
 export function measureQueue(
-  { database, metrics, clock }: { database: Database; metrics: Metrics; clock: Clock },
+  { database, registry, clock }: { database: Database; registry: Registry; clock: Clock },
   { count, age, what, rows }: Queue,
 ): void {
   const read = async (sql: string): Promise<string | number | null> =>
     (await database.monitor<{ value: string | number | null }>(sql))[0]!.value;
-  metrics.gauge(count, `${what}, counted up to ${COUNTED}`, async () =>
-    Number(
-      await read(`SELECT count(*) AS value FROM (SELECT 1 AS one FROM ${rows} LIMIT ${COUNTED}) AS waiting`),
-    ),
-  );
-  metrics.gauge(age, `${what}: how long the oldest has waited, 0 where there is none`, async () =>
-    ageOf(await read(`SELECT min(created_at) AS value FROM ${rows}`), clock),
-  );
+  const counted = `SELECT 1 AS one FROM ${rows} LIMIT ${COUNTED}`;
+  new Gauge({
+    name: count,
+    help: `${what}, counted up to ${COUNTED}`,
+    registers: [registry],
+    collect() {
+      return readOrRemove(this, async () =>
+        this.set(Number(await read(`SELECT count(*) AS value FROM (${counted}) AS waiting`))),
+      );
+    },
+  });
+  new Gauge({
+    name: age,
+    help: `${what}: how long the oldest has waited, 0 where there is none`,
+    registers: [registry],
+    collect() {
+      return readOrRemove(this, async () =>
+        this.set(ageOf(await read(`SELECT min(created_at) AS value FROM ${rows}`), clock)),
+      );
+    },
+  });
 }
 
 /** In seconds; 0 without a time. @param time as `Database.monitor` returns it */

@@ -1,51 +1,17 @@
-export type Labels = Readonly<Record<string, string>>;
+import type { Gauge } from 'prom-client';
 
-/** The current value of a gauge: a number, or one for each set of labels. */
-export type Reading = number | readonly (readonly [labels: Labels, value: number])[];
-
-export interface Counter {
-  add(labels?: Labels): void;
-}
-
-export interface Histogram {
-  /** @param seconds the measured duration */
-  observe(seconds: number, labels?: Labels): void;
-}
-
-export interface MetricsReport {
-  readonly contentType: string;
-  readonly text: string;
-}
+/** The buckets of durations, in seconds: from a read of SQLite to the longest time that clients wait. */
+export const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * Metrics for Prometheus. A name ends with its unit (`_seconds`, `_bytes`), that of a counter with
- * `_total`. A label has few values, known beforehand: each is a time series in every process.
+ * Reads a gauge in its `collect()`. A value that cannot be read is absent from the scrape: the previous one would be
+ * wrong, and an error would fail the whole scrape.
+ *
+ * @param read sets the gauge
  */
-export abstract class Metrics {
-  /** Whether metrics are exported. Code with a cost per measurement checks it first. */
-  abstract readonly enabled: boolean;
-
-  /** @param read called at each scrape; if it throws, the metric is missing from that scrape */
-  abstract gauge(
-    name: string,
-    help: string,
-    read: () => Reading | Promise<Reading>,
-    labels?: readonly string[],
-  ): void;
-
-  abstract counter(name: string, help: string, labels?: readonly string[]): Counter;
-
-  abstract histogram(name: string, help: string, labels?: readonly string[]): Histogram;
-
-  /** All metrics in the text format of Prometheus. */
-  abstract report(): Promise<MetricsReport>;
+export async function readOrRemove(gauge: Gauge, read: () => Promise<void>): Promise<void> {
+  gauge.reset();
+  // Without labels, `reset` sets 0.
+  gauge.remove({});
+  await read().catch(() => undefined);
 }
-
-/** Without `METRICS_PORT`: nothing is registered or counted. */
-export const NO_METRICS: Metrics = {
-  enabled: false,
-  gauge: () => undefined,
-  counter: () => ({ add: () => undefined }),
-  histogram: () => ({ observe: () => undefined }),
-  report: () => Promise.resolve({ contentType: 'text/plain', text: '' }),
-};

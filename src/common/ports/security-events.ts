@@ -1,8 +1,8 @@
 import { createHmac, type KeyObject } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
+import { Counter, Registry } from 'prom-client';
 import { Config } from '../../config/config.js';
 import { deriveKeys } from '../../config/derive-keys.js';
-import { type Counter, Metrics } from './metrics.js';
 
 /** The security events of the service; `security_events_total` has one time series for each. */
 export type SecurityEvent =
@@ -35,23 +35,24 @@ export type RequestSource = () => { readonly address: string; readonly agent: st
 @Injectable()
 export class SecurityEvents {
   private readonly logger = new Logger('Security');
-  private readonly counter: Counter;
+  private readonly counter: Counter<'event'>;
   private key: KeyObject | undefined;
 
   constructor(
     private readonly config: Config,
     private readonly source: RequestSource,
-    metrics: Metrics,
+    registry: Registry,
   ) {
-    this.counter = metrics.counter(
-      'security_events_total',
-      'Failed logins, refused access, and changes of credentials',
-      ['event'],
-    );
+    this.counter = new Counter({
+      name: 'security_events_total',
+      help: 'Failed logins, refused access, and changes of credentials',
+      labelNames: ['event'],
+      registers: [registry],
+    });
   }
 
   record(event: SecurityEvent, { accountId, email, reason }: SecuritySubject = {}): void {
-    this.counter.add({ event });
+    this.counter.inc({ event });
     this.logger.log({
       msg: 'Security event',
       event,

@@ -3,8 +3,8 @@ import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { onSendHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
+import { Gauge, type Registry } from 'prom-client';
 import { AppError } from '../errors/errors.js';
-import type { Metrics } from '../ports/metrics.js';
 import { onResponseEnd } from '../http/response-end.js';
 import { clientOf, networkOf } from '../http/client.js';
 import { isSafe } from '../http/methods.js';
@@ -38,16 +38,23 @@ const STREAM = 16 * 1024 * 1024;
  * not read. Above the limit, responses become 503, except for changes that have been made. A stream of events has its
  * own limit.
  */
-export const largeResponses = fastifyPlugin<{ metrics: Metrics }>(
-  (fastify, { metrics }, done) => {
+export const largeResponses = fastifyPlugin<{ registry: Registry }>(
+  (fastify, { registry }, done) => {
     const held = new Counts();
     let total = 0;
-    metrics.gauge(
-      'http_server_held_response_bytes',
-      'Size of the large responses that are being sent',
-      () => total,
-    );
-    metrics.gauge('http_server_held_response_max_bytes', 'Size that they may have together', () => BUDGET);
+    new Gauge({
+      name: 'http_server_held_response_bytes',
+      help: 'Size of the large responses that are being sent',
+      registers: [registry],
+      collect() {
+        this.set(total);
+      },
+    });
+    new Gauge({
+      name: 'http_server_held_response_max_bytes',
+      help: 'Size that they may have together',
+      registers: [registry],
+    }).set(BUDGET);
 
     const bound: onSendHookHandler = (request, reply, payload, next) => {
       const bytes = bytesOf(payload);

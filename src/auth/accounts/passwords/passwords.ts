@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import argon2 from 'argon2';
-import type { Metrics } from '../../../common/ports/metrics.js';
+import { Gauge, type Registry } from 'prom-client';
 import { networkOf } from '../../../common/http/client.js';
 import { textFault } from '../../../common/validation/text.js';
 import { WorkQueue } from '../../../common/work-queue.js';
@@ -46,21 +46,36 @@ export class Passwords {
   constructor(@Optional() @Inject(PASSWORD_COST) private readonly cost: PasswordCost = STANDARD_COST) {}
 
   /** Registers the metrics of hashing. */
-  measure(metrics: Metrics): void {
+  measure(registry: Registry): void {
     const { queue } = this;
-    metrics.gauge('password_hashing_running', 'Passwords that are being hashed', () => queue.runningCount);
-    metrics.gauge(
-      'password_hashing_concurrency',
-      'Passwords that are hashed at the same time at most',
-      () => CONCURRENCY,
-    );
-    metrics.gauge(
-      'password_hashing_waiting',
-      'Passwords that wait to be hashed: new ones, and those of logins',
-      () => (['new', 'login'] as const).map((kind) => [{ kind }, queue.waitingCount(kind)] as const),
-      ['kind'],
-    );
-    metrics.gauge('password_hashing_capacity', 'Passwords of one kind that may wait', () => CAPACITY);
+    const registers = [registry];
+    new Gauge({
+      name: 'password_hashing_running',
+      help: 'Passwords that are being hashed',
+      registers,
+      collect() {
+        this.set(queue.runningCount);
+      },
+    });
+    new Gauge({
+      name: 'password_hashing_concurrency',
+      help: 'Passwords that are hashed at the same time at most',
+      registers,
+    }).set(CONCURRENCY);
+    new Gauge({
+      name: 'password_hashing_waiting',
+      help: 'Passwords that wait to be hashed: new ones, and those of logins',
+      labelNames: ['kind'],
+      registers,
+      collect() {
+        for (const kind of ['new', 'login'] as const) this.set({ kind }, queue.waitingCount(kind));
+      },
+    });
+    new Gauge({
+      name: 'password_hashing_capacity',
+      help: 'Passwords of one kind that may wait',
+      registers,
+    }).set(CAPACITY);
   }
 
   /**
