@@ -1,7 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { register } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { context, propagation, trace } from '@opentelemetry/api';
+import { context, propagation, SpanKind, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { getRPCMetadata, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -20,6 +20,8 @@ import {
 import {
   BatchSpanProcessor,
   ParentBasedSampler,
+  type Sampler,
+  SamplingDecision,
   type SpanProcessor,
   TraceIdRatioBasedSampler,
   TracerProvider,
@@ -41,9 +43,7 @@ export function startTracing(): void {
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': 'posts-api' }))
       .merge(detectResources({ detectors: [envDetector] })),
-    sampler: new ParentBasedSampler({
-      root: new TraceIdRatioBasedSampler(Number(process.env['OTEL_TRACES_SAMPLER_ARG'] ?? 1)),
-    }),
+    sampler: new ParentBasedSampler({ root: ofRequests(process.env['OTEL_TRACES_SAMPLER_ARG'] || '1') }),
     spanLimits: { attributeValueLengthLimit: MAX_TEXT },
     spanProcessors: [withoutInput, new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
   });
@@ -84,6 +84,16 @@ export function startTracing(): void {
       await Promise.race([stopped, sleep(STOP_TIMEOUT, undefined, { ref: false })]);
     });
   });
+}
+
+/** Samples a share of requests, and nothing else: GraphQL over WebSocket would be a trace for each event. */
+function ofRequests(share: string): Sampler {
+  const ratio = new TraceIdRatioBasedSampler(Number(share));
+  return {
+    shouldSample: (parent, id, _name, kind) =>
+      kind === SpanKind.SERVER ? ratio.shouldSample(parent, id) : { decision: SamplingDecision.NOT_RECORD },
+    toString: () => `Requests{${ratio.toString()}}`,
+  };
 }
 
 /** The operation of a statement, and its table if that can be recognized: `INSERT posts`. */

@@ -49,7 +49,7 @@ describe.each(STORES)('traces on %s', (store) => {
       PUBLIC_URL,
       WRITE_ACCESS: 'authenticated',
       NODE_OPTIONS: '--import ./dist/tracing.js --import ./test/support/call-by-http.mjs',
-      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+      OTEL_EXPORTER_OTLP_ENDPOINT: `${receiver.url}/`,
       OTEL_SERVICE_NAME: 'tested',
       METRICS_PORT: '0',
     });
@@ -111,6 +111,12 @@ describe.each(STORES)('traces on %s', (store) => {
       },
     });
     expect(receiver.resources[0]).toMatchObject({ 'service.name': 'tested' });
+  });
+
+  it('begin with a request, not with work in the background or at the start', () => {
+    const roots = receiver.spans.filter(({ parentSpanId }) => !parentSpanId);
+
+    expect(new Set(roots.map(({ kind }) => kind))).toEqual(new Set([SERVER]));
   });
 
   it('contain the text of statements, but neither values nor other input', () => {

@@ -110,7 +110,7 @@ const WRITE_ACCESS_MISSING =
   'authenticated (every account) or staff';
 
 /**
- * Reads the environment; nothing else does. An empty variable counts as absent.
+ * Reads the environment; besides it, only `start-tracing.ts` does. An empty variable counts as absent.
  *
  * @throws ConfigError that names every invalid setting, one in each line
  */
