@@ -2,9 +2,9 @@ import { type NestApplicationOptions, type Type, VersioningType } from '@nestjs/
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
-import { createFastifyAdapter } from './common/server/fastify-adapter.js';
-import { createLogger } from './common/server/create-logger.js';
-import type { Config } from './config/config.js';
+import { createFastifyAdapter } from './platform/http/edge/fastify-adapter.js';
+import { createLogger } from './platform/operations/create-logger.js';
+import type { Config } from './platform/config/config.js';
 import { registerPipeline } from './pipeline.js';
 
 export interface AppOptions {

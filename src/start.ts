@@ -1,10 +1,10 @@
 import type { Logger } from 'nestjs-pino';
-import { createApp } from './app.factory.js';
-import { checkPorts, reservePort } from './common/server/check-ports.js';
-import { stopOnSignals } from './common/server/stop-on-signals.js';
-import { createLogger } from './common/server/create-logger.js';
-import type { Config } from './config/config.js';
-import { describeStore } from './config/load-store.js';
+import { createApp } from './app.js';
+import { checkPorts, reservePort } from './platform/operations/check-ports.js';
+import { stopOnSignals } from './platform/operations/stop-on-signals.js';
+import { createLogger } from './platform/operations/create-logger.js';
+import type { Config } from './platform/config/config.js';
+import { describeStore } from './platform/config/load-store.js';
 
 /**
  * Serves until a signal arrives.

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DiscoveryModule, DiscoveryService, NestFactory } from '@nestjs/core';
 import { ACCOUNT_MODULES } from '../src/commands/support/account-command.js';
 import { CommandModule } from '../src/commands/support/command.module.js';
-import { Purger } from '../src/common/retention/purger.js';
+import { Purger } from '../src/platform/jobs/purger.js';
 import { EventRecordsModule } from '../src/events/index.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { runCommand, spawnCommand } from './support/command.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { Database } from '../src/database/database.js';
-import { Transactions } from '../src/database/transactions.js';
+import { Database } from '../src/platform/database/database.js';
+import { Transactions } from '../src/platform/database/transactions.js';
 import { NO_PASSWORD } from '../src/auth/accounts/index.js';
 import { LoginCodes } from '../src/auth/social/index.js';
 import { SocialAccounts } from '../src/auth/social/social-accounts.js';

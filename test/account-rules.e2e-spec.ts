@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import argon2 from 'argon2';
-import { Purger } from '../src/common/retention/purger.js';
-import { Queries } from '../src/database/queries.js';
-import { Transactions } from '../src/database/transactions.js';
+import { Purger } from '../src/platform/jobs/purger.js';
+import { Queries } from '../src/platform/database/queries.js';
+import { Transactions } from '../src/platform/database/transactions.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
 import { Receiver } from './support/receiver.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Queries } from '../src/database/queries.js';
+import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
 

@@ -5,7 +5,7 @@ import { WebSocket } from 'ws';
 import { AccountsService } from '../src/auth/accounts/index.js';
 import { ApiKeysService } from '../src/auth/api-keys/api-keys.service.js';
 import { Logins } from '../src/auth/logins/index.js';
-import { Queries } from '../src/database/queries.js';
+import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
 import { STORES } from './support/stores.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Purger } from '../src/common/retention/purger.js';
-import { Transactions } from '../src/database/transactions.js';
+import { Purger } from '../src/platform/jobs/purger.js';
+import { Transactions } from '../src/platform/database/transactions.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { runCommand } from './support/command.js';
 import { operations } from './support/reference.js';

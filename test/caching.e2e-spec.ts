@@ -1,11 +1,11 @@
 import { Controller, Get, Module, NotFoundException, Post } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { FastifyReply } from 'fastify';
-import { OptionalAccess, Public } from '../src/auth/access/index.js';
-import { Page } from '../src/common/pagination/page.js';
-import { created } from '../src/common/responses/created.js';
-import { tagged, TaggedReply } from '../src/common/responses/entity-tag.js';
-import { paged } from '../src/common/responses/paged.js';
+import { OptionalAccess, Public } from '../src/platform/access/index.js';
+import { Page } from '../src/platform/http/pages/page.js';
+import { created } from '../src/platform/http/responses/created.js';
+import { tagged, TaggedReply } from '../src/platform/http/responses/entity-tag.js';
+import { paged } from '../src/platform/http/responses/paged.js';
 import { bearer, startApi, type TestApi } from './support/api.js';
 import { QuickPasswordsModule } from './support/quick-passwords.module.js';
 import { operations } from './support/reference.js';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
-import { Database } from '../src/database/database.js';
-import { Transactions } from '../src/database/transactions.js';
+import { Database } from '../src/platform/database/database.js';
+import { Transactions } from '../src/platform/database/transactions.js';
 import { Order } from '../src/orders/order.entity.js';
 import { Post } from '../src/posts/post.entity.js';
 import { ViewCounter } from '../src/posts/view-counter.js';

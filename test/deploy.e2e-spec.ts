@@ -8,8 +8,8 @@ import { Ingress, NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { ConfigMap, PersistentVolumeClaim, Service as KubernetesService } from 'kubernetes-models/v1';
 import { parseAllDocuments } from 'yaml';
-import { loadConfig } from '../src/config/load-config.js';
-import { FURTHER_CONNECTIONS } from '../src/database/postgres/pools.js';
+import { loadConfig } from '../src/platform/config/load-config.js';
+import { FURTHER_CONNECTIONS } from '../src/platform/database/postgres/pools.js';
 import { Service } from './support/service.js';
 import { createStore, type TestStore } from './support/stores.js';
 

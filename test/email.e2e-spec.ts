@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
-import { Queries } from '../src/database/queries.js';
-import { Transactions } from '../src/database/transactions.js';
-import { MailQueue, MailSender } from '../src/mail/index.js';
+import { Queries } from '../src/platform/database/queries.js';
+import { Transactions } from '../src/platform/database/transactions.js';
+import { MailQueue, MailSender } from '../src/platform/mail/index.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
 import { linkIn, MailServer, tokenIn } from './support/mail-server.js';
 import { STORES } from './support/stores.js';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
-import { Transactions } from '../src/database/transactions.js';
-import { Queries } from '../src/database/queries.js';
+import { Transactions } from '../src/platform/database/transactions.js';
+import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { runCommand } from './support/command.js';
 import { createStore, STORES } from './support/stores.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import type { FastifyRequest } from 'fastify';
-import { CredentialWatch } from '../src/auth/access/index.js';
+import { CredentialWatch } from '../src/platform/access/index.js';
 import { bearer, startApi, type TestApi } from './support/api.js';
 import { EventClient } from './support/event-client.js';
 import { statementsOf } from './support/statements.js';

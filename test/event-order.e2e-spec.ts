@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createApp } from '../src/app.factory.js';
-import { loadConfig } from '../src/config/load-config.js';
-import { isOutage } from '../src/database/failures.js';
-import { Transactions } from '../src/database/transactions.js';
+import { createApp } from '../src/app.js';
+import { loadConfig } from '../src/platform/config/load-config.js';
+import { isOutage } from '../src/platform/database/failures.js';
+import { Transactions } from '../src/platform/database/transactions.js';
 import { PostsService } from '../src/posts/posts.service.js';
 import { startApi, type TestApi } from './support/api.js';
 import { EventClient } from './support/event-client.js';

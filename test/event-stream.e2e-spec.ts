@@ -1,11 +1,11 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { EventLog } from '../src/events/event-log.js';
+import { EventLog } from '../src/platform/changes/event-log.js';
 import { EventStreams } from '../src/events/event-streams.js';
-import { createApp } from '../src/app.factory.js';
-import { loadConfig } from '../src/config/load-config.js';
-import { Database } from '../src/database/database.js';
-import { Transactions } from '../src/database/transactions.js';
+import { createApp } from '../src/app.js';
+import { loadConfig } from '../src/platform/config/load-config.js';
+import { Database } from '../src/platform/database/database.js';
+import { Transactions } from '../src/platform/database/transactions.js';
 import { EventAppender, eventAppender, EventOutbox } from '../src/events/index.js';
 import { insertPosts } from '../src/posts/post-batch.js';
 import { PostsService } from '../src/posts/posts.service.js';

@@ -3,19 +3,19 @@ import { Injectable, Logger, Module } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { createApp } from '../src/app.factory.js';
-import { Purger } from '../src/common/retention/purger.js';
-import { loadConfig } from '../src/config/load-config.js';
-import { Transactions } from '../src/database/transactions.js';
-import { EventFilter } from '../src/events/event-filter.js';
+import { createApp } from '../src/app.js';
+import { Purger } from '../src/platform/jobs/purger.js';
+import { loadConfig } from '../src/platform/config/load-config.js';
+import { Transactions } from '../src/platform/database/transactions.js';
+import { EventFilter } from '../src/platform/changes/event-filter.js';
 import { EventLog, EventOutbox, EventStore, OnDurableEvent, type StoredEvent } from '../src/events/index.js';
-import { SubscriberPositions } from '../src/events/subscribers/subscriber-positions.js';
-import { Subscription } from '../src/events/subscribers/subscription.js';
+import { SubscriberPositions } from '../src/platform/changes/subscribers/subscriber-positions.js';
+import { Subscription } from '../src/platform/changes/subscribers/subscription.js';
 import { PostsService } from '../src/posts/posts.service.js';
 import { startApi, type TestApi } from './support/api.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
-import { Queries } from '../src/database/queries.js';
-import { migrate } from '../src/database/migrate.js';
+import { Queries } from '../src/platform/database/queries.js';
+import { migrate } from '../src/platform/database/migrate.js';
 import { until } from './support/until.js';
 
 /** The events that the subscribers of all applications in this file have received. */

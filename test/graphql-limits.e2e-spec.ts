@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getIntrospectionQuery } from 'graphql';
-import { GraphqlOptions } from '../src/graphql/graphql.options.js';
+import { GraphqlOptions } from '../src/platform/graphql/graphql.options.js';
 import { startApi, type TestApi } from './support/api.js';
 
 const many = (count: number, text: (n: number) => string) =>

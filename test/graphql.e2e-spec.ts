@@ -10,10 +10,10 @@ import {
   isObjectType,
   printType,
 } from 'graphql';
-import { Public } from '../src/auth/access/index.js';
-import { Database } from '../src/database/database.js';
+import { Public } from '../src/platform/access/index.js';
+import { Database } from '../src/platform/database/database.js';
 import { insertPosts } from '../src/posts/post-batch.js';
-import { describeSchema } from '../src/graphql/describe-schema.js';
+import { describeSchema } from '../src/platform/graphql/describe-schema.js';
 import { startApi, type TestApi } from './support/api.js';
 import { statementsOf, watchContents } from './support/statements.js';
 import { STORES } from './support/stores.js';

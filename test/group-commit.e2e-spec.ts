@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import Database from 'better-sqlite3';
 import { DataSource } from 'typeorm';
-import { Queries } from '../src/database/queries.js';
-import { WRITE_DEADLINE } from '../src/database/failures.js';
-import { Transactions } from '../src/database/transactions.js';
+import { Queries } from '../src/platform/database/queries.js';
+import { WRITE_DEADLINE } from '../src/platform/database/failures.js';
+import { Transactions } from '../src/platform/database/transactions.js';
 import { startApi } from './support/api.js';
 import { onlyFake } from './support/fake-timers.js';
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type Connection from 'better-sqlite3';
 import { DataSource } from 'typeorm';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
-import type { SqliteStore } from '../src/config/config.js';
+import type { SqliteStore } from '../src/platform/config/config.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { STORES, type StoreName } from './support/stores.js';
 import { until } from './support/until.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Database } from '../src/database/database.js';
+import { Database } from '../src/platform/database/database.js';
 import { startApi, type TestApi } from './support/api.js';
 import { operations } from './support/reference.js';
 import { STORES } from './support/stores.js';

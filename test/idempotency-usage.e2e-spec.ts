@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Purger } from '../src/common/retention/purger.js';
-import { Queries } from '../src/database/queries.js';
+import { Purger } from '../src/platform/jobs/purger.js';
+import { Queries } from '../src/platform/database/queries.js';
 import { startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';

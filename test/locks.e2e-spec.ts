@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { PostgresStore } from '../src/config/config.js';
+import type { PostgresStore } from '../src/platform/config/config.js';
 import { startApi, type TestApi } from './support/api.js';
 import { until } from './support/until.js';
 

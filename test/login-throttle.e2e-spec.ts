@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
 import { DataSource } from 'typeorm';
-import { createApp } from '../src/app.factory.js';
+import { createApp } from '../src/app.js';
 import { LoginThrottle } from '../src/auth/accounts/login-throttle.js';
 import { bearer, PASSWORD, startApi, TestApi } from './support/api.js';
 import { reference } from './support/reference.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { MetricsServer } from '../src/metrics/metrics-server.js';
+import { MetricsServer } from '../src/platform/operations/metrics-server.js';
 import { startApi, type TestApi } from './support/api.js';
 
 const read = (name: string) => readFileSync(`deploy/monitoring/${name}`, 'utf8');

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
 import type { AccountAdmin } from '../src/auth/profile/account-admin.js';
-import { Queries } from '../src/database/queries.js';
+import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { runCommand } from './support/command.js';
 import { MailServer, tokenIn } from './support/mail-server.js';

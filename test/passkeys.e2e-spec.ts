@@ -2,12 +2,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { getRepositoryToken } from '@nestjs/typeorm';
 import { Secret, TOTP } from 'otpauth';
 import type { Repository } from 'typeorm';
-import { createApp } from '../src/app.factory.js';
+import { createApp } from '../src/app.js';
 import { LoginThrottle } from '../src/auth/accounts/index.js';
 import { Passkey } from '../src/auth/passkeys/passkey.entity.js';
-import { Purger } from '../src/common/retention/purger.js';
-import { Queries } from '../src/database/queries.js';
-import { Transactions } from '../src/database/transactions.js';
+import { Purger } from '../src/platform/jobs/purger.js';
+import { Queries } from '../src/platform/database/queries.js';
+import { Transactions } from '../src/platform/database/transactions.js';
 import { bearer, PASSWORD, type Reply, startApi, TestApi } from './support/api.js';
 import { Authenticator } from './support/authenticator.js';
 import { STORES } from './support/stores.js';

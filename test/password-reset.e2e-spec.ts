@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Secret, TOTP } from 'otpauth';
-import { Queries } from '../src/database/queries.js';
-import { Transactions } from '../src/database/transactions.js';
-import { MailSender } from '../src/mail/index.js';
+import { Queries } from '../src/platform/database/queries.js';
+import { Transactions } from '../src/platform/database/transactions.js';
+import { MailSender } from '../src/platform/mail/index.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
 import { statementsOf } from './support/statements.js';

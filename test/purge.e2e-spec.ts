@@ -1,9 +1,9 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { createApp } from '../src/app.factory.js';
-import { Clock } from '../src/common/ports/clock.js';
-import { Purger, PurgeSchedule } from '../src/common/retention/purger.js';
-import { Queries } from '../src/database/queries.js';
-import { Transactions } from '../src/database/transactions.js';
+import { createApp } from '../src/app.js';
+import { Clock } from '../src/platform/jobs/clock.js';
+import { Purger, PurgeSchedule } from '../src/platform/jobs/purger.js';
+import { Queries } from '../src/platform/database/queries.js';
+import { Transactions } from '../src/platform/database/transactions.js';
 import { onlyFake } from './support/fake-timers.js';
 import { startApi, TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';

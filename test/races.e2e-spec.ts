@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Transactions } from '../src/database/transactions.js';
+import { Transactions } from '../src/platform/database/transactions.js';
 import { PostViews } from '../src/posts/post-views.entity.js';
 import { onlyFake } from './support/fake-timers.js';
 import { type Post, type Reply, startApi, type TestApi } from './support/api.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { RedisConnection } from '../src/common/http/redis-connection.js';
+import { RedisConnection } from '../src/platform/http/redis-connection.js';
 import { startApi, type TestApi } from './support/api.js';
 import { reference } from './support/reference.js';
 import { hasRedis, RedisServer } from './support/redis.js';

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
-import { createApp } from '../src/app.factory.js';
+import { createApp } from '../src/app.js';
 import { AccountsService } from '../src/auth/accounts/index.js';
 import { LoginSteps } from '../src/auth/factors/index.js';
 import { LoginCodes } from '../src/auth/social/index.js';
 import { TokensService } from '../src/auth/tokens/index.js';
-import { Purger } from '../src/common/retention/purger.js';
-import { Queries } from '../src/database/queries.js';
+import { Purger } from '../src/platform/jobs/purger.js';
+import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, type Reply, startApi, TestApi, type Tokens } from './support/api.js';
 import { MailServer } from './support/mail-server.js';
 import { STORES } from './support/stores.js';

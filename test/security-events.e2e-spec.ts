@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { SecurityEvents } from '../src/common/ports/security-events.js';
+import { SecurityEvents } from '../src/platform/http/security-events.js';
 import { startApi } from './support/api.js';
 import { runCommand } from './support/command.js';
 import { Service } from './support/service.js';

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createApp } from '../src/app.factory.js';
+import { createApp } from '../src/app.js';
 import { DataSource } from 'typeorm';
 import { Login } from '../src/auth/logins/index.js';
-import { Purger } from '../src/common/retention/purger.js';
-import { Queries } from '../src/database/queries.js';
+import { Purger } from '../src/platform/jobs/purger.js';
+import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, type Session, sessionOf, startApi, TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
 import { until } from './support/until.js';

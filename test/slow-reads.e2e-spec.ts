@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Controller, Get, Module } from '@nestjs/common';
-import { Public } from '../src/auth/access/index.js';
-import { Queries } from '../src/database/queries.js';
-import { Transactions } from '../src/database/transactions.js';
+import { Public } from '../src/platform/access/index.js';
+import { Queries } from '../src/platform/database/queries.js';
+import { Transactions } from '../src/platform/database/transactions.js';
 import { Order } from '../src/orders/order.entity.js';
 import { bearer, startApi, type Post, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';

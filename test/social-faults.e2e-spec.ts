@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { Queries } from '../src/database/queries.js';
+import { Queries } from '../src/platform/database/queries.js';
 import { bearer, startApi, type TestApi } from './support/api.js';
 import { freePort } from './support/free-port.js';
 import { GitHub } from './support/social/github.js';

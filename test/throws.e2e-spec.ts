@@ -1,10 +1,10 @@
 import { expect, it } from '@jest/globals';
 import { Controller, Get, Module, Param } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
-import { Public } from '../src/auth/access/index.js';
-import { AppError } from '../src/common/errors/errors.js';
-import { Throws } from '../src/common/openapi/returns.js';
-import { buildDocument } from '../src/reference/build-document.js';
+import { Public } from '../src/platform/access/index.js';
+import { AppError } from '../src/platform/http/errors/errors.js';
+import { Throws } from '../src/platform/http/openapi/returns.js';
+import { buildDocument } from '../src/platform/reference/build-document.js';
 import { startApi } from './support/api.js';
 
 @Controller({ path: 'lines', version: '1' })

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import argon2 from 'argon2';
-import { Queries } from '../src/database/queries.js';
-import { Transactions } from '../src/database/transactions.js';
+import { Queries } from '../src/platform/database/queries.js';
+import { Transactions } from '../src/platform/database/transactions.js';
 import { bearer, PASSWORD, startApi, type TestApi, type Tokens } from './support/api.js';
 import { STORES } from './support/stores.js';
 

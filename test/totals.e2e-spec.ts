@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Database } from '../src/database/database.js';
+import { Database } from '../src/platform/database/database.js';
 import { startApi, type TestApi } from './support/api.js';
 import { STORES } from './support/stores.js';
 

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { loadConfig } from '../src/config/load-config.js';
-import { commandDataSource } from '../src/database/data-source.js';
-import { migrate } from '../src/database/migrate.js';
-import { columnTypes } from '../src/database/migrations/column-types.js';
-import { migrations } from '../src/database/migrations/index.js';
+import { loadConfig } from '../src/platform/config/load-config.js';
+import { commandDataSource } from '../src/platform/database/data-source.js';
+import { migrate } from '../src/platform/database/migrate.js';
+import { columnTypes } from '../src/platform/database/migrations/column-types.js';
+import { migrations } from '../src/platform/database/migrations/index.js';
 import { environmentOfProcess } from './support/environment.js';
 import { createStore, STORES, type TestStore } from './support/stores.js';
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { MigrationInterface } from 'typeorm';
-import { loadConfig } from '../src/config/load-config.js';
-import { migrate } from '../src/database/migrate.js';
-import { migrations } from '../src/database/migrations/index.js';
+import { loadConfig } from '../src/platform/config/load-config.js';
+import { migrate } from '../src/platform/database/migrate.js';
+import { migrations } from '../src/platform/database/migrations/index.js';
 import { createStore, STORES } from './support/stores.js';
 
 const git = (folder: string, ...parameters: string[]): string =>

@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import { describe, expect, it, jest } from '@jest/globals';
-import { Transactions } from '../src/database/transactions.js';
+import { Transactions } from '../src/platform/database/transactions.js';
 import { ViewCounter } from '../src/posts/view-counter.js';
 import { type Post, startApi } from './support/api.js';
 import { onlyFake } from './support/fake-timers.js';

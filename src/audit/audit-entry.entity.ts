@@ -1,6 +1,6 @@
 import { Entity, Index } from 'typeorm';
-import type { Erasure } from '../common/retention/account-data.js';
-import { IdColumn, IntegerColumn, TextColumn, TimestampColumn } from '../database/columns.js';
+import type { Erasure } from '../platform/jobs/account-data.js';
+import { IdColumn, IntegerColumn, TextColumn, TimestampColumn } from '../platform/database/columns.js';
 
 const DAY = 24 * 3600_000;
 

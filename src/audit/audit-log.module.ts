@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AccountData } from '../common/retention/account-data.js';
-import { Purger } from '../common/retention/purger.js';
-import { Config } from '../config/config.js';
+import { AccountData } from '../platform/jobs/account-data.js';
+import { Purger } from '../platform/jobs/purger.js';
+import { Config } from '../platform/config/config.js';
 import { AuditEntry, auditExpiry, eraseSource } from './audit-entry.entity.js';
 import { toAuditEntryView } from './audit-entry.view.js';
 import { AuditLog } from './audit-log.js';

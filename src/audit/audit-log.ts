@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOptionsWhere, LessThan, Repository } from 'typeorm';
-import { type AuditTrail, currentTrail, runWithoutTrail } from '../common/ports/audit-trail.js';
-import { CursorPage } from '../common/pagination/page.js';
-import { Clock } from '../common/ports/clock.js';
-import { Transactions } from '../database/transactions.js';
-import type { TransactionParticipant } from '../database/unit-of-work.js';
+import { type AuditTrail, currentTrail, runWithoutTrail } from '../platform/http/audit-trail.js';
+import { CursorPage } from '../platform/http/pages/page.js';
+import { Clock } from '../platform/jobs/clock.js';
+import { Transactions } from '../platform/database/transactions.js';
+import type { TransactionParticipant } from '../platform/database/unit-of-work.js';
 import { AuditEntry } from './audit-entry.entity.js';
 
 /** The maximum length of a path in the log, in characters. */

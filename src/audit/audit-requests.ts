@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { AuditTrail, runWithTrail } from '../common/ports/audit-trail.js';
-import { clientOf } from '../common/http/client.js';
-import { isWritingRoute } from '../common/http/methods.js';
-import { appendHook } from '../common/http/routes.js';
+import { AuditTrail, runWithTrail } from '../platform/http/audit-trail.js';
+import { clientOf } from '../platform/http/client.js';
+import { isWritingRoute } from '../platform/http/methods.js';
+import { appendHook } from '../platform/http/routes.js';
 import type { AuditLog } from './audit-log.js';
 
 declare module 'fastify' {

@@ -1,14 +1,14 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { StaffOnly } from '../auth/access/index.js';
-import { firstValue, type QueryParameters } from '../common/http/query.js';
-import { ReturnsCursorPage, Throws } from '../common/openapi/returns.js';
-import { paged, type Paged } from '../common/responses/paged.js';
-import { CursorQuery, LimitQuery, QueryParameter } from '../common/openapi/queries.js';
-import { cursorRequest } from '../common/pagination/page-request.js';
-import { NO_ROW, toId } from '../common/validation/id.js';
-import { isStorable } from '../common/validation/text.js';
+import { StaffOnly } from '../platform/access/index.js';
+import { firstValue, type QueryParameters } from '../platform/http/query.js';
+import { ReturnsCursorPage, Throws } from '../platform/http/openapi/returns.js';
+import { paged, type Paged } from '../platform/http/responses/paged.js';
+import { CursorQuery, LimitQuery, QueryParameter } from '../platform/http/openapi/queries.js';
+import { cursorRequest } from '../platform/http/pages/page-request.js';
+import { NO_ROW, toId } from '../platform/http/validation/id.js';
+import { isStorable } from '../platform/http/validation/text.js';
 import { AuditEntryView, toAuditEntryView } from './audit-entry.view.js';
 import { AuditLog, type AuditQuery } from './audit-log.js';
 

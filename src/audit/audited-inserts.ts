@@ -1,5 +1,5 @@
 import { type EntitySubscriberInterface, EventSubscriber, type InsertEvent } from 'typeorm';
-import { currentTrail } from '../common/ports/audit-trail.js';
+import { currentTrail } from '../platform/http/audit-trail.js';
 import { AuditEntry } from './audit-entry.entity.js';
 
 /** Passes the id of an inserted row to the audit trail, so that its entry can name the row. */

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AccessModule, CredentialWatch } from './access/index.js';
+import { AccessModule, CredentialWatch } from '../platform/access/index.js';
 import { ApiKeysModule } from './api-keys/index.js';
 import { FactorsModule } from './factors/index.js';
 import { Logins, LoginsModule } from './logins/index.js';

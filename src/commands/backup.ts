@@ -10,8 +10,8 @@ docs/operations.md, also for PostgreSQL.`;
 const { positionals } = parseCommandLine(USAGE, { allowPositionals: true });
 
 // Loaded after the flags are parsed, so that `--help` is fast.
-const { isEmbedded } = await import('../database/data-source.js');
-const { backUpDatabase } = await import('../database/sqlite/backup.js');
+const { isEmbedded } = await import('../platform/database/data-source.js');
+const { backUpDatabase } = await import('../platform/database/sqlite/backup.js');
 const { runCommand, UsageError } = await import('./support/run-command.js');
 
 await runCommand(async ({ store }) => {

@@ -9,10 +9,10 @@ parseCommandLine(`Usage: npm run contracts
 
 Generates the committed API contracts from the code: schema.gql, public/openapi.json and examples/client/api.d.ts.`);
 
-const { createApp } = await import('../app.factory.js');
-const { loadConfig } = await import('../config/load-config.js');
-const { buildDocument } = await import('../reference/build-document.js');
-const { describeSchema } = await import('../graphql/describe-schema.js');
+const { createApp } = await import('../app.js');
+const { loadConfig } = await import('../platform/config/load-config.js');
+const { buildDocument } = await import('../platform/reference/build-document.js');
+const { describeSchema } = await import('../platform/graphql/describe-schema.js');
 
 const folder = await mkdtemp(join(tmpdir(), 'contracts-'));
 const app = await createApp(loadConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent' }));

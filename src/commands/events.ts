@@ -29,9 +29,9 @@ if (command !== 'tail' && command !== 'renew-epoch') {
 }
 
 // Loaded after the flags are parsed, so that `--help` is fast.
-const { AppError } = await import('../common/errors/errors.js');
-const { Config } = await import('../config/config.js');
-const { isOutage } = await import('../database/failures.js');
+const { AppError } = await import('../platform/http/errors/errors.js');
+const { Config } = await import('../platform/config/config.js');
+const { isOutage } = await import('../platform/database/failures.js');
 const events = await import('../events/index.js');
 const { runDatabaseCommand, UsageError } = await import('./support/run-command.js');
 

@@ -9,7 +9,7 @@ Brings the schema of the configured database up to date, for MIGRATE=off. --yes 
 );
 
 // Loaded after the flags are parsed, so that `--help` is fast.
-const { migrate } = await import('../database/migrate.js');
+const { migrate } = await import('../platform/database/migrate.js');
 const { runCommand } = await import('./support/run-command.js');
 const { nameTarget } = await import('./support/target-database.js');
 

@@ -1,6 +1,6 @@
 import '../require-node.js';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database as DatabaseType } from '../database/database.js';
+import type { Database as DatabaseType } from '../platform/database/database.js';
 import type { NewPost } from '../posts/post-batch.js';
 import { parseCommandLine, parseNumber, YES } from './support/command-line.js';
 import { generateName, generatePost } from './support/generate.js';
@@ -28,8 +28,8 @@ const count = parseNumber('--posts', values.posts, 1);
 const userCount = parseNumber('--users', values.users, 0, MAX_USERS);
 
 // Loaded after the flags are parsed, so that `--help` is fast.
-const { Clock } = await import('../common/ports/clock.js');
-const { Database } = await import('../database/database.js');
+const { Clock } = await import('../platform/jobs/clock.js');
+const { Database } = await import('../platform/database/database.js');
 const { insertPosts } = await import('../posts/post-batch.js');
 const { insertUsers } = await import('../users/user-batch.js');
 const { FIRST_USER_ID } = await import('../users/user.entity.js');

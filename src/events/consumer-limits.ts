@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ConnectionLimit } from '../common/server/connection-limit.js';
+import { ConnectionLimit } from '../platform/http/edge/connection-limit.js';
 
 /** Limits the connected consumers: streams, and subscriptions over GraphQL. */
 @Injectable()

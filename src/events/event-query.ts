@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { Account } from '../auth/accounts/index.js';
-import { firstValue, type QueryParameters } from '../common/http/query.js';
-import { limitFrom } from '../common/pagination/page-request.js';
-import { Config } from '../config/config.js';
+import { firstValue, type QueryParameters } from '../platform/http/query.js';
+import { limitFrom } from '../platform/http/pages/page-request.js';
+import { Config } from '../platform/config/config.js';
 import type { ReadEvents } from './event-feed.js';
-import { EventFilter } from './event-filter.js';
-import { EventTypes } from './event-types.js';
+import { EventFilter } from '../platform/changes/event-filter.js';
+import { EventTypes } from '../platform/changes/event-types.js';
 
 /** Checks what a consumer requests and may read. */
 @Injectable()

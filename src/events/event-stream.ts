@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
-import type { EventFilter } from './event-filter.js';
-import type { EventBatch, EventLog } from './event-log.js';
-import type { EventStore } from './event-store.js';
+import type { EventFilter } from '../platform/changes/event-filter.js';
+import type { EventBatch, EventLog } from '../platform/changes/event-log.js';
+import type { EventStore } from '../platform/changes/event-store.js';
 
 /** 1 MiB: the maximum of data that waits for a slow consumer, besides the event being sent, in bytes. */
 const MAX_WAITING = 1024 * 1024;

@@ -1,8 +1,8 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { ConsumerLimits } from './consumer-limits.js';
 import type { ReadEvents } from './event-feed.js';
-import { EventLog } from './event-log.js';
-import { EventStore } from './event-store.js';
+import { EventLog } from '../platform/changes/event-log.js';
+import { EventStore } from '../platform/changes/event-store.js';
 import { EventStream } from './event-stream.js';
 
 /** The interval of comments on an idle connection, in milliseconds. */

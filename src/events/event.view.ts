@@ -1,8 +1,8 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { JsonText } from '../common/http/json-text.js';
-import { EventTypeProperty, TimestampProperty } from '../common/openapi/properties.js';
-import type { ListedEvent } from './event-store.js';
-import { eventId } from './stored-event.js';
+import { JsonText } from '../platform/http/json-text.js';
+import { EventTypeProperty, TimestampProperty } from '../platform/http/openapi/properties.js';
+import type { ListedEvent } from '../platform/changes/event-store.js';
+import { eventId } from '../platform/changes/stored-event.js';
 
 /** An event for clients (CloudEvents 1.0, JSON format). */
 @ApiSchema({ name: 'CloudEvent' })

@@ -1,13 +1,13 @@
 // The public interface of events.
-export { defineEvents } from './define-events.js';
-export { EventPurge } from './event-purge.js';
-export { EventLog } from './event-log.js';
-export { EventOutbox } from './event-outbox.js';
-export { EVERY_EVENT } from './event-filter.js';
-export { EventAppender } from './event-appender.js';
-export { EventStore } from './event-store.js';
-export { EventTypes } from './event-types.js';
+export { defineEvents } from '../platform/changes/define-events.js';
+export { EventPurge } from '../platform/changes/event-purge.js';
+export { EventLog } from '../platform/changes/event-log.js';
+export { EventOutbox } from '../platform/changes/event-outbox.js';
+export { EVERY_EVENT } from '../platform/changes/event-filter.js';
+export { EventAppender } from '../platform/changes/event-appender.js';
+export { EventStore } from '../platform/changes/event-store.js';
+export { EventTypes } from '../platform/changes/event-types.js';
 export { eventAppender, EventRecordsModule, EventsModule } from './events.module.js';
-export { eventId, type EventRow, StoredEvent, toJson } from './stored-event.js';
-export { OnDurableEvent } from './subscribers/event-subscriber.js';
-export { Subscribers } from './subscribers/subscribers.js';
+export { eventId, type EventRow, StoredEvent, toJson } from '../platform/changes/stored-event.js';
+export { OnDurableEvent } from '../platform/changes/subscribers/event-subscriber.js';
+export { Subscribers } from '../platform/changes/subscribers/subscribers.js';

@@ -1,14 +1,14 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { Clock } from '../common/ports/clock.js';
-import { ageOf } from '../common/ports/measure-queue.js';
-import { CONNECTION_LIMITS } from '../common/server/connection-limit.js';
-import { readOrRemove } from '../common/ports/metrics.js';
-import type { Database } from '../database/database.js';
+import type { Clock } from '../platform/jobs/clock.js';
+import { ageOf } from '../platform/operations/measure-queue.js';
+import { CONNECTION_LIMITS } from '../platform/http/edge/connection-limit.js';
+import { readOrRemove } from '../platform/operations/metrics.js';
+import type { Database } from '../platform/database/database.js';
 import type { ConsumerLimits } from './consumer-limits.js';
-import type { EventAppender } from './event-appender.js';
-import type { EventLog } from './event-log.js';
+import type { EventAppender } from '../platform/changes/event-appender.js';
+import type { EventLog } from '../platform/changes/event-log.js';
 import type { EventStreams } from './event-streams.js';
-import type { Subscribers } from './subscribers/subscribers.js';
+import type { Subscribers } from '../platform/changes/subscribers/subscribers.js';
 
 interface Services {
   readonly registry: Registry;

@@ -1,7 +1,7 @@
 import { finished, Readable } from 'node:stream';
 import { StreamableFile } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { CredentialWatch } from '../auth/access/index.js';
+import type { CredentialWatch } from '../platform/access/index.js';
 import type { EventStream } from './event-stream.js';
 
 /**

@@ -1,9 +1,9 @@
 import { Controller, Get, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Public } from '../auth/access/index.js';
-import { ForProbes } from '../common/http/route-config.js';
-import { ReturnsSchema, Throws } from '../common/openapi/returns.js';
-import { NOT_READY, Readiness } from './readiness.service.js';
+import { Public } from '../platform/access/index.js';
+import { ForProbes } from '../platform/http/route-config.js';
+import { ReturnsSchema, Throws } from '../platform/http/openapi/returns.js';
+import { NOT_READY, Readiness } from '../platform/operations/readiness.service.js';
 
 const OK = {
   type: 'object',

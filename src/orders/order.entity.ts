@@ -1,6 +1,6 @@
 import { Entity, Index, JoinColumn, ManyToOne, VersionColumn } from 'typeorm';
 import { Account } from '../auth/accounts/index.js';
-import { IdColumn, IntegerColumn, TextColumn, TimestampColumn } from '../database/columns.js';
+import { IdColumn, IntegerColumn, TextColumn, TimestampColumn } from '../platform/database/columns.js';
 
 @Entity('orders')
 @Index('orders_created_at', ['createdAt', 'id'])

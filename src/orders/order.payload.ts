@@ -1,8 +1,8 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { AppError } from '../common/errors/errors.js';
-import { bodyTextOf } from '../common/http/json-body.js';
-import { isStorable } from '../common/validation/text.js';
+import { AppError } from '../platform/http/errors/errors.js';
+import { bodyTextOf } from '../platform/http/json-body.js';
+import { isStorable } from '../platform/http/validation/text.js';
 
 /** 64 KiB: the largest payload, in bytes. */
 export const PAYLOAD_LIMIT = 64 * 1024;

@@ -1,7 +1,7 @@
 import { Field, ID, ObjectType } from '@nestjs/graphql';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { JsonText } from '../common/http/json-text.js';
-import { Int64Property, TimestampProperty } from '../common/openapi/properties.js';
+import { JsonText } from '../platform/http/json-text.js';
+import { Int64Property, TimestampProperty } from '../platform/http/openapi/properties.js';
 import type { Order, OrderSummary } from './order.entity.js';
 
 export const ORDERS_PATH = '/v1/orders';

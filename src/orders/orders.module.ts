@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AccountData } from '../common/retention/account-data.js';
+import { AccountData } from '../platform/jobs/account-data.js';
 import { EventsModule } from '../events/index.js';
 import { Order } from './order.entity.js';
 import { ORDER_EVENTS } from './order.events.js';

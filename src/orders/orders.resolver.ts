@@ -9,21 +9,21 @@ import {
   ResolveField,
   Resolver,
 } from '@nestjs/graphql';
-import { CurrentAccount, OwnerAccess } from '../auth/access/index.js';
+import { CurrentAccount, OwnerAccess } from '../platform/access/index.js';
 import type { Account } from '../auth/accounts/index.js';
-import { JsonScalar } from '../common/http/json.scalar.js';
-import { JsonText } from '../common/http/json-text.js';
-import { RequestLoader } from '../common/loading/request-loader.js';
-import { TextLoader } from '../common/loading/text-loader.js';
+import { JsonScalar } from '../platform/graphql/json.scalar.js';
+import { JsonText } from '../platform/http/json-text.js';
+import { RequestLoader } from '../platform/graphql/loading/request-loader.js';
+import { TextLoader } from '../platform/graphql/loading/text-loader.js';
 import {
   connect,
   Connection,
   ConnectionArgs,
   connectionCost,
   type ConnectionOf,
-} from '../common/pagination/connection.js';
-import { NO_ROW, toId } from '../common/validation/id.js';
-import { KeyedOperations } from '../idempotency/keyed-operations.service.js';
+} from '../platform/graphql/connection.js';
+import { NO_ROW, toId } from '../platform/http/validation/id.js';
+import { KeyedOperations } from '../platform/idempotency/keyed-operations.service.js';
 import type { OrderSummary } from './order.entity.js';
 import { checkPayload } from './order.payload.js';
 import { type OrderNode, ORDERS_PATH, OrderView, toOrderNode, toOrderView } from './order.view.js';

@@ -1,18 +1,18 @@
 import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { Registry } from 'prom-client';
-import { Config } from '../config/config.js';
+import { Config } from './config/config.js';
 import { currentClient } from './http/client.js';
-import { Clock } from './ports/clock.js';
-import { SecurityEvents } from './ports/security-events.js';
-import { Drain } from './server/drain.js';
-import { Upgrades } from './server/upgrades.js';
-import { AccountData } from './retention/account-data.js';
-import { Purger, PurgeSchedule } from './retention/purger.js';
-import { DateTimeScalar } from './http/date-time.scalar.js';
-import { JsonScalar } from './http/json.scalar.js';
+import { Clock } from './jobs/clock.js';
+import { SecurityEvents } from './http/security-events.js';
+import { Drain } from './operations/drain.js';
+import { Upgrades } from './http/edge/upgrades.js';
+import { AccountData } from './jobs/account-data.js';
+import { Purger, PurgeSchedule } from './jobs/purger.js';
+import { DateTimeScalar } from './graphql/date-time.scalar.js';
+import { JsonScalar } from './graphql/json.scalar.js';
 import { RateLimiter } from './http/rate-limiter.js';
-import { SearchesByClient } from './http/search-queue.js';
+import { SearchesByClient } from './jobs/search-queue.js';
 import { RouteConfigCheck } from './http/route-config.js';
 
 /** Providers for every module. */

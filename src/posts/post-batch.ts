@@ -1,5 +1,5 @@
-import type { Queries } from '../database/queries.js';
-import type { Transactions } from '../database/transactions.js';
+import type { Queries } from '../platform/database/queries.js';
+import type { Transactions } from '../platform/database/transactions.js';
 import type { EventOutbox } from '../events/index.js';
 import type { PostStatus } from './post.entity.js';
 import { POST_EVENTS } from './post.events.js';

@@ -1,9 +1,9 @@
 import { Context, Parent, ResolveField, Resolver } from '@nestjs/graphql';
-import { RequestLoader } from '../common/loading/request-loader.js';
-import { TextLoader } from '../common/loading/text-loader.js';
+import { RequestLoader } from '../platform/graphql/loading/request-loader.js';
+import { TextLoader } from '../platform/graphql/loading/text-loader.js';
 import { toUserView, UserView } from '../users/user.view.js';
 import { UsersService } from '../users/users.service.js';
-import { entityTag } from '../common/responses/entity-tag.js';
+import { entityTag } from '../platform/http/responses/entity-tag.js';
 import { type PostNode, PostView } from './post.view.js';
 import { PostLists } from './post-lists.js';
 

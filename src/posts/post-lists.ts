@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { type Completion, CursorPage, type Page } from '../common/pagination/page.js';
-import { type Keyset, type KeysetRequest, positionParameters } from '../common/pagination/keyset.js';
-import { DEEP } from '../common/pagination/page-request.js';
-import type { Parameters } from '../database/statement.js';
-import { Queries } from '../database/queries.js';
+import { type Completion, CursorPage, type Page } from '../platform/http/pages/page.js';
+import { type Keyset, type KeysetRequest, positionParameters } from '../platform/http/pages/keyset.js';
+import { DEEP } from '../platform/http/pages/page-request.js';
+import type { Parameters } from '../platform/database/statement.js';
+import { Queries } from '../platform/database/queries.js';
 import { POST_STATUSES } from './post.entity.js';
 import type { ListPosts, ListPostsByCursor, PostFilter, SortedPosts } from './post.query.js';
 import { LISTED_POST, type ListedPost, POST_SUMMARY, type PostSummary } from './post.view.js';

@@ -1,5 +1,5 @@
 import { Entity, Index, JoinColumn, OneToOne, PrimaryColumn } from 'typeorm';
-import { IntegerColumn, TextColumn } from '../database/columns.js';
+import { IntegerColumn, TextColumn } from '../platform/database/columns.js';
 import { Post, type PostStatus } from './post.entity.js';
 
 /**

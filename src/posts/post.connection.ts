@@ -4,7 +4,7 @@ import {
   ConnectionArgs,
   type OrderDirection,
   OrderDirectionEnum,
-} from '../common/pagination/connection.js';
+} from '../platform/graphql/connection.js';
 import type { PostStatus } from './post.entity.js';
 import { postFilter, type SortedPosts } from './post.query.js';
 import { PostStatusEnum, PostView } from './post.view.js';

@@ -1,5 +1,5 @@
 import { Entity, Index, JoinColumn, ManyToOne, VersionColumn } from 'typeorm';
-import { IdColumn, IntegerColumn, TextColumn, TimestampColumn } from '../database/columns.js';
+import { IdColumn, IntegerColumn, TextColumn, TimestampColumn } from '../platform/database/columns.js';
 import { User } from '../users/user.entity.js';
 
 export const POST_STATUSES = ['draft', 'published'] as const;

@@ -1,9 +1,9 @@
 import { Field, InputType } from '@nestjs/graphql';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, ValidateIf } from 'class-validator';
-import { OneOf, Optional } from '../common/validation/fields.js';
-import { PartialInputType } from '../common/validation/partial-input.js';
-import { Text } from '../common/validation/text.js';
+import { OneOf, Optional } from '../platform/http/validation/fields.js';
+import { PartialInputType } from '../platform/http/validation/partial-input.js';
+import { Text } from '../platform/http/validation/text.js';
 import { POST_STATUSES, type PostStatus } from './post.entity.js';
 import { PostStatusEnum } from './post.view.js';
 

@@ -1,8 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
-import { firstValue, type QueryParameters } from '../common/http/query.js';
-import { QueryParameter } from '../common/openapi/queries.js';
-import { type CursorRequest, cursorRequest, PageRequest } from '../common/pagination/page-request.js';
-import { isStorable } from '../common/validation/text.js';
+import { firstValue, type QueryParameters } from '../platform/http/query.js';
+import { QueryParameter } from '../platform/http/openapi/queries.js';
+import { type CursorRequest, cursorRequest, PageRequest } from '../platform/http/pages/page-request.js';
+import { isStorable } from '../platform/http/validation/text.js';
 import { caseFold } from './case-fold.js';
 import { POST_STATUSES, type PostStatus } from './post.entity.js';
 

@@ -1,4 +1,4 @@
-import type { Parameters } from '../database/statement.js';
+import type { Parameters } from '../platform/database/statement.js';
 import { caseFold } from './case-fold.js';
 import type { CreatePostInput } from './post.input.js';
 import { POST_COLUMNS, type PostView } from './post.view.js';

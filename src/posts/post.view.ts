@@ -1,6 +1,6 @@
 import { Field, ID, ObjectType, registerEnumType } from '@nestjs/graphql';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { Int64Property, TimestampProperty } from '../common/openapi/properties.js';
+import { Int64Property, TimestampProperty } from '../platform/http/openapi/properties.js';
 import { POST_STATUSES, type PostStatus } from './post.entity.js';
 
 export const POSTS_PATH = '/v1/posts';

@@ -13,24 +13,24 @@ import {
 } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { WriteAccess } from '../auth/access/index.js';
-import { tagged, TaggedReply } from '../common/responses/entity-tag.js';
-import { paged, type Paged } from '../common/responses/paged.js';
-import { Precondition } from '../common/responses/if-match.js';
-import type { ExpectedVersion } from '../common/ports/expected-version.js';
-import { WithoutDetails } from '../common/responses/without-details.js';
-import { created } from '../common/responses/created.js';
-import { AnyContentType } from '../common/http/json-body.js';
-import type { QueryParameters } from '../common/http/query.js';
+import { WriteAccess } from '../platform/access/index.js';
+import { tagged, TaggedReply } from '../platform/http/responses/entity-tag.js';
+import { paged, type Paged } from '../platform/http/responses/paged.js';
+import { Precondition } from '../platform/http/responses/if-match.js';
+import type { ExpectedVersion } from '../platform/http/responses/expected-version.js';
+import { WithoutDetails } from '../platform/http/responses/without-details.js';
+import { created } from '../platform/http/responses/created.js';
+import { AnyContentType } from '../platform/http/json-body.js';
+import type { QueryParameters } from '../platform/http/query.js';
 import {
   ReturnsCursorPage,
   ReturnsData,
   ReturnsPageOrCursorPage,
   Throws,
-} from '../common/openapi/returns.js';
-import { CursorQuery, LimitQuery, PageQuery } from '../common/openapi/queries.js';
-import { Id } from '../common/validation/id.js';
-import { Idempotent } from '../idempotency/idempotent.js';
+} from '../platform/http/openapi/returns.js';
+import { CursorQuery, LimitQuery, PageQuery } from '../platform/http/openapi/queries.js';
+import { Id } from '../platform/http/validation/id.js';
+import { Idempotent } from '../platform/idempotency/idempotent.js';
 import { CreatePostInput, UpdatePostInput } from './post.input.js';
 import { FilterQuery, listPosts, listPostsByCursor, SortQuery } from './post.query.js';
 import { type ListedPost, POSTS_PATH, PostView, toPostView } from './post.view.js';

@@ -1,9 +1,9 @@
 import { Args, Context, ID, Mutation, Query, Resolver } from '@nestjs/graphql';
-import { WriteAccess } from '../auth/access/index.js';
-import { RequestLoader } from '../common/loading/request-loader.js';
-import { connect, type ConnectionOf, searchableCost } from '../common/pagination/connection.js';
-import { expectedVersion } from '../common/responses/if-match.js';
-import { NO_ROW, toId } from '../common/validation/id.js';
+import { WriteAccess } from '../platform/access/index.js';
+import { RequestLoader } from '../platform/graphql/loading/request-loader.js';
+import { connect, type ConnectionOf, searchableCost } from '../platform/graphql/connection.js';
+import { expectedVersion } from '../platform/http/responses/if-match.js';
+import { NO_ROW, toId } from '../platform/http/validation/id.js';
 import { PostConnection, PostsArgs, sortedPosts } from './post.connection.js';
 import { CreatePostInput, UpdatePostInput } from './post.input.js';
 import { type PostNode, PostView } from './post.view.js';

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../common/errors/errors.js';
-import { Clock } from '../common/ports/clock.js';
-import { type ExpectedVersion, preconditionFailed } from '../common/ports/expected-version.js';
-import { NO_ROW } from '../common/validation/id.js';
-import { Queries } from '../database/queries.js';
-import type { Statement } from '../database/statement.js';
-import { Transactions } from '../database/transactions.js';
+import { AppError } from '../platform/http/errors/errors.js';
+import { Clock } from '../platform/jobs/clock.js';
+import { type ExpectedVersion, preconditionFailed } from '../platform/http/responses/expected-version.js';
+import { NO_ROW } from '../platform/http/validation/id.js';
+import { Queries } from '../platform/database/queries.js';
+import type { Statement } from '../platform/database/statement.js';
+import { Transactions } from '../platform/database/transactions.js';
 import { EventOutbox } from '../events/index.js';
 import { FIRST_USER_ID } from '../users/user.entity.js';
 import type { PostStatus } from './post.entity.js';

@@ -1,6 +1,6 @@
 import { Args, Context, Int, Parent, ResolveField, Resolver } from '@nestjs/graphql';
-import { ChildrenLoader } from '../common/loading/children-loader.js';
-import { listCost, type Range, toRange } from '../common/pagination/page-args.js';
+import { ChildrenLoader } from '../platform/graphql/loading/children-loader.js';
+import { listCost, type Range, toRange } from '../platform/graphql/page-args.js';
 import { UserView } from '../users/user.view.js';
 import { type PostSummary, PostView } from './post.view.js';
 import { PostLists } from './post-lists.js';

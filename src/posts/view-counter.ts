@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Gauge, Registry } from 'prom-client';
-import { Transactions } from '../database/transactions.js';
+import { Transactions } from '../platform/database/transactions.js';
 import { PostViews } from './post-views.entity.js';
 
 /** From the first view of a batch until it is written, in milliseconds. */

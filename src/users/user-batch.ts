@@ -1,5 +1,5 @@
-import type { Queries } from '../database/queries.js';
-import type { Transactions } from '../database/transactions.js';
+import type { Queries } from '../platform/database/queries.js';
+import type { Transactions } from '../platform/database/transactions.js';
 import { INSERTED_COLUMNS } from './user.view.js';
 
 export interface NewUser {

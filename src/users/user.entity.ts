@@ -1,5 +1,5 @@
 import { Entity, VersionColumn } from 'typeorm';
-import { IdColumn, TextColumn, TimestampColumn } from '../database/columns.js';
+import { IdColumn, TextColumn, TimestampColumn } from '../platform/database/columns.js';
 
 /** The user of a new database: the author of every post that the API creates. */
 export const FIRST_USER_ID = 1;

@@ -1,7 +1,7 @@
 import { Field, InputType } from '@nestjs/graphql';
-import { EmailAddressOrEmpty, Optional } from '../common/validation/fields.js';
-import { PartialInputType } from '../common/validation/partial-input.js';
-import { Text } from '../common/validation/text.js';
+import { EmailAddressOrEmpty, Optional } from '../platform/http/validation/fields.js';
+import { PartialInputType } from '../platform/http/validation/partial-input.js';
+import { Text } from '../platform/http/validation/text.js';
 
 @InputType({ description: 'The fields of a new user.' })
 export class CreateUserInput {

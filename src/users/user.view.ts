@@ -1,6 +1,6 @@
 import { Field, ID, ObjectType } from '@nestjs/graphql';
 import { ApiProperty, ApiSchema, PickType } from '@nestjs/swagger';
-import { Int64Property, TimestampProperty } from '../common/openapi/properties.js';
+import { Int64Property, TimestampProperty } from '../platform/http/openapi/properties.js';
 
 /** A user for clients of version 2 and GraphQL; other modules define the fields that they add (`posts`). */
 @ApiSchema({ name: 'UserV2' })

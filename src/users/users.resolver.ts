@@ -1,7 +1,7 @@
 import { Args, ID, Int, Mutation, Query, Resolver } from '@nestjs/graphql';
-import { WriteAccess } from '../auth/access/index.js';
-import { listCost, toRange } from '../common/pagination/page-args.js';
-import { NO_ROW, toId } from '../common/validation/id.js';
+import { WriteAccess } from '../platform/access/index.js';
+import { listCost, toRange } from '../platform/graphql/page-args.js';
+import { NO_ROW, toId } from '../platform/http/validation/id.js';
 import { CreateUserInput, UpdateUserInput } from './user.input.js';
 import { toUserView, UserView } from './user.view.js';
 import { UsersService } from './users.service.js';

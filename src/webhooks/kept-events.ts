@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Purger } from '../common/retention/purger.js';
-import { Queries } from '../database/queries.js';
-import { Transactions } from '../database/transactions.js';
+import { Purger } from '../platform/jobs/purger.js';
+import { Queries } from '../platform/database/queries.js';
+import { Transactions } from '../platform/database/transactions.js';
 import { EventPurge, type EventRow, EventStore } from '../events/index.js';
 
 /** How many events one transaction deletes. */

@@ -1,7 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
-import type { Clock } from '../common/ports/clock.js';
-import { measureQueue } from '../common/ports/measure-queue.js';
-import type { Database } from '../database/database.js';
+import type { Clock } from '../platform/jobs/clock.js';
+import { measureQueue } from '../platform/operations/measure-queue.js';
+import type { Database } from '../platform/database/database.js';
 import type { Outcome } from './delivery-queue.js';
 import type { WebhookSender } from './webhook-sender.js';
 

@@ -1,5 +1,5 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
-import { IdColumn, IntegerColumn, TextColumn, TimestampColumn } from '../database/columns.js';
+import { IdColumn, IntegerColumn, TextColumn, TimestampColumn } from '../platform/database/columns.js';
 import { Webhook } from './webhook.entity.js';
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Transactions } from '../database/transactions.js';
+import { Transactions } from '../platform/database/transactions.js';
 import { Subscribers } from '../events/index.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { WebhookSender } from './webhook-sender.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { FieldError } from '../common/errors/errors.js';
-import type { FurtherRules } from '../common/validation/further-rules.js';
-import { Config } from '../config/config.js';
+import type { FieldError } from '../platform/http/errors/errors.js';
+import type { FurtherRules } from '../platform/http/validation/further-rules.js';
+import { Config } from '../platform/config/config.js';
 import { EventTypes } from '../events/index.js';
 
 /** Stands for all types of events. */

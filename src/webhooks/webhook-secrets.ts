@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../common/errors/errors.js';
-import { Encryption } from '../encryption/index.js';
+import { AppError } from '../platform/http/errors/errors.js';
+import { Encryption } from '../platform/encryption/index.js';
 import type { Webhook } from './webhook.entity.js';
 
 /** The prefix of a base64 secret (Standard Webhooks 1.0). */

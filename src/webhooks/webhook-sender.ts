@@ -6,8 +6,8 @@ import {
   Logger,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import { Clock } from '../common/ports/clock.js';
-import { Config } from '../config/config.js';
+import { Clock } from '../platform/jobs/clock.js';
+import { Config } from '../platform/config/config.js';
 import { DeliveryBodies } from './delivery-bodies.js';
 import { type ClaimedDelivery, DeliveryQueue, type Outcome } from './delivery-queue.js';
 import { post } from './webhook-request.js';

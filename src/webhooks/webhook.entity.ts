@@ -1,5 +1,5 @@
 import { Entity } from 'typeorm';
-import { BooleanColumn, IdColumn, IntegerColumn, TextColumn, TimestampColumn } from '../database/columns.js';
+import { BooleanColumn, IdColumn, IntegerColumn, TextColumn, TimestampColumn } from '../platform/database/columns.js';
 
 /** A receiver of events. */
 @Entity('webhooks')

@@ -1,9 +1,9 @@
 import { ApiProperty, PickType } from '@nestjs/swagger';
-import { WebhookTypesProperty } from '../common/openapi/properties.js';
-import { CheckedBy } from '../common/validation/further-rules.js';
-import { ListOf, Optional, TrueOrFalse } from '../common/validation/fields.js';
-import { PartialInput } from '../common/validation/partial-input.js';
-import { Text } from '../common/validation/text.js';
+import { WebhookTypesProperty } from '../platform/http/openapi/properties.js';
+import { CheckedBy } from '../platform/http/validation/further-rules.js';
+import { ListOf, Optional, TrueOrFalse } from '../platform/http/validation/fields.js';
+import { PartialInput } from '../platform/http/validation/partial-input.js';
+import { Text } from '../platform/http/validation/text.js';
 import { WebhookRules } from './webhook-rules.js';
 
 /** More than the number of types. */

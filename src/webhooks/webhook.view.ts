@@ -4,7 +4,7 @@ import {
   Int64Property,
   TimestampProperty,
   WebhookTypesProperty,
-} from '../common/openapi/properties.js';
+} from '../platform/http/openapi/properties.js';
 import type { Webhook } from './webhook.entity.js';
 import { DELIVERY_STATUSES, type DeliveryStatus, type WebhookDelivery } from './webhook-delivery.entity.js';
 

@@ -1,15 +1,15 @@
 import { Body, Controller, Delete, Get, HttpCode, HttpStatus, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { StaffOnly } from '../auth/access/index.js';
-import { SmallBodies } from '../common/http/json-body.js';
-import type { QueryParameters } from '../common/http/query.js';
-import { ReturnsCursorPage, ReturnsData, ReturnsPage, Throws } from '../common/openapi/returns.js';
-import { paged, type Paged } from '../common/responses/paged.js';
-import { CursorQuery, LimitQuery, PageQuery } from '../common/openapi/queries.js';
-import { cursorRequest, PageRequest } from '../common/pagination/page-request.js';
-import { created } from '../common/responses/created.js';
-import { Id } from '../common/validation/id.js';
+import { StaffOnly } from '../platform/access/index.js';
+import { SmallBodies } from '../platform/http/json-body.js';
+import type { QueryParameters } from '../platform/http/query.js';
+import { ReturnsCursorPage, ReturnsData, ReturnsPage, Throws } from '../platform/http/openapi/returns.js';
+import { paged, type Paged } from '../platform/http/responses/paged.js';
+import { CursorQuery, LimitQuery, PageQuery } from '../platform/http/openapi/queries.js';
+import { cursorRequest, PageRequest } from '../platform/http/pages/page-request.js';
+import { created } from '../platform/http/responses/created.js';
+import { Id } from '../platform/http/validation/id.js';
 import { CreateWebhookInput, UpdateWebhookInput } from './webhook.input.js';
 import {
   toDeliveryView,

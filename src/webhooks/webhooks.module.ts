@@ -1,10 +1,10 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Registry } from 'prom-client';
-import { Clock } from '../common/ports/clock.js';
-import { Purger } from '../common/retention/purger.js';
-import { EncryptedColumns, EncryptionModule } from '../encryption/index.js';
-import { Database } from '../database/database.js';
+import { Clock } from '../platform/jobs/clock.js';
+import { Purger } from '../platform/jobs/purger.js';
+import { EncryptedColumns, EncryptionModule } from '../platform/encryption/index.js';
+import { Database } from '../platform/database/database.js';
 import { DeliveryBodies } from './delivery-bodies.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { KeptEvents } from './kept-events.js';

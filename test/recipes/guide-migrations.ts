@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { migrations } from '../../src/database/migrations/index.js';
+import { migrations } from '../../src/platform/database/migrations/index.js';
 
 /** The service runs the migrations of the recipes, too, as if they were in its own folder. */
 for (const file of globSync('test/recipes/guide/database/migrations/*.ts').toSorted()) {

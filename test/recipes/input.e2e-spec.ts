@@ -36,7 +36,7 @@ import {
   ValidatorConstraint,
   type ValidatorConstraintInterface,
 } from 'class-validator';
-import { Public } from '../../src/auth/access/index.js';
+import { Public } from '../../src/platform/access/index.js';
 import { startApi, type TestApi } from '../support/api.js';
 import { STORES } from '../support/stores.js';
 

@@ -23,16 +23,16 @@ import type { FastifyRequest } from 'fastify';
 import passport from 'passport';
 import { ExtractJwt, Strategy as PassportJwtStrategy } from 'passport-jwt';
 import { Strategy as PassportLocalStrategy } from 'passport-local';
-import { createApp } from '../../src/app.factory.js';
+import { createApp } from '../../src/app.js';
 import {
   Credential,
   CurrentAccount,
   Public,
   RequestStrategy,
   tokenNotValid,
-} from '../../src/auth/access/index.js';
+} from '../../src/platform/access/index.js';
 import { type Account, AccountsModule, AccountsService, roleOf } from '../../src/auth/accounts/index.js';
-import { loadConfig } from '../../src/config/load-config.js';
+import { loadConfig } from '../../src/platform/config/load-config.js';
 import { bearer, startApi, type TestApi, type Tokens } from '../support/api.js';
 import { createStore, STORES } from '../support/stores.js';
 

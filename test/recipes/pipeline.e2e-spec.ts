@@ -39,8 +39,8 @@ import { APP_INTERCEPTOR, Reflector } from '@nestjs/core';
 import { Exclude, Expose } from 'class-transformer';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { catchError, map, type Observable, of, tap, throwError, timeout, TimeoutError } from 'rxjs';
-import { Public } from '../../src/auth/access/index.js';
-import { Idempotent } from '../../src/idempotency/idempotent.js';
+import { Public } from '../../src/platform/access/index.js';
+import { Idempotent } from '../../src/platform/idempotency/idempotent.js';
 import { startApi, type TestApi } from '../support/api.js';
 import { STORES } from '../support/stores.js';
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type DataSource, Entity, type MigrationInterface, type QueryRunner, type Repository } from 'typeorm';
-import { loadConfig } from '../../src/config/load-config.js';
-import { IdColumn, IntegerColumn } from '../../src/database/columns.js';
-import { commandDataSource } from '../../src/database/data-source.js';
-import { columnTypes } from '../../src/database/migrations/column-types.js';
+import { loadConfig } from '../../src/platform/config/load-config.js';
+import { IdColumn, IntegerColumn } from '../../src/platform/database/columns.js';
+import { commandDataSource } from '../../src/platform/database/data-source.js';
+import { columnTypes } from '../../src/platform/database/migrations/column-types.js';
 import { createStore, STORES, type TestStore } from '../support/stores.js';
 
 /** The column `priority` gets the name `urgency`. Each release runs next to the one before it, on the same database. */

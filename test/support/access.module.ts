@@ -1,9 +1,9 @@
 import { Controller, Delete, Get, Module, Post } from '@nestjs/common';
 import { Int, Query, Resolver } from '@nestjs/graphql';
-import { Public, StaffOnly } from '../../src/auth/access/index.js';
+import { Public, StaffOnly } from '../../src/platform/access/index.js';
 import { Account } from '../../src/auth/accounts/index.js';
-import { CurrentAccount } from '../../src/auth/access/index.js';
-import { WriteAccess } from '../../src/auth/access/index.js';
+import { CurrentAccount } from '../../src/platform/access/index.js';
+import { WriteAccess } from '../../src/platform/access/index.js';
 
 interface Caller {
   readonly id: number | null;

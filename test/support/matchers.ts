@@ -1,5 +1,5 @@
 import { afterAll, expect } from '@jest/globals';
-import { type ErrorCode, ERRORS } from '../../src/common/errors/errors.js';
+import { type ErrorCode, ERRORS } from '../../src/platform/http/errors/errors.js';
 import type { Reply } from './api.js';
 import { killServices } from './service.js';
 

@@ -1,8 +1,8 @@
 import { Body, Controller, Get, Module, Post } from '@nestjs/common';
 import { IsOptional } from 'class-validator';
-import { Public } from '../../src/auth/access/index.js';
-import { Page } from '../../src/common/pagination/page.js';
-import { Text } from '../../src/common/validation/text.js';
+import { Public } from '../../src/platform/access/index.js';
+import { Page } from '../../src/platform/http/pages/page.js';
+import { Text } from '../../src/platform/http/validation/text.js';
 
 class ProbeInput {
   @Text({ min: 1, max: 150 })

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { AMBIGUOUS } from '../../src/common/server/ambiguous-request.js';
+import { AMBIGUOUS } from '../../src/platform/http/edge/ambiguous-request.js';
 
 export const reference = JSON.parse(readFileSync('public/openapi.json', 'utf8'));
 

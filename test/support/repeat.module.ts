@@ -18,11 +18,11 @@ import {
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Observable, tap } from 'rxjs';
-import { Public } from '../../src/auth/access/index.js';
-import { WriteAccess } from '../../src/auth/access/index.js';
-import { AppError } from '../../src/common/errors/errors.js';
-import { Transactions } from '../../src/database/transactions.js';
-import { Idempotent } from '../../src/idempotency/idempotent.js';
+import { Public } from '../../src/platform/access/index.js';
+import { WriteAccess } from '../../src/platform/access/index.js';
+import { AppError } from '../../src/platform/http/errors/errors.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
+import { Idempotent } from '../../src/platform/idempotency/idempotent.js';
 
 /** Runs work like another request: outside of the unit of work of the caller. */
 const elsewhere = AsyncLocalStorage.snapshot() as <T>(work: () => T) => T;

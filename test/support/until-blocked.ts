@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Database } from '../../src/database/database.js';
-import { Transactions } from '../../src/database/transactions.js';
+import { Database } from '../../src/platform/database/database.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
 import type { TestApi } from './api.js';
 import type { StoreName } from './stores.js';
 import { until } from './until.js';

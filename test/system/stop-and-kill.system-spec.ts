@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { MailSender } from '../../src/mail/index.js';
+import { MailSender } from '../../src/platform/mail/index.js';
 import { PASSWORD, startApiOn } from '../support/api.js';
 import { freePort } from '../support/free-port.js';
 import { linkIn, MailServer } from '../support/mail-server.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type MailAttempt, type MailMessage, MailSender, templates } from '../../mail/index.js';
+import { type MailAttempt, type MailMessage, MailSender, templates } from '../../platform/mail/index.js';
 import { type Account, AccountsService } from '../accounts/index.js';
 import { AccountLinks } from './account-links.js';
 import type { MailData, NoticeData } from './account-mails.js';

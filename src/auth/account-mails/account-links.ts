@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../config/config.js';
+import { Config } from '../../platform/config/config.js';
 import type { TokenPurpose } from './account-token.entity.js';
 
 /** The targets of links in mails. */

@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AccountData, rowsOf } from '../../common/retention/account-data.js';
-import { Purger } from '../../common/retention/purger.js';
-import { MailModule, MailQueue, MailQueueModule } from '../../mail/index.js';
+import { AccountData, rowsOf } from '../../platform/jobs/account-data.js';
+import { Purger } from '../../platform/jobs/purger.js';
+import { MailModule, MailQueue, MailQueueModule } from '../../platform/mail/index.js';
 import { AccountsModule } from '../accounts/index.js';
 import { AccountLinks } from './account-links.js';
 import { AccountLetters } from './account-letters.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MailOutbox, MailQueue, type templates } from '../../mail/index.js';
+import { MailOutbox, MailQueue, type templates } from '../../platform/mail/index.js';
 import { type Account, emailKey } from '../accounts/index.js';
 
 /** What the outbox stores of a mail until it is sent. */

@@ -2,11 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThan, Repository } from 'typeorm';
-import { auditAccount } from '../../common/ports/audit-trail.js';
-import { Clock } from '../../common/ports/clock.js';
-import { AppError } from '../../common/errors/errors.js';
-import { MESSAGES } from '../../common/errors/messages.js';
-import { Transactions } from '../../database/transactions.js';
+import { auditAccount } from '../../platform/http/audit-trail.js';
+import { Clock } from '../../platform/jobs/clock.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import { MESSAGES } from '../../platform/http/errors/messages.js';
+import { Transactions } from '../../platform/database/transactions.js';
 import { type Account, AccountsService } from '../accounts/index.js';
 import { AccountToken, type TokenPurpose } from './account-token.entity.js';
 

@@ -1,5 +1,5 @@
 import { Entity, Index } from 'typeorm';
-import { IntegerColumn, TextColumn, TimestampColumn } from '../../database/columns.js';
+import { IntegerColumn, TextColumn, TimestampColumn } from '../../platform/database/columns.js';
 
 /** How many mails were sent within the current period, which begins with the first one: to an address, or for a client. */
 @Entity('mail_limits')

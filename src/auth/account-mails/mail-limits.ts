@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { networkOf } from '../../common/http/client.js';
-import { Clock } from '../../common/ports/clock.js';
-import { Transactions } from '../../database/transactions.js';
+import { networkOf } from '../../platform/http/client.js';
+import { Clock } from '../../platform/jobs/clock.js';
+import { Transactions } from '../../platform/database/transactions.js';
 import { emailKey } from '../accounts/index.js';
 import { MailLimit } from './mail-limit.entity.js';
 

@@ -1,5 +1,5 @@
 import { Entity, Index } from 'typeorm';
-import { BooleanColumn, IdColumn, TextColumn, TimestampColumn } from '../../database/columns.js';
+import { BooleanColumn, IdColumn, TextColumn, TimestampColumn } from '../../platform/database/columns.js';
 
 /** Somebody who can log in. Not a public profile: those are users. */
 @Entity('accounts')

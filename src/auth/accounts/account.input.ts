@@ -1,7 +1,7 @@
 import { ApiProperty, PickType } from '@nestjs/swagger';
-import { Optional } from '../../common/validation/fields.js';
-import { CheckedBy } from '../../common/validation/further-rules.js';
-import { Text } from '../../common/validation/text.js';
+import { Optional } from '../../platform/http/validation/fields.js';
+import { CheckedBy } from '../../platform/http/validation/further-rules.js';
+import { Text } from '../../platform/http/validation/text.js';
 import { PasswordPolicy } from './passwords/password-policy.js';
 import { PASSWORD_LENGTH } from './passwords/passwords.js';
 import { NewEmailAddress } from './email.js';

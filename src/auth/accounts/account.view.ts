@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { Int64Property, TimestampProperty } from '../../common/openapi/properties.js';
+import { Int64Property, TimestampProperty } from '../../platform/http/openapi/properties.js';
 import { type Account, type Role, roleOf } from './account.entity.js';
 
 /** An account as its owner sees it, without the hash. */

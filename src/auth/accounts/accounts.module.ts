@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Registry } from 'prom-client';
-import { Purger } from '../../common/retention/purger.js';
+import { Purger } from '../../platform/jobs/purger.js';
 import { Account } from './account.entity.js';
 import { AccountsService } from './accounts.service.js';
 import { Credentials } from './credentials.js';

@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { runWithoutTrail } from '../../common/ports/audit-trail.js';
-import { AppError } from '../../common/errors/errors.js';
-import type { ClientInfo } from '../../common/http/client.js';
-import { Config } from '../../config/config.js';
+import { runWithoutTrail } from '../../platform/http/audit-trail.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import { Config } from '../../platform/config/config.js';
 import type { Account } from './account.entity.js';
 import { AccountsService } from './accounts.service.js';
 import { emailKey } from './email.js';
 import { IncorrectPassword } from './incorrect-password.js';
 import { type CountedAttempt, LoginThrottle } from './login-throttle.js';
 import { Passwords } from './passwords/passwords.js';
-import { SecurityEvents } from '../../common/ports/security-events.js';
+import { SecurityEvents } from '../../platform/http/security-events.js';
 
 /** Finds an account by its e-mail and password, for every way of logging in with them. */
 @Injectable()

@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url';
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy } from 'class-validator';
-import { isEmailAddress } from '../../common/validation/fields.js';
+import { isEmailAddress } from '../../platform/http/validation/fields.js';
 
 /**
  * In UTF-16 units: an address has at most 254 characters once its domain is in ASCII. Longer text must not be normalized:

@@ -1,5 +1,5 @@
 import { Entity, Index } from 'typeorm';
-import { IntegerColumn, TextColumn, TimestampColumn } from '../../database/columns.js';
+import { IntegerColumn, TextColumn, TimestampColumn } from '../../platform/database/columns.js';
 
 /** How often a pair of account and client address has failed to log in within the current window. */
 @Entity('login_failures')

@@ -3,11 +3,11 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Counter, Registry } from 'prom-client';
 import { In, MoreThan, Repository } from 'typeorm';
-import { Clock } from '../../common/ports/clock.js';
-import { AppError } from '../../common/errors/errors.js';
-import { SecurityEvents } from '../../common/ports/security-events.js';
-import { networkOf } from '../../common/http/client.js';
-import { Transactions } from '../../database/transactions.js';
+import { Clock } from '../../platform/jobs/clock.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import { SecurityEvents } from '../../platform/http/security-events.js';
+import { networkOf } from '../../platform/http/client.js';
+import { Transactions } from '../../platform/database/transactions.js';
 import { LoginFailure } from './login-failure.entity.js';
 
 const MINUTE = 60_000;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../../common/errors/errors.js';
+import { AppError } from '../../platform/http/errors/errors.js';
 import type { Account } from './account.entity.js';
 import { NO_PASSWORD } from './passwords/passwords.js';
 

@@ -1,6 +1,6 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
-import { IdColumn, IntegerColumn, TextColumn, TimestampColumn } from '../../database/columns.js';
-import type { ApiKeyScope } from '../access/index.js';
+import { IdColumn, IntegerColumn, TextColumn, TimestampColumn } from '../../platform/database/columns.js';
+import type { ApiKeyScope } from '../../platform/access/index.js';
 import { Account } from '../accounts/index.js';
 
 /** A key with which a program acts as an account. */

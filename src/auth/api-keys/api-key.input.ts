@@ -1,10 +1,10 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy } from 'class-validator';
-import { OneOf, Optional } from '../../common/validation/fields.js';
-import { Text } from '../../common/validation/text.js';
-import { parseTime } from '../../common/http/time.js';
-import { API_KEY_SCOPES, type ApiKeyScope } from '../access/index.js';
+import { OneOf, Optional } from '../../platform/http/validation/fields.js';
+import { Text } from '../../platform/http/validation/text.js';
+import { parseTime } from '../../platform/http/time.js';
+import { API_KEY_SCOPES, type ApiKeyScope } from '../../platform/access/index.js';
 import { RecentInput } from '../logins/index.js';
 
 /** The field must be a time with its offset from UTC. */

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import type { FastifyRequest } from 'fastify';
-import { SecurityEvents } from '../../common/ports/security-events.js';
-import { type ApiKeyInfo, Credential, readBearer, RequestStrategy, tokenNotValid } from '../access/index.js';
+import { SecurityEvents } from '../../platform/http/security-events.js';
+import { type ApiKeyInfo, Credential, readBearer, RequestStrategy, tokenNotValid } from '../../platform/access/index.js';
 import type { Account } from '../accounts/index.js';
 import { isApiKey } from './api-key-text.js';
 import { ApiKeys } from './api-keys.js';

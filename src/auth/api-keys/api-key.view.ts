@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { Int64Property, TimestampProperty } from '../../common/openapi/properties.js';
-import { API_KEY_SCOPES, type ApiKeyScope } from '../access/index.js';
+import { Int64Property, TimestampProperty } from '../../platform/http/openapi/properties.js';
+import { API_KEY_SCOPES, type ApiKeyScope } from '../../platform/access/index.js';
 import type { ApiKey } from './api-key.entity.js';
 
 /** An API key, as the account's owner sees it. */

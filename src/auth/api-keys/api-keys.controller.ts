@@ -12,12 +12,12 @@ import {
 } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { Client, type ClientInfo } from '../../common/http/client.js';
-import { SmallBodies } from '../../common/http/json-body.js';
-import { NoStore } from '../../common/http/route-config.js';
-import { ReturnsData, ReturnsList, Throws } from '../../common/openapi/returns.js';
-import { created } from '../../common/responses/created.js';
-import { CurrentAccount, CurrentPrincipal, type Principal } from '../access/index.js';
+import { Client, type ClientInfo } from '../../platform/http/client.js';
+import { SmallBodies } from '../../platform/http/json-body.js';
+import { NoStore } from '../../platform/http/route-config.js';
+import { ReturnsData, ReturnsList, Throws } from '../../platform/http/openapi/returns.js';
+import { created } from '../../platform/http/responses/created.js';
+import { CurrentAccount, CurrentPrincipal, type Principal } from '../../platform/access/index.js';
 import type { Account } from '../accounts/index.js';
 import { ChecksPassword, RECENT_ERRORS } from '../logins/index.js';
 import { CreateApiKeyInput } from './api-key.input.js';

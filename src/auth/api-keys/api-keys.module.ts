@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AccountData, exportOf, rowsOf } from '../../common/retention/account-data.js';
-import { CredentialWatch } from '../access/index.js';
+import { AccountData, exportOf, rowsOf } from '../../platform/jobs/account-data.js';
+import { CredentialWatch } from '../../platform/access/index.js';
 import { AccountMailsModule } from '../account-mails/index.js';
 import { AccountsModule } from '../accounts/index.js';
 import { LoginsModule } from '../logins/index.js';

@@ -1,10 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { runWithoutTrail } from '../../common/ports/audit-trail.js';
-import { Clock } from '../../common/ports/clock.js';
-import { Queries } from '../../database/queries.js';
-import type { ApiKeyInfo, Rights } from '../access/index.js';
+import { runWithoutTrail } from '../../platform/http/audit-trail.js';
+import { Clock } from '../../platform/jobs/clock.js';
+import { Queries } from '../../platform/database/queries.js';
+import type { ApiKeyInfo, Rights } from '../../platform/access/index.js';
 import { ACCOUNT, type Account, type AccountRow, toAccount } from '../accounts/index.js';
 import { ApiKey } from './api-key.entity.js';
 import { hashOf, isWellFormed } from './api-key-text.js';

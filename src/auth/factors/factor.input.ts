@@ -1,6 +1,6 @@
 import { ApiProperty, PickType } from '@nestjs/swagger';
-import { Optional } from '../../common/validation/fields.js';
-import { Text } from '../../common/validation/text.js';
+import { Optional } from '../../platform/http/validation/fields.js';
+import { Text } from '../../platform/http/validation/text.js';
 import { RecentInput } from '../logins/index.js';
 
 export class SecondStepInput {

@@ -1,11 +1,11 @@
 import { Body, Controller, Delete, Get, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Client, type ClientInfo } from '../../common/http/client.js';
-import { SmallBodies } from '../../common/http/json-body.js';
-import { NoStore } from '../../common/http/route-config.js';
-import { Returns, ReturnsData, Throws } from '../../common/openapi/returns.js';
-import { OptionalBody } from '../../common/validation/input.pipe.js';
-import { CurrentAccount, CurrentPrincipal, type Principal } from '../access/index.js';
+import { Client, type ClientInfo } from '../../platform/http/client.js';
+import { SmallBodies } from '../../platform/http/json-body.js';
+import { NoStore } from '../../platform/http/route-config.js';
+import { Returns, ReturnsData, Throws } from '../../platform/http/openapi/returns.js';
+import { OptionalBody } from '../../platform/http/validation/input.pipe.js';
+import { CurrentAccount, CurrentPrincipal, type Principal } from '../../platform/access/index.js';
 import { type Account, TOO_MANY_CODES, TOO_MANY_FAILURES } from '../accounts/index.js';
 import { ChecksPassword, RECENT_ERRORS, RecentInput } from '../logins/index.js';
 import { WRONG_CODE } from '../second-factors/index.js';

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../../common/errors/errors.js';
-import { SecurityEvents } from '../../common/ports/security-events.js';
-import type { ClientInfo } from '../../common/http/client.js';
-import { Transactions } from '../../database/transactions.js';
-import type { Principal } from '../access/index.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import { SecurityEvents } from '../../platform/http/security-events.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import type { Principal } from '../../platform/access/index.js';
 import { AccountMails } from '../account-mails/index.js';
 import { type Account, accountDeleted, AccountsService } from '../accounts/index.js';
 import { Logins, type RecentInput, RecentLogins } from '../logins/index.js';

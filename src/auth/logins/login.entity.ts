@@ -1,6 +1,6 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
-import { IntegerColumn, TextColumn, TimestampColumn } from '../../database/columns.js';
-import type { LoginKind } from '../access/index.js';
+import { IntegerColumn, TextColumn, TimestampColumn } from '../../platform/database/columns.js';
+import type { LoginKind } from '../../platform/access/index.js';
 import { Account } from '../accounts/index.js';
 
 /**

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { TimestampProperty } from '../../common/openapi/properties.js';
+import { TimestampProperty } from '../../platform/http/openapi/properties.js';
 import type { Login } from './login.entity.js';
 
 /** A login as the account's owner sees it: enough to recognize a device. */

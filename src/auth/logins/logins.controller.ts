@@ -1,9 +1,9 @@
 import { Controller, Delete, Get, HttpCode, HttpStatus, Param, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { SmallBodies } from '../../common/http/json-body.js';
-import { NoStore } from '../../common/http/route-config.js';
-import { ReturnsList, Throws } from '../../common/openapi/returns.js';
-import { CurrentAccount, CurrentPrincipal, type Principal } from '../access/index.js';
+import { SmallBodies } from '../../platform/http/json-body.js';
+import { NoStore } from '../../platform/http/route-config.js';
+import { ReturnsList, Throws } from '../../platform/http/openapi/returns.js';
+import { CurrentAccount, CurrentPrincipal, type Principal } from '../../platform/access/index.js';
 import type { Account } from '../accounts/index.js';
 import { LoginView } from './login.view.js';
 import { LoginsService } from './logins.service.js';

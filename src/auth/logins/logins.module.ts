@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AccountData, exportOf, rowsOf } from '../../common/retention/account-data.js';
-import { Purger } from '../../common/retention/purger.js';
+import { AccountData, exportOf, rowsOf } from '../../platform/jobs/account-data.js';
+import { Purger } from '../../platform/jobs/purger.js';
 import { AccountsModule } from '../accounts/index.js';
 import { SecondFactorsModule } from '../second-factors/index.js';
 import { Login } from './login.entity.js';

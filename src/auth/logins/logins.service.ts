@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../../common/errors/errors.js';
-import { isStorable } from '../../common/validation/text.js';
-import type { Principal } from '../access/index.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import { isStorable } from '../../platform/http/validation/text.js';
+import type { Principal } from '../../platform/access/index.js';
 import type { Account } from '../accounts/index.js';
 import { type LoginView, toLoginView } from './login.view.js';
 import { Logins } from './logins.js';

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { LessThan, LessThanOrEqual, MoreThan, Not, Repository } from 'typeorm';
-import { auditAccount, runWithoutTrail } from '../../common/ports/audit-trail.js';
-import { Clock } from '../../common/ports/clock.js';
-import type { ClientInfo } from '../../common/http/client.js';
-import { Config } from '../../config/config.js';
-import { Queries } from '../../database/queries.js';
-import { Transactions } from '../../database/transactions.js';
-import { type LoginInfo, type LoginKind, type Rights, tokenNotValid } from '../access/index.js';
+import { auditAccount, runWithoutTrail } from '../../platform/http/audit-trail.js';
+import { Clock } from '../../platform/jobs/clock.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import { Config } from '../../platform/config/config.js';
+import { Queries } from '../../platform/database/queries.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import { type LoginInfo, type LoginKind, type Rights, tokenNotValid } from '../../platform/access/index.js';
 import { ACCOUNT, type Account, type AccountRow, toAccount } from '../accounts/index.js';
 import { Login } from './login.entity.js';
 

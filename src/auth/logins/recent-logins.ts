@@ -1,11 +1,11 @@
 import { applyDecorators, Injectable, UseFilters } from '@nestjs/common';
-import { Clock } from '../../common/ports/clock.js';
-import { AppError } from '../../common/errors/errors.js';
-import type { ClientInfo } from '../../common/http/client.js';
-import { ThrowsOther } from '../../common/openapi/returns.js';
-import { Optional } from '../../common/validation/fields.js';
-import { Text } from '../../common/validation/text.js';
-import type { Principal } from '../access/index.js';
+import { Clock } from '../../platform/jobs/clock.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import { ThrowsOther } from '../../platform/http/openapi/returns.js';
+import { Optional } from '../../platform/http/validation/fields.js';
+import { Text } from '../../platform/http/validation/text.js';
+import type { Principal } from '../../platform/access/index.js';
 import {
   type Account,
   Credentials,

@@ -1,10 +1,10 @@
 import { createHash, createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { runWithoutTrail } from '../../common/ports/audit-trail.js';
-import { Clock } from '../../common/ports/clock.js';
-import { Config } from '../../config/config.js';
-import { deriveKeys, type Keys } from '../../config/derive-keys.js';
-import { Transactions } from '../../database/transactions.js';
+import { runWithoutTrail } from '../../platform/http/audit-trail.js';
+import { Clock } from '../../platform/jobs/clock.js';
+import { Config } from '../../platform/config/config.js';
+import { deriveKeys, type Keys } from '../../platform/config/derive-keys.js';
+import { Transactions } from '../../platform/database/transactions.js';
 
 /** How long a challenge is valid, in milliseconds. */
 const LIFETIME = 5 * 60_000;

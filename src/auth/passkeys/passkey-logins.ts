@@ -7,12 +7,12 @@ import {
   verifyAuthenticationResponse,
 } from '@simplewebauthn/server';
 import { LessThan, Repository } from 'typeorm';
-import { Clock } from '../../common/ports/clock.js';
-import { AppError } from '../../common/errors/errors.js';
-import { runWithoutTrail } from '../../common/ports/audit-trail.js';
-import { SecurityEvents } from '../../common/ports/security-events.js';
-import type { ClientInfo } from '../../common/http/client.js';
-import { isStorable } from '../../common/validation/text.js';
+import { Clock } from '../../platform/jobs/clock.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import { runWithoutTrail } from '../../platform/http/audit-trail.js';
+import { SecurityEvents } from '../../platform/http/security-events.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import { isStorable } from '../../platform/http/validation/text.js';
 import { type Account, Credentials, LoginThrottle } from '../accounts/index.js';
 import { Challenges } from './challenges.js';
 import { Passkey } from './passkey.entity.js';

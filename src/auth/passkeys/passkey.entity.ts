@@ -5,7 +5,7 @@ import {
   IntegerColumn,
   TextColumn,
   TimestampColumn,
-} from '../../database/columns.js';
+} from '../../platform/database/columns.js';
 import { Account } from '../accounts/index.js';
 
 /** A discoverable credential of WebAuthn. */

@@ -2,8 +2,8 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import { ValidateBy } from 'class-validator';
-import { Optional } from '../../common/validation/fields.js';
-import { Text } from '../../common/validation/text.js';
+import { Optional } from '../../platform/http/validation/fields.js';
+import { Text } from '../../platform/http/validation/text.js';
 
 /** The field must have the form of a response of WebAuthn; the cryptography is checked later. */
 const CredentialResponse = (): PropertyDecorator =>

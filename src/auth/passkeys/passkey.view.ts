@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { Int64Property, TimestampProperty } from '../../common/openapi/properties.js';
+import { Int64Property, TimestampProperty } from '../../platform/http/openapi/properties.js';
 import type { Passkey } from './passkey.entity.js';
 
 /** A passkey, as the account's owner sees it. */

@@ -16,13 +16,13 @@ import type {
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/server';
-import { Client, type ClientInfo } from '../../common/http/client.js';
-import { SmallBodies } from '../../common/http/json-body.js';
-import { NoStore } from '../../common/http/route-config.js';
-import { ReturnsData, ReturnsList, ReturnsSchema, Throws } from '../../common/openapi/returns.js';
-import { created } from '../../common/responses/created.js';
-import { OptionalBody } from '../../common/validation/input.pipe.js';
-import { CurrentAccount, CurrentPrincipal, type Principal, Public } from '../access/index.js';
+import { Client, type ClientInfo } from '../../platform/http/client.js';
+import { SmallBodies } from '../../platform/http/json-body.js';
+import { NoStore } from '../../platform/http/route-config.js';
+import { ReturnsData, ReturnsList, ReturnsSchema, Throws } from '../../platform/http/openapi/returns.js';
+import { created } from '../../platform/http/responses/created.js';
+import { OptionalBody } from '../../platform/http/validation/input.pipe.js';
+import { CurrentAccount, CurrentPrincipal, type Principal, Public } from '../../platform/access/index.js';
 import { type Account, LAST_WAY } from '../accounts/index.js';
 import { ChecksPassword, RECENT_ERRORS, RecentInput } from '../logins/index.js';
 import { RegisterPasskeyInput } from './passkey.input.js';

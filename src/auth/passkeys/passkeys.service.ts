@@ -7,14 +7,14 @@ import {
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
 import { Repository } from 'typeorm';
-import { Clock } from '../../common/ports/clock.js';
-import { AppError } from '../../common/errors/errors.js';
-import { SecurityEvents } from '../../common/ports/security-events.js';
-import type { ClientInfo } from '../../common/http/client.js';
-import { NO_ROW, toId } from '../../common/validation/id.js';
-import { isDuplicate } from '../../database/failures.js';
-import { Transactions } from '../../database/transactions.js';
-import type { Principal } from '../access/index.js';
+import { Clock } from '../../platform/jobs/clock.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import { SecurityEvents } from '../../platform/http/security-events.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import { NO_ROW, toId } from '../../platform/http/validation/id.js';
+import { isDuplicate } from '../../platform/database/failures.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import type { Principal } from '../../platform/access/index.js';
 import { AccountMails } from '../account-mails/index.js';
 import { type Account, accountDeleted, AccountsService, LoginWays } from '../accounts/index.js';
 import { Logins, type RecentInput, RecentLogins } from '../logins/index.js';

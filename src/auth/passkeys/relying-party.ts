@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../../common/errors/errors.js';
-import { Config } from '../../config/config.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import { Config } from '../../platform/config/config.js';
 
 /** The identity of this service for authenticators (WebAuthn Level 3, section 4). */
 @Injectable()

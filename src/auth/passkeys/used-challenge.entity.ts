@@ -1,5 +1,5 @@
 import { Entity, Index } from 'typeorm';
-import { TextColumn, TimestampColumn } from '../../database/columns.js';
+import { TextColumn, TimestampColumn } from '../../platform/database/columns.js';
 
 /** A challenge of WebAuthn to which there was a response. It is kept until it expires. */
 @Entity('used_challenges')

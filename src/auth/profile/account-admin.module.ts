@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Purger } from '../../common/retention/purger.js';
+import { Purger } from '../../platform/jobs/purger.js';
 import { AccountTokensModule } from '../account-mails/index.js';
 import { Account, AccountsModule } from '../accounts/index.js';
 import { LoginsModule } from '../logins/index.js';

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { auditAccount } from '../../common/ports/audit-trail.js';
-import { AppError } from '../../common/errors/errors.js';
-import { isDuplicate } from '../../database/failures.js';
-import { Transactions } from '../../database/transactions.js';
+import { auditAccount } from '../../platform/http/audit-trail.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import { isDuplicate } from '../../platform/database/failures.js';
+import { Transactions } from '../../platform/database/transactions.js';
 import { AccountMails, AccountTokens } from '../account-mails/index.js';
 import { Account, AccountsService, normalizeNewEmail, PasswordPolicy, Passwords } from '../accounts/index.js';
 import { Logins } from '../logins/index.js';

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { auditAnonymously } from '../../common/ports/audit-trail.js';
-import { AppError } from '../../common/errors/errors.js';
-import type { ClientInfo } from '../../common/http/client.js';
-import type { Principal } from '../access/index.js';
+import { auditAnonymously } from '../../platform/http/audit-trail.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import type { Principal } from '../../platform/access/index.js';
 import { accountDeleted, AccountsService, NO_PASSWORD } from '../accounts/index.js';
 import { RecentLogins, requireCode } from '../logins/index.js';
 import { AccountRemoval } from './account-removal.js';

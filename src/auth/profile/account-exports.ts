@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { stringify } from '../../common/http/json-text.js';
-import { AppError } from '../../common/errors/errors.js';
-import { AccountData } from '../../common/retention/account-data.js';
-import type { Principal } from '../access/index.js';
+import { stringify } from '../../platform/http/json-text.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import { AccountData } from '../../platform/jobs/account-data.js';
+import type { Principal } from '../../platform/access/index.js';
 import { type Account, toAccountView } from '../accounts/index.js';
 import { NOT_RECENT_TO_READ, RecentLogins } from '../logins/index.js';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AccountData } from '../../common/retention/account-data.js';
-import { Transactions } from '../../database/transactions.js';
+import { AccountData } from '../../platform/jobs/account-data.js';
+import { Transactions } from '../../platform/database/transactions.js';
 import { type Account, accountDeleted, AccountsService, IncorrectPassword } from '../accounts/index.js';
 
 /** Deletes accounts and all personal data. */

@@ -1,5 +1,5 @@
 import { Query, Resolver } from '@nestjs/graphql';
-import { CurrentAccount, Public } from '../access/index.js';
+import { CurrentAccount, Public } from '../../platform/access/index.js';
 import type { Account } from '../accounts/index.js';
 import { AccountType, toAccountType } from './account.type.js';
 

@@ -16,13 +16,13 @@ import {
 } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { SmallBodies } from '../../common/http/json-body.js';
-import { NoStore } from '../../common/http/route-config.js';
-import { Client, type ClientInfo } from '../../common/http/client.js';
-import { Returns, ReturnsMessage, ReturnsSchema, Throws } from '../../common/openapi/returns.js';
-import { OptionalBody } from '../../common/validation/input.pipe.js';
-import { Idempotent } from '../../idempotency/idempotent.js';
-import { CurrentAccount, CurrentPrincipal, type Principal, Public } from '../access/index.js';
+import { SmallBodies } from '../../platform/http/json-body.js';
+import { NoStore } from '../../platform/http/route-config.js';
+import { Client, type ClientInfo } from '../../platform/http/client.js';
+import { Returns, ReturnsMessage, ReturnsSchema, Throws } from '../../platform/http/openapi/returns.js';
+import { OptionalBody } from '../../platform/http/validation/input.pipe.js';
+import { Idempotent } from '../../platform/idempotency/idempotent.js';
+import { CurrentAccount, CurrentPrincipal, type Principal, Public } from '../../platform/access/index.js';
 import {
   Account,
   AccountsService,

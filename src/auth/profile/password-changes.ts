@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { ClientInfo } from '../../common/http/client.js';
-import { Transactions } from '../../database/transactions.js';
-import type { Principal } from '../access/index.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import type { Principal } from '../../platform/access/index.js';
 import { AccountMails, AccountTokens } from '../account-mails/index.js';
 import { AccountsService, type ChangePasswordInput, PasswordPolicy, Passwords } from '../accounts/index.js';
 import { Logins, RecentLogins } from '../logins/index.js';

@@ -1,5 +1,5 @@
-import { Optional } from '../../common/validation/fields.js';
-import { Text } from '../../common/validation/text.js';
+import { Optional } from '../../platform/http/validation/fields.js';
+import { Text } from '../../platform/http/validation/text.js';
 
 export class DeleteAccountInput {
   /** Required if the account has a password. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../../common/errors/errors.js';
-import { Clock } from '../../common/ports/clock.js';
-import { Config } from '../../config/config.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import { Clock } from '../../platform/jobs/clock.js';
+import { Config } from '../../platform/config/config.js';
 import { AccountMails, MailLimits } from '../account-mails/index.js';
 import { type Account, AccountsService, REGISTRATION_CLOSED, type RegisterInput } from '../accounts/index.js';
 

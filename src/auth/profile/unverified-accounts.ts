@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { LessThanOrEqual, Repository } from 'typeorm';
-import { Clock } from '../../common/ports/clock.js';
-import { Config } from '../../config/config.js';
-import { Transactions } from '../../database/transactions.js';
+import { Clock } from '../../platform/jobs/clock.js';
+import { Config } from '../../platform/config/config.js';
+import { Transactions } from '../../platform/database/transactions.js';
 import { Account, AccountsService } from '../accounts/index.js';
 import { AccountRemoval } from './account-removal.js';
 

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../../common/errors/errors.js';
-import type { ClientInfo } from '../../common/http/client.js';
-import { isDuplicate } from '../../database/failures.js';
-import { Transactions } from '../../database/transactions.js';
-import { MailOutbox } from '../../mail/index.js';
-import type { Principal } from '../access/index.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import { isDuplicate } from '../../platform/database/failures.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import { MailOutbox } from '../../platform/mail/index.js';
+import type { Principal } from '../../platform/access/index.js';
 import { AccountMails, AccountTokens, MailLimits } from '../account-mails/index.js';
 import { type Account, AccountsService, normalizeEmail } from '../accounts/index.js';
 import { RecentLogins } from '../logins/index.js';

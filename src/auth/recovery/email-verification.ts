@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../../common/errors/errors.js';
-import type { ClientInfo } from '../../common/http/client.js';
-import { MESSAGES } from '../../common/errors/messages.js';
-import { checkInput } from '../../common/validation/input.pipe.js';
-import { Transactions } from '../../database/transactions.js';
-import { MailOutbox } from '../../mail/index.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import { MESSAGES } from '../../platform/http/errors/messages.js';
+import { checkInput } from '../../platform/http/validation/input.pipe.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import { MailOutbox } from '../../platform/mail/index.js';
 import { AccountMails, AccountTokens, MailLimits } from '../account-mails/index.js';
 import { type Account, AccountsService, Credentials, LoginInput } from '../accounts/index.js';
 import { ApiKeys } from '../api-keys/index.js';

@@ -1,18 +1,18 @@
 import { Body, Controller, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { SmallBodies } from '../../common/http/json-body.js';
-import { NoStore } from '../../common/http/route-config.js';
-import { Client, type ClientInfo } from '../../common/http/client.js';
-import { Returns, ReturnsMessage, Throws } from '../../common/openapi/returns.js';
-import { MESSAGES } from '../../common/errors/messages.js';
-import { OptionalBody } from '../../common/validation/input.pipe.js';
+import { SmallBodies } from '../../platform/http/json-body.js';
+import { NoStore } from '../../platform/http/route-config.js';
+import { Client, type ClientInfo } from '../../platform/http/client.js';
+import { Returns, ReturnsMessage, Throws } from '../../platform/http/openapi/returns.js';
+import { MESSAGES } from '../../platform/http/errors/messages.js';
+import { OptionalBody } from '../../platform/http/validation/input.pipe.js';
 import {
   CurrentAccount,
   CurrentPrincipal,
   type Principal,
   Public,
   PublicWithAccount,
-} from '../access/index.js';
+} from '../../platform/access/index.js';
 import {
   type Account,
   AccountView,

@@ -1,10 +1,10 @@
 import { Body, Controller, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { SmallBodies } from '../../common/http/json-body.js';
-import { NoStore } from '../../common/http/route-config.js';
-import { Client, type ClientInfo } from '../../common/http/client.js';
-import { ReturnsMessage, Throws } from '../../common/openapi/returns.js';
-import { Public } from '../access/index.js';
+import { SmallBodies } from '../../platform/http/json-body.js';
+import { NoStore } from '../../platform/http/route-config.js';
+import { Client, type ClientInfo } from '../../platform/http/client.js';
+import { ReturnsMessage, Throws } from '../../platform/http/openapi/returns.js';
+import { Public } from '../../platform/access/index.js';
 import { PasswordResets } from './password-resets.js';
 import { ConfirmResetInput, ResetPasswordInput } from './recovery.input.js';
 

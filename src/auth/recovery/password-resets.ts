@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { ClientInfo } from '../../common/http/client.js';
-import { SecurityEvents } from '../../common/ports/security-events.js';
-import { Transactions } from '../../database/transactions.js';
-import { MailOutbox } from '../../mail/index.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import { SecurityEvents } from '../../platform/http/security-events.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import { MailOutbox } from '../../platform/mail/index.js';
 import { AccountMails, AccountTokens, MailLimits } from '../account-mails/index.js';
 import { type Account, AccountsService, emailKey, PasswordPolicy, Passwords } from '../accounts/index.js';
 import { ApiKeys } from '../api-keys/index.js';

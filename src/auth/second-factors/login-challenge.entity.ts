@@ -1,5 +1,5 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
-import { IntegerColumn, TextColumn, TimestampColumn } from '../../database/columns.js';
+import { IntegerColumn, TextColumn, TimestampColumn } from '../../platform/database/columns.js';
 import { Account } from '../accounts/index.js';
 
 /** A login whose first step has succeeded, and that waits for a code. */

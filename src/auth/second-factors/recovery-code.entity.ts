@@ -1,5 +1,5 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
-import { IntegerColumn, TextColumn } from '../../database/columns.js';
+import { IntegerColumn, TextColumn } from '../../platform/database/columns.js';
 import { Account } from '../accounts/index.js';
 
 /** A code that replaces one of the authenticator app, once. */

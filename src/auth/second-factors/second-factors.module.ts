@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AccountData, rowsOf } from '../../common/retention/account-data.js';
-import { Purger } from '../../common/retention/purger.js';
-import { EncryptedColumns, EncryptionModule } from '../../encryption/index.js';
+import { AccountData, rowsOf } from '../../platform/jobs/account-data.js';
+import { Purger } from '../../platform/jobs/purger.js';
+import { EncryptedColumns, EncryptionModule } from '../../platform/encryption/index.js';
 import { AccountTokensModule } from '../account-mails/index.js';
 import { AccountsModule } from '../accounts/index.js';
 import { LoginChallenge } from './login-challenge.entity.js';

@@ -3,13 +3,13 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Secret, TOTP } from 'otpauth';
 import { IsNull, LessThan, MoreThan, Not, Repository } from 'typeorm';
-import { Clock } from '../../common/ports/clock.js';
-import { AppError } from '../../common/errors/errors.js';
-import { SecurityEvents } from '../../common/ports/security-events.js';
-import { runWithoutTrail } from '../../common/ports/audit-trail.js';
-import type { ClientInfo } from '../../common/http/client.js';
-import { Transactions } from '../../database/transactions.js';
-import { Encryption } from '../../encryption/index.js';
+import { Clock } from '../../platform/jobs/clock.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import { SecurityEvents } from '../../platform/http/security-events.js';
+import { runWithoutTrail } from '../../platform/http/audit-trail.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import { Encryption } from '../../platform/encryption/index.js';
 import { AccountMails } from '../account-mails/index.js';
 import {
   type Account,

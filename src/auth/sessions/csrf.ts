@@ -1,12 +1,12 @@
 import { type KeyObject, createHmac, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { deriveKeys, type Keys } from '../../config/derive-keys.js';
-import { AppError } from '../../common/errors/errors.js';
-import { MESSAGES } from '../../common/errors/messages.js';
-import { SecurityEvents } from '../../common/ports/security-events.js';
-import { isSafe } from '../../common/http/methods.js';
-import { Config } from '../../config/config.js';
+import { deriveKeys, type Keys } from '../../platform/config/derive-keys.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import { MESSAGES } from '../../platform/http/errors/messages.js';
+import { SecurityEvents } from '../../platform/http/security-events.js';
+import { isSafe } from '../../platform/http/methods.js';
+import { Config } from '../../platform/config/config.js';
 
 const HEADER = 'x-csrf-token';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Cookie } from '../../common/http/cookie.js';
-import { Config } from '../../config/config.js';
+import { Cookie } from '../../platform/http/cookie.js';
+import { Config } from '../../platform/config/config.js';
 
 /** The maximum that browsers keep a cookie. The database decides when a session expires. */
 const MAX_AGE = 400 * 24 * 3600;

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import type { FastifyRequest } from 'fastify';
-import { clientOf } from '../../common/http/client.js';
-import { Credential, type LoginInfo, RequestStrategy } from '../access/index.js';
+import { clientOf } from '../../platform/http/client.js';
+import { Credential, type LoginInfo, RequestStrategy } from '../../platform/access/index.js';
 import type { Account } from '../accounts/index.js';
 import { Csrf } from './csrf.js';
 import { SessionCookie } from './session-cookie.js';

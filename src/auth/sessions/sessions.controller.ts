@@ -12,11 +12,11 @@ import {
 } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Client, type ClientInfo } from '../../common/http/client.js';
-import { SmallBodies } from '../../common/http/json-body.js';
-import { NoStore } from '../../common/http/route-config.js';
-import { AcceptsOneOf, Returns, ReturnsOneOf, Throws } from '../../common/openapi/returns.js';
-import { CurrentPrincipal, Public, SessionOnly } from '../access/index.js';
+import { Client, type ClientInfo } from '../../platform/http/client.js';
+import { SmallBodies } from '../../platform/http/json-body.js';
+import { NoStore } from '../../platform/http/route-config.js';
+import { AcceptsOneOf, Returns, ReturnsOneOf, Throws } from '../../platform/http/openapi/returns.js';
+import { CurrentPrincipal, Public, SessionOnly } from '../../platform/access/index.js';
 import { EMAIL_NOT_VERIFIED, LoginInput, TOO_MANY_CODES, TOO_MANY_FAILURES } from '../accounts/index.js';
 import { SecondStepInput, SecondStepRequired, WRONG_VERIFIER } from '../factors/index.js';
 import { PasskeySessionInput, WRONG_PASSKEY } from '../passkeys/index.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { ClientInfo } from '../../common/http/client.js';
-import { checkInput } from '../../common/validation/input.pipe.js';
-import type { Principal } from '../access/index.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import { checkInput } from '../../platform/http/validation/input.pipe.js';
+import type { Principal } from '../../platform/access/index.js';
 import { type Account, badCredentials, toAccountView } from '../accounts/index.js';
 import { LoginSteps, SecondStepRequired } from '../factors/index.js';
 import { Logins } from '../logins/index.js';

@@ -1,8 +1,8 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
-import { Clock } from '../../common/ports/clock.js';
-import type { ClientInfo } from '../../common/http/client.js';
-import type { LoginInfo } from '../access/index.js';
+import { Clock } from '../../platform/jobs/clock.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import type { LoginInfo } from '../../platform/access/index.js';
 import type { Account } from '../accounts/index.js';
 import { Logins } from '../logins/index.js';
 

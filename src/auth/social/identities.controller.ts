@@ -11,12 +11,12 @@ import {
 } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { Client, type ClientInfo } from '../../common/http/client.js';
-import { OptionalBody } from '../../common/validation/input.pipe.js';
-import { SmallBodies } from '../../common/http/json-body.js';
-import { NoStore } from '../../common/http/route-config.js';
-import { Returns, ReturnsList, Throws } from '../../common/openapi/returns.js';
-import { CurrentAccount, CurrentPrincipal, type Principal } from '../access/index.js';
+import { Client, type ClientInfo } from '../../platform/http/client.js';
+import { OptionalBody } from '../../platform/http/validation/input.pipe.js';
+import { SmallBodies } from '../../platform/http/json-body.js';
+import { NoStore } from '../../platform/http/route-config.js';
+import { Returns, ReturnsList, Throws } from '../../platform/http/openapi/returns.js';
+import { CurrentAccount, CurrentPrincipal, type Principal } from '../../platform/access/index.js';
 import { type Account, EMAIL_NOT_VERIFIED, LAST_WAY } from '../accounts/index.js';
 import { ChecksPassword, RECENT_ERRORS, RecentInput } from '../logins/index.js';
 import { AuthorizationView, IdentityView, toIdentityView } from './identity.view.js';

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { Int64Property, TimestampProperty } from '../../common/openapi/properties.js';
+import { Int64Property, TimestampProperty } from '../../platform/http/openapi/properties.js';
 import type { SocialIdentity } from './social-identity.entity.js';
 
 /** An identity at a provider, as the account's owner sees it. */

@@ -1,5 +1,5 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
-import { IntegerColumn, TextColumn, TimestampColumn } from '../../database/columns.js';
+import { IntegerColumn, TextColumn, TimestampColumn } from '../../platform/database/columns.js';
 import { Account } from '../accounts/index.js';
 
 /** A one-time code that a front end exchanges for tokens. */

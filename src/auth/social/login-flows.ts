@@ -1,10 +1,10 @@
 import { type KeyObject, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../../common/ports/clock.js';
-import { deriveKeys, type Keys } from '../../config/derive-keys.js';
-import { AppError } from '../../common/errors/errors.js';
-import { Cookie } from '../../common/http/cookie.js';
-import { Config } from '../../config/config.js';
+import { Clock } from '../../platform/jobs/clock.js';
+import { deriveKeys, type Keys } from '../../platform/config/derive-keys.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import { Cookie } from '../../platform/http/cookie.js';
+import { Config } from '../../platform/config/config.js';
 
 /** How long a login at the provider may take, in seconds. */
 const LIFETIME = 600;

@@ -8,9 +8,9 @@ import {
   type Configuration,
   ResponseBodyError,
 } from 'openid-client';
-import { AppError } from '../../common/errors/errors.js';
-import { Config } from '../../config/config.js';
-import type { SocialClient, SocialProviderName } from '../../config/social-providers.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import { Config } from '../../platform/config/config.js';
+import type { SocialClient, SocialProviderName } from '../../platform/config/social-providers.js';
 import type { LoginFlow } from './login-flows.js';
 import { providers } from './providers/index.js';
 import { TIMEOUT } from './providers/open-id.js';

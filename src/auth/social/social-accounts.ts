@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../../common/errors/errors.js';
-import { SecurityEvents } from '../../common/ports/security-events.js';
-import { isStorable } from '../../common/validation/text.js';
-import { isDuplicate } from '../../database/failures.js';
-import { Config } from '../../config/config.js';
-import { Transactions } from '../../database/transactions.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import { SecurityEvents } from '../../platform/http/security-events.js';
+import { isStorable } from '../../platform/http/validation/text.js';
+import { isDuplicate } from '../../platform/database/failures.js';
+import { Config } from '../../platform/config/config.js';
+import { Transactions } from '../../platform/database/transactions.js';
 import { AccountMails } from '../account-mails/index.js';
 import {
   type Account,

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { Clock } from '../../common/ports/clock.js';
-import { AppError } from '../../common/errors/errors.js';
-import { NO_ROW, toId } from '../../common/validation/id.js';
-import { isDuplicate } from '../../database/failures.js';
-import { Transactions } from '../../database/transactions.js';
+import { Clock } from '../../platform/jobs/clock.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import { NO_ROW, toId } from '../../platform/http/validation/id.js';
+import { isDuplicate } from '../../platform/database/failures.js';
+import { Transactions } from '../../platform/database/transactions.js';
 import {
   type Account,
   accountDeleted,

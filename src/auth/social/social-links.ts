@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { auditAccount } from '../../common/ports/audit-trail.js';
-import { AppError } from '../../common/errors/errors.js';
-import type { ClientInfo } from '../../common/http/client.js';
-import type { Principal } from '../access/index.js';
+import { auditAccount } from '../../platform/http/audit-trail.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import type { Principal } from '../../platform/access/index.js';
 import { AccountMails } from '../account-mails/index.js';
 import { Logins, type RecentInput, RecentLogins } from '../logins/index.js';
 import { LoginFlows } from './login-flows.js';

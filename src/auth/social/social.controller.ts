@@ -20,12 +20,12 @@ import {
   ReturnsList,
   ReturnsViewsOrData,
   Throws,
-} from '../../common/openapi/returns.js';
-import { SmallBodies } from '../../common/http/json-body.js';
-import { Audited, NoStore } from '../../common/http/route-config.js';
-import { Client, type ClientInfo } from '../../common/http/client.js';
-import { firstValue, type QueryParameters } from '../../common/http/query.js';
-import { Public } from '../access/index.js';
+} from '../../platform/http/openapi/returns.js';
+import { SmallBodies } from '../../platform/http/json-body.js';
+import { Audited, NoStore } from '../../platform/http/route-config.js';
+import { Client, type ClientInfo } from '../../platform/http/client.js';
+import { firstValue, type QueryParameters } from '../../platform/http/query.js';
+import { Public } from '../../platform/access/index.js';
 import { EMAIL_NOT_VERIFIED, REGISTRATION_CLOSED } from '../accounts/index.js';
 import { SecondStepRequired } from '../factors/index.js';
 import { TokenPair } from '../tokens/index.js';

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Optional } from '../../common/validation/fields.js';
-import { Text } from '../../common/validation/text.js';
+import { Optional } from '../../platform/http/validation/fields.js';
+import { Text } from '../../platform/http/validation/text.js';
 
 /** A login of a session with the one-time code of a social login. */
 export class SocialSessionInput {

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import type { ClientInfo } from '../../common/http/client.js';
-import { Config } from '../../config/config.js';
-import { AppError } from '../../common/errors/errors.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import { Config } from '../../platform/config/config.js';
+import { AppError } from '../../platform/http/errors/errors.js';
 import { LoginSteps, SecondStepRequired } from '../factors/index.js';
 import { type TokenPair, TokensService } from '../tokens/index.js';
 import { LoginCodes } from './login-codes.js';

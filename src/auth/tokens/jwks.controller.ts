@@ -1,7 +1,7 @@
 import { Controller, Get, Header, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ReturnsSchema } from '../../common/openapi/returns.js';
-import { Public } from '../access/index.js';
+import { ReturnsSchema } from '../../platform/http/openapi/returns.js';
+import { Public } from '../../platform/access/index.js';
 import { type PublicJwk, SigningKeys } from './signing-keys.js';
 
 const TEXT = { type: 'string' };

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import passport from 'passport';
 import { Strategy } from 'passport-jwt';
-import { Credential, type LoginInfo, readBearer, tokenNotValid } from '../access/index.js';
+import { Credential, type LoginInfo, readBearer, tokenNotValid } from '../../platform/access/index.js';
 import type { Account } from '../accounts/index.js';
 import { Logins } from '../logins/index.js';
 import { isReadable, TokenCodec, VERIFY_OPTIONS } from './token-codec.js';

@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { JwtService, type JwtSignOptions } from '@nestjs/jwt';
-import { Config } from '../../config/config.js';
+import { Config } from '../../platform/config/config.js';
 import type { TokenType } from './claims.js';
 
 /** A public key of the service, as other services get it (RFC 7517). */

@@ -1,4 +1,4 @@
-import { Text } from '../../common/validation/text.js';
+import { Text } from '../../platform/http/validation/text.js';
 
 export class RefreshInput {
   @Text()

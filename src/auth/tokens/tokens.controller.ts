@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { SmallBodies } from '../../common/http/json-body.js';
-import { NoStore } from '../../common/http/route-config.js';
+import { SmallBodies } from '../../platform/http/json-body.js';
+import { NoStore } from '../../platform/http/route-config.js';
 import {
   AcceptsOneOf,
   Returns,
@@ -9,9 +9,9 @@ import {
   ReturnsOneOf,
   ReturnsSchema,
   Throws,
-} from '../../common/openapi/returns.js';
-import { Client, type ClientInfo } from '../../common/http/client.js';
-import { Public } from '../access/index.js';
+} from '../../platform/http/openapi/returns.js';
+import { Client, type ClientInfo } from '../../platform/http/client.js';
+import { Public } from '../../platform/access/index.js';
 import { EMAIL_NOT_VERIFIED, LoginInput, TOO_MANY_CODES, TOO_MANY_FAILURES } from '../accounts/index.js';
 import { SecondStepInput, SecondStepRequired, WRONG_VERIFIER } from '../factors/index.js';
 import { PasskeyLoginInput, WRONG_PASSKEY } from '../passkeys/index.js';

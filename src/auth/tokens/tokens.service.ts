@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
-import { SecurityEvents } from '../../common/ports/security-events.js';
-import { auditAccount } from '../../common/ports/audit-trail.js';
-import type { ClientInfo } from '../../common/http/client.js';
-import { Config } from '../../config/config.js';
-import { tokenNotValid } from '../access/index.js';
+import { SecurityEvents } from '../../platform/http/security-events.js';
+import { auditAccount } from '../../platform/http/audit-trail.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import { Config } from '../../platform/config/config.js';
+import { tokenNotValid } from '../../platform/access/index.js';
 import { type Account, badCredentials } from '../accounts/index.js';
 import { LoginSteps, SecondStepRequired } from '../factors/index.js';
 import { type PasskeyLoginInput, PasskeyLogins } from '../passkeys/index.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { text } from 'node:stream/consumers';
 import promptPassword from '@inquirer/password';
-import { ConfigError } from '../../config/config-error.js';
+import { ConfigError } from '../../platform/config/config-error.js';
 
 /** An error of the user, such as a wrong flag; printed without a stack. */
 export class UsageError extends ConfigError {}

@@ -1,6 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { AuditLog } from '../../audit/audit-log.js';
-import { AuditTrail, runWithTrail } from '../../common/ports/audit-trail.js';
+import { AuditTrail, runWithTrail } from '../../platform/http/audit-trail.js';
 import { operator } from './operator.js';
 
 /**

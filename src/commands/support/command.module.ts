@@ -1,13 +1,13 @@
 import { type DynamicModule, Global, Module, type Type } from '@nestjs/common';
 import { Registry } from 'prom-client';
-import { Clock } from '../../common/ports/clock.js';
-import { SecurityEvents } from '../../common/ports/security-events.js';
-import { AccountData } from '../../common/retention/account-data.js';
-import { Purger } from '../../common/retention/purger.js';
-import { Config } from '../../config/config.js';
-import { ConfigModule } from '../../config/config.module.js';
-import type { CommandConfig } from '../../config/load-command-config.js';
-import { DatabaseModule } from '../../database/database.module.js';
+import { Clock } from '../../platform/jobs/clock.js';
+import { SecurityEvents } from '../../platform/http/security-events.js';
+import { AccountData } from '../../platform/jobs/account-data.js';
+import { Purger } from '../../platform/jobs/purger.js';
+import { Config } from '../../platform/config/config.js';
+import { ConfigModule } from '../../platform/config/config.module.js';
+import type { CommandConfig } from '../../platform/config/load-command-config.js';
+import { DatabaseModule } from '../../platform/database/database.module.js';
 
 /**
  * The modules of a command, with what they have from `CommonModule` and `DatabaseModule` in the service. Import only

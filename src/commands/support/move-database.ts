@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { explainStartFailure } from '../../common/server/start-failure.js';
-import { describeStore, loadStoreConfig, type StoreConfig } from '../../config/load-store.js';
-import { type Contents, parentsFirst, quote, type Table } from '../../database/contents.js';
-import { contentsOf } from '../../database/data-source.js';
-import { migrate } from '../../database/migrate.js';
+import { explainStartFailure } from '../../platform/operations/start-failure.js';
+import { describeStore, loadStoreConfig, type StoreConfig } from '../../platform/config/load-store.js';
+import { type Contents, parentsFirst, quote, type Table } from '../../platform/database/contents.js';
+import { contentsOf } from '../../platform/database/data-source.js';
+import { migrate } from '../../platform/database/migrate.js';
 import { EventAppender, EventRecordsModule } from '../../events/index.js';
 import { UsageError } from './ask.js';
 import { countOf, Progress } from './progress.js';

@@ -1,5 +1,5 @@
-import { describeStore, type StoreConfig } from '../../config/load-store.js';
-import { isMissing } from '../../database/data-source.js';
+import { describeStore, type StoreConfig } from '../../platform/config/load-store.js';
+import { isMissing } from '../../platform/database/data-source.js';
 import { confirm } from './ask.js';
 
 type Store = StoreConfig['store'];

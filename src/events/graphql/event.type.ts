@@ -1,5 +1,5 @@
 import { Field, ID, ObjectType } from '@nestjs/graphql';
-import { JsonScalar } from '../../common/http/json.scalar.js';
+import { JsonScalar } from '../../platform/graphql/json.scalar.js';
 
 /** An event in GraphQL. */
 @ObjectType('Event', { description: 'A change of a resource.' })

@@ -1,12 +1,12 @@
 import { Args, Context, Resolver, Subscription } from '@nestjs/graphql';
 import type { FastifyRequest } from 'fastify';
-import { CurrentAccount, OptionalAccess } from '../../auth/access/index.js';
+import { CurrentAccount, OptionalAccess } from '../../platform/access/index.js';
 import type { Account } from '../../auth/accounts/index.js';
-import { clientOf } from '../../common/http/client.js';
+import { clientOf } from '../../platform/http/client.js';
 import { ConsumerLimits } from '../consumer-limits.js';
-import { EventLog } from '../event-log.js';
+import { EventLog } from '../../platform/changes/event-log.js';
 import { EventQuery } from '../event-query.js';
-import type { StoredEvent } from '../stored-event.js';
+import type { StoredEvent } from '../../platform/changes/stored-event.js';
 import { EventIterator } from './event-iterator.js';
 import { EventType } from './event.type.js';
 

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { toAppError } from '../../common/errors/to-app-error.js';
-import { Clock } from '../../common/ports/clock.js';
+import { toAppError } from '../http/errors/to-app-error.js';
+import { Clock } from '../jobs/clock.js';
 import { Authenticator } from './authenticator.js';
 import { type Principal, principalOf } from './principal.js';
 

@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { isGraphQL, requestOf } from '../../common/http/request-of.js';
-import type { Account } from '../accounts/index.js';
+import { isGraphQL, requestOf } from '../http/request-of.js';
+import type { Account } from '../../auth/accounts/index.js';
 import { type Principal, principalOf } from './principal.js';
 
 /**

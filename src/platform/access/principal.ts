@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Account } from '../accounts/index.js';
+import type { Account } from '../../auth/accounts/index.js';
 
 /** What holds a login: a cookie in a browser, or tokens in any client. */
 export type LoginKind = 'cookie' | 'token';

@@ -1,5 +1,5 @@
-import { AppError } from '../../common/errors/errors.js';
-import { MESSAGES } from '../../common/errors/messages.js';
+import { AppError } from '../http/errors/errors.js';
+import { MESSAGES } from '../http/errors/messages.js';
 
 /** For a token that is malformed, used, or of an ended login or an inactive account. */
 export const tokenNotValid = (cause?: unknown): AppError =>

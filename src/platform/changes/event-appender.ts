@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { stringify } from '../common/http/json-text.js';
+import { stringify } from '../http/json-text.js';
 import type { Queries } from '../database/queries.js';
 import type { Statement } from '../database/statement.js';
 import type { Transactions } from '../database/transactions.js';

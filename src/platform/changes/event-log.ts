@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { runWithoutTrail } from '../common/ports/audit-trail.js';
+import { runWithoutTrail } from '../http/audit-trail.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import type { Listening } from '../database/database.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../common/ports/clock.js';
+import { Clock } from '../jobs/clock.js';
 import type { Statement } from '../database/statement.js';
 import { Transactions } from '../database/transactions.js';
 import { CommittedEvents } from './committed-events.js';

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { Clock } from '../common/ports/clock.js';
-import { Purger } from '../common/retention/purger.js';
+import { Clock } from '../jobs/clock.js';
+import { Purger } from '../jobs/purger.js';
 import { Config } from '../config/config.js';
 import { EventStore, type PurgedEvent } from './event-store.js';
 import { SubscriberPositions } from './subscribers/subscriber-positions.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../common/errors/errors.js';
-import { MESSAGES } from '../common/errors/messages.js';
+import { AppError } from '../http/errors/errors.js';
+import { MESSAGES } from '../http/errors/messages.js';
 import type { Parameters } from '../database/statement.js';
 import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';

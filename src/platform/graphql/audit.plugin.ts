@@ -1,6 +1,6 @@
 import type { ApolloServerPlugin } from '@apollo/server';
 import { Kind, type OperationDefinitionNode, OperationTypeNode } from 'graphql';
-import { currentTrail } from '../common/ports/audit-trail.js';
+import { currentTrail } from '../http/audit-trail.js';
 import type { GraphqlContext } from './context.js';
 
 /** Names the mutation in the audit log; queries get no entries, and a failed mutation only those that it names. */

@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { ArgsType, Extensions, Field, Int, ObjectType, registerEnumType } from '@nestjs/graphql';
-import { decodePosition, encodePosition, type Keyset, type KeysetRequest } from './keyset.js';
-import { PAGES } from './page-request.js';
+import { decodePosition, encodePosition, type Keyset, type KeysetRequest } from '../http/pages/keyset.js';
+import { PAGES } from '../http/pages/page-request.js';
 
 /** The arguments of a connection, for `@Args()`. A class with more arguments extends it. */
 @ArgsType()

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Account } from '../auth/accounts/index.js';
+import type { Account } from '../../auth/accounts/index.js';
 
 /** The context of resolvers, and of guards that use `GqlExecutionContext`: a new object for each operation. */
 export interface GraphqlContext {

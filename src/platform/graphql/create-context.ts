@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError } from 'graphql';
-import type { Authenticator } from '../auth/access/index.js';
-import type { AppError } from '../common/errors/errors.js';
-import { toAppError } from '../common/errors/to-app-error.js';
+import type { Authenticator } from '../access/index.js';
+import type { AppError } from '../http/errors/errors.js';
+import { toAppError } from '../http/errors/to-app-error.js';
 import type { GraphqlContext } from './context.js';
 import { checkBody } from './request-body.js';
 

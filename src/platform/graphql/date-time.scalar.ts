@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService, Reflector } from '@nestjs/core';
 import { type CustomScalar, Scalar, SCALAR_TYPE_METADATA } from '@nestjs/graphql';
 import { Kind, type ValueNode } from 'graphql';
-import { parseTime } from './time.js';
+import { parseTime } from '../http/time.js';
 
 /** As views have it, and `Date.toISOString` for the years 0 to 9999. */
 const IN_UTC = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;

@@ -1,9 +1,9 @@
 import { ApolloServerErrorCode } from '@apollo/server/errors';
 import { Logger } from '@nestjs/common';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { AppError, ERRORS } from '../common/errors/errors.js';
-import { toAppError } from '../common/errors/to-app-error.js';
-import { currentRequest } from '../common/http/request-context.js';
+import { AppError, ERRORS } from '../http/errors/errors.js';
+import { toAppError } from '../http/errors/to-app-error.js';
+import { currentRequest } from '../http/request-context.js';
 import type { GraphqlSettings } from '../config/config.js';
 import { exceededStack, originOf } from './limits/nesting.js';
 import { tooManyTokens } from './limits/tokens.js';

@@ -1,7 +1,7 @@
 import { ApolloDriver, type ApolloDriverConfig } from '@nestjs/apollo';
 import { Global, Module } from '@nestjs/common';
 import { GraphQLModule } from '@nestjs/graphql';
-import { AuthModule } from '../auth/auth.module.js';
+import { AuthModule } from '../../auth/auth.module.js';
 import { GraphqlOptions } from './graphql.options.js';
 import { SubscriptionServer } from './subscriptions/subscription-server.js';
 

@@ -2,7 +2,7 @@ import type { ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerErrorCode } from '@apollo/server/errors';
 import { Logger } from '@nestjs/common';
 import { GraphQLError, OperationTypeNode } from 'graphql';
-import { AppError } from '../common/errors/errors.js';
+import { AppError } from '../http/errors/errors.js';
 import type { GraphqlContext } from './context.js';
 import { withStatus } from './create-context.js';
 import { toClientError } from './graphql-errors.js';

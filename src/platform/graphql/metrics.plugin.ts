@@ -1,6 +1,6 @@
 import type { ApolloServerPlugin } from '@apollo/server';
 import { Histogram, type Registry } from 'prom-client';
-import { BUCKETS } from '../common/ports/metrics.js';
+import { BUCKETS } from '../operations/metrics.js';
 import type { GraphqlContext } from './context.js';
 
 /**

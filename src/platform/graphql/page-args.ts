@@ -1,4 +1,4 @@
-import type { PageDefaults } from './page-request.js';
+import type { PageDefaults } from '../http/pages/page-request.js';
 
 /** The rows of a page, for SQL. */
 export interface Range {

@@ -1,6 +1,6 @@
 import { Kind, type OperationDefinitionNode, type TypeNode } from 'graphql';
-import { AppError } from '../common/errors/errors.js';
-import { MAX_ITEMS } from '../common/http/i-json.js';
+import { AppError } from '../http/errors/errors.js';
+import { MAX_ITEMS } from '../http/i-json.js';
 
 /**
  * How many members and array elements a body may have while it is read, before its operation is known: those of any

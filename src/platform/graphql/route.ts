@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { AppError } from '../common/errors/errors.js';
-import { isUnreadable } from '../common/http/json-body.js';
-import { type QueryParameters, splitOnce, withFirstValues } from '../common/http/query.js';
-import { appendHook } from '../common/http/routes.js';
-import { isNavigation, varyByNavigation } from '../common/http/unrouted-requests.js';
+import { AppError } from '../http/errors/errors.js';
+import { isUnreadable } from '../http/json-body.js';
+import { type QueryParameters, splitOnce, withFirstValues } from '../http/query.js';
+import { appendHook } from '../http/routes.js';
+import { isNavigation, varyByNavigation } from '../http/edge/unrouted-requests.js';
 import type { Config } from '../config/config.js';
 import { MAX_ITEMS_READ } from './request-body.js';
-import { notFoundPage, readPage, sendHtml } from '../site/pages.js';
+import { notFoundPage, readPage, sendHtml } from '../reference/site/pages.js';
 
 /** Bytes of a document's text. */
 const MAX_DOCUMENT = 64 * 1024;

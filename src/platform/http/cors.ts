@@ -1,6 +1,6 @@
 import fastifyCors from '@fastify/cors';
 import fastifyPlugin from 'fastify-plugin';
-import type { Config } from '../../config/config.js';
+import type { Config } from '../config/config.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import { Gauge, type Registry } from 'prom-client';
-import { AppError } from '../errors/errors.js';
+import { AppError } from './errors/errors.js';
 import { clientOf, networkOf } from './client.js';
 import { hasBody } from './methods.js';
-import { yieldToEventLoop } from '../event-loop.js';
+import { yieldToEventLoop } from './event-loop.js';
 import { appendHook } from './routes.js';
 
 /** From either size on, a body is large: parsing, checking and storing it blocks the event loop for milliseconds. */

@@ -1,7 +1,7 @@
 import fastifyPlugin from 'fastify-plugin';
-import type { Database } from '../../database/database.js';
-import { AppError } from '../errors/errors.js';
-import { isPreflight } from '../http/methods.js';
+import type { Database } from '../database/database.js';
+import { AppError } from './errors/errors.js';
+import { isPreflight } from './methods.js';
 
 const PENDING = 'The database is not migrated yet; retry later';
 

@@ -1,8 +1,8 @@
 import { createHmac, type KeyObject } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { Counter, Registry } from 'prom-client';
-import { Config } from '../../config/config.js';
-import { deriveKeys } from '../../config/derive-keys.js';
+import { Config } from '../config/config.js';
+import { deriveKeys } from '../config/derive-keys.js';
 
 /** The security events of the service; `security_events_total` has one time series for each. */
 export type SecurityEvent =

@@ -1,5 +1,5 @@
-import { AppError } from '../common/errors/errors.js';
-import { MESSAGES } from '../common/errors/messages.js';
+import { AppError } from '../http/errors/errors.js';
+import { MESSAGES } from '../http/errors/messages.js';
 
 export interface IdempotentOptions {
   /** Whether a request without a key is an error. */

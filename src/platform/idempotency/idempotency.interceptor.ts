@@ -2,7 +2,7 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { from, lastValueFrom, type Observable } from 'rxjs';
-import { isUnreadable } from '../common/http/json-body.js';
+import { isUnreadable } from '../http/json-body.js';
 import { IdempotencyScope } from './idempotency-scope.js';
 import { IDEMPOTENT, type IdempotentOptions, missingKey, parseKey } from './idempotency-key.js';
 import { IdempotencyService } from './idempotency.service.js';

@@ -1,6 +1,6 @@
 import { Global, Module } from '@nestjs/common';
-import { AccountData, type Erasure } from '../common/retention/account-data.js';
-import { Purger } from '../common/retention/purger.js';
+import { AccountData, type Erasure } from '../jobs/account-data.js';
+import { Purger } from '../jobs/purger.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { IdempotencyScope } from './idempotency-scope.js';
 import { KeyedOperations } from './keyed-operations.service.js';

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Registry } from 'prom-client';
-import { currentTrail } from '../common/ports/audit-trail.js';
-import { Clock } from '../common/ports/clock.js';
-import { AppError } from '../common/errors/errors.js';
-import { MESSAGES } from '../common/errors/messages.js';
-import { readOrRemove } from '../common/ports/metrics.js';
+import { currentTrail } from '../http/audit-trail.js';
+import { Clock } from '../jobs/clock.js';
+import { AppError } from '../http/errors/errors.js';
+import { MESSAGES } from '../http/errors/messages.js';
+import { readOrRemove } from '../operations/metrics.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { Queries } from '../database/queries.js';

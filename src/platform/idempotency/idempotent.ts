@@ -1,5 +1,5 @@
 import { applyDecorators, SetMetadata, UseInterceptors } from '@nestjs/common';
-import { ConfigureRoute } from '../common/http/route-config.js';
+import { ConfigureRoute } from '../http/route-config.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { IDEMPOTENT, type IdempotentOptions } from './idempotency-key.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { currentTrail } from '../common/ports/audit-trail.js';
-import type { Versioned } from '../common/ports/expected-version.js';
-import { createdResponse } from '../common/responses/created.js';
+import { currentTrail } from '../http/audit-trail.js';
+import type { Versioned } from '../http/responses/expected-version.js';
+import { createdResponse } from '../http/responses/created.js';
 import { missingKey, parseKey } from './idempotency-key.js';
 import { IdempotencyScope } from './idempotency-scope.js';
 import { IdempotencyService } from './idempotency.service.js';

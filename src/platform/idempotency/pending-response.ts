@@ -1,9 +1,9 @@
 import type { FastifyReply, onSendHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Counter } from 'prom-client';
-import { AppError } from '../common/errors/errors.js';
-import { MESSAGES } from '../common/errors/messages.js';
-import { appendHook } from '../common/http/routes.js';
+import { AppError } from '../http/errors/errors.js';
+import { MESSAGES } from '../http/errors/messages.js';
+import { appendHook } from '../http/routes.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Transactions } from '../../database/transactions.js';
-import { Clock } from '../ports/clock.js';
+import { Transactions } from '../database/transactions.js';
+import { Clock } from './clock.js';
 
 /** Between two purges, in milliseconds; up to half as much is added, so that replicas do not all start at once. */
 const INTERVAL = 10 * 60_000;

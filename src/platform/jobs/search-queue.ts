@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../database/database.js';
-import type { SearchQueue } from '../../database/queries.js';
-import { WorkQueue } from '../work-queue.js';
-import { currentClient, networkOf } from './client.js';
+import { Database } from '../database/database.js';
+import type { SearchQueue } from '../database/queries.js';
+import { WorkQueue } from './work-queue.js';
+import { currentClient, networkOf } from '../http/client.js';
 
 /** The number of searches that may wait. */
 const CAPACITY = 64;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { onlyFake } from '../../test/support/fake-timers.js';
+import { onlyFake } from '../../../test/support/fake-timers.js';
 import { WorkQueue } from './work-queue.js';
 
 describe('WorkQueue', () => {

@@ -1,4 +1,4 @@
-import { AppError } from './errors/errors.js';
+import { AppError } from '../http/errors/errors.js';
 
 interface Limits {
   /** How many tasks run at once, of all kinds. */

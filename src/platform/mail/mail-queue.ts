@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, Repository } from 'typeorm';
-import { Clock } from '../common/ports/clock.js';
+import { Clock } from '../jobs/clock.js';
 import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
 import { OutboxMail } from './outbox-mail.entity.js';

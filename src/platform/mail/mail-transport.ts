@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { createTransport, type SendMailOptions } from 'nodemailer';
-import { Clock } from '../common/ports/clock.js';
+import { Clock } from '../jobs/clock.js';
 import { Config, type MailSenderAddress, type MailSettings } from '../config/config.js';
 import type { MailMessage } from './mail-message.js';
 

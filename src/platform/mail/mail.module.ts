@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Registry } from 'prom-client';
-import { Clock } from '../common/ports/clock.js';
-import { measureQueue } from '../common/ports/measure-queue.js';
+import { Clock } from '../jobs/clock.js';
+import { measureQueue } from '../operations/measure-queue.js';
 import { Database } from '../database/database.js';
 import { MailOutbox } from './mail-outbox.js';
 import { MailQueue } from './mail-queue.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import type { Config } from '../../config/config.js';
-import { ConfigError } from '../../config/config-error.js';
+import type { Config } from '../config/config.js';
+import { ConfigError } from '../config/config-error.js';
 
 /**
  * Rejects if the ports of the service cannot be used. It runs before the migrations: the schema must not change for

@@ -1,7 +1,7 @@
 import { Logger, type Params, PinoLogger } from 'nestjs-pino';
 import type { Logger as Pino } from 'pino';
 import type { Options } from 'pino-http';
-import type { Config } from '../../config/config.js';
+import type { Config } from '../config/config.js';
 import { requestFields } from '../http/request-context.js';
 import { logOutput } from './log-output.js';
 import { readableLines } from './readable-lines.js';

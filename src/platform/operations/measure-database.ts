@@ -1,5 +1,5 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
-import { BUCKETS } from '../common/ports/metrics.js';
+import { BUCKETS } from './metrics.js';
 import type { Database } from '../database/database.js';
 
 /**

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { Database } from '../../database/database.js';
-import type { Clock } from './clock.js';
+import type { Database } from '../database/database.js';
+import type { Clock } from '../jobs/clock.js';
 import { readOrRemove } from './metrics.js';
 
 /** Counting all rows of a long queue would exceed Prometheus's timeout. */

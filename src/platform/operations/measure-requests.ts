@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { Gauge, Histogram, type Registry } from 'prom-client';
-import { onResponseEnd } from '../common/http/response-end.js';
-import { BUCKETS } from '../common/ports/metrics.js';
+import { onResponseEnd } from '../http/response-end.js';
+import { BUCKETS } from './metrics.js';
 
 /** Other methods are `_OTHER`, as in OpenTelemetry: clients could invent any number of names. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Registry } from 'prom-client';
-import { metricsPortFault } from '../common/server/check-ports.js';
+import { metricsPortFault } from './check-ports.js';
 import { Config } from '../config/config.js';
 
 /** More than Prometheus and an operator need. */

@@ -2,8 +2,8 @@ import { Global, Module } from '@nestjs/common';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
-import { HealthModule } from '../health/health.module.js';
-import { Readiness } from '../health/readiness.service.js';
+import { HealthModule } from '../../health/health.module.js';
+import { Readiness } from './readiness.service.js';
 import { measureDatabase } from './measure-database.js';
 import { MetricsServer } from './metrics-server.js';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Injectable, Logger } from '@nestjs/common';
-import { AppError, type FieldError } from '../common/errors/errors.js';
-import { Drain } from '../common/server/drain.js';
+import { AppError, type FieldError } from '../http/errors/errors.js';
+import { Drain } from './drain.js';
 import { Database } from '../database/database.js';
 import { describeOutage, isOutage } from '../database/failures.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ConfigError } from '../../config/config-error.js';
+import { ConfigError } from '../config/config-error.js';
 import { explainStartFailure } from './start-failure.js';
 
 describe('explainStartFailure', () => {

@@ -1,6 +1,6 @@
-import { ConfigError } from '../../config/config-error.js';
-import { DatabaseError, isRejectedLogin, lacksPrivilege } from '../../database/failures.js';
-import { AppError } from '../errors/errors.js';
+import { ConfigError } from '../config/config-error.js';
+import { DatabaseError, isRejectedLogin, lacksPrivilege } from '../database/failures.js';
+import { AppError } from '../http/errors/errors.js';
 
 interface SystemError extends Error {
   readonly code?: string;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Config } from '../../config/config.js';
+import { Config } from '../config/config.js';
 import { Drain } from './drain.js';
 import { flushLog } from './log-output.js';
 

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { INestApplication, Type } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { ERRORS } from '../common/errors/errors.js';
-import { EVENT_TYPE, WEBHOOK_EVENT_TYPE } from '../common/openapi/properties.js';
-import type { Success } from '../common/openapi/returns.js';
-import { EventTypes } from '../events/index.js';
+import { ERRORS } from '../http/errors/errors.js';
+import { EVENT_TYPE, WEBHOOK_EVENT_TYPE } from '../http/openapi/properties.js';
+import type { Success } from '../http/openapi/returns.js';
+import { EventTypes } from '../../events/index.js';
 import {
   ERROR_RESPONSE,
   EXAMPLES,
@@ -21,7 +21,7 @@ import { findHandlers, type Handler, handlerKey, operationId } from './handlers.
 import { type DeclaredError, errorsOf } from './declared-errors.js';
 import { SAFE, securityMembers } from './security.js';
 import { describeWebhooks } from './webhooks.js';
-import { TEST_TYPE } from '../webhooks/webhook.view.js';
+import { TEST_TYPE } from '../../webhooks/webhook.view.js';
 
 const BEARER =
   'The `access` token of `POST /auth/login/`, valid for 30 minutes. `POST /auth/register/` creates an account.';

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from '../common/errors/errors.js';
+import { ERRORS, type ErrorCode } from '../http/errors/errors.js';
 
 type Json = Record<string, any>;
 

@@ -1,9 +1,9 @@
 import type { Type } from '@nestjs/common';
-import { OUT_OF_SCOPE } from '../auth/access/index.js';
-import { INVALID_IF_MATCH } from '../common/responses/if-match.js';
-import { AppError, type ErrorCode, ERRORS, type FieldError } from '../common/errors/errors.js';
-import { MESSAGES } from '../common/errors/messages.js';
-import { checkInput } from '../common/validation/input.pipe.js';
+import { OUT_OF_SCOPE } from '../access/index.js';
+import { INVALID_IF_MATCH } from '../http/responses/if-match.js';
+import { AppError, type ErrorCode, ERRORS, type FieldError } from '../http/errors/errors.js';
+import { MESSAGES } from '../http/errors/messages.js';
+import { checkInput } from '../http/validation/input.pipe.js';
 import type { Handler } from './handlers.js';
 import { SAFE, securityOf } from './security.js';
 

@@ -1,11 +1,11 @@
 import type { INestApplication, Type } from '@nestjs/common';
 import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
 import { DECORATORS } from '@nestjs/swagger';
-import { type Access, ACCESS } from '../auth/access/index.js';
-import { HAS_TAG } from '../common/responses/entity-tag.js';
-import { HAS_PRECONDITION } from '../common/responses/if-match.js';
-import { WITHOUT_DETAILS } from '../common/responses/without-details.js';
-import { ANY_CONTENT_TYPE } from '../common/http/json-body.js';
+import { type Access, ACCESS } from '../access/index.js';
+import { HAS_TAG } from '../http/responses/entity-tag.js';
+import { HAS_PRECONDITION } from '../http/responses/if-match.js';
+import { WITHOUT_DETAILS } from '../http/responses/without-details.js';
+import { ANY_CONTENT_TYPE } from '../http/json-body.js';
 import {
   INPUT,
   OTHER_ERROR,
@@ -15,7 +15,7 @@ import {
   type HandlerErrors,
   type Success,
   SUCCESS,
-} from '../common/openapi/returns.js';
+} from '../http/openapi/returns.js';
 import { IDEMPOTENT, type IdempotentOptions } from '../idempotency/idempotent.js';
 
 /** The metadata of our own decorators; path, parameters and status come from Nest's Swagger module. */

@@ -1,7 +1,7 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
-import { readPage, sendHtml, serveFiles } from '../site/pages.js';
+import { readPage, sendHtml, serveFiles } from './site/pages.js';
 import { Config } from '../config/config.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { Access } from '../auth/access/index.js';
+import type { Access } from '../access/index.js';
 import type { Handler } from './handlers.js';
 
 export const SAFE: ReadonlySet<string> = new Set(['get', 'head']);

@@ -1,7 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { getSchemaPath } from '@nestjs/swagger';
-import type { EventTypes } from '../events/index.js';
-import { TEST_TYPE, WebhookView } from '../webhooks/webhook.view.js';
+import type { EventTypes } from '../../events/index.js';
+import { TEST_TYPE, WebhookView } from '../../webhooks/webhook.view.js';
 
 type Json = Record<string, any>;
 

@@ -11,7 +11,7 @@ import { Module } from '@nestjs/common';
 import { Field, GraphQLSchemaHost, Int, ObjectType, Query, Resolver } from '@nestjs/graphql';
 import { GraphQLError } from 'graphql';
 import { fieldExtensionsEstimator, getComplexity, simpleEstimator } from 'graphql-query-complexity';
-import { Public } from '../../../src/auth/access/index.js';
+import { Public } from '../../../src/platform/access/index.js';
 import { startApi, type TestApi } from '../../support/api.js';
 import { STORES } from '../../support/stores.js';
 

@@ -14,14 +14,14 @@ import {
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { AppModule } from '../../../src/app.module.js';
-import { Public } from '../../../src/auth/access/index.js';
+import { Public } from '../../../src/platform/access/index.js';
 import { AuthModule } from '../../../src/auth/auth.module.js';
-import { createFastifyAdapter } from '../../../src/common/server/fastify-adapter.js';
+import { createFastifyAdapter } from '../../../src/platform/http/edge/fastify-adapter.js';
 import { registerPipeline } from '../../../src/pipeline.js';
-import { createLogger } from '../../../src/common/server/create-logger.js';
-import { loadConfig } from '../../../src/config/load-config.js';
-import { GraphqlModule } from '../../../src/graphql/graphql.module.js';
-import { GraphqlOptions } from '../../../src/graphql/graphql.options.js';
+import { createLogger } from '../../../src/platform/operations/create-logger.js';
+import { loadConfig } from '../../../src/platform/config/load-config.js';
+import { GraphqlModule } from '../../../src/platform/graphql/graphql.module.js';
+import { GraphqlOptions } from '../../../src/platform/graphql/graphql.options.js';
 import { createStore, STORES, type TestStore } from '../../support/stores.js';
 
 @ObjectType()

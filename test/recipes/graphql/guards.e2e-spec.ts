@@ -35,7 +35,7 @@ import {
 import { IsInt, Max, MinLength } from 'class-validator';
 import { GraphQLError } from 'graphql';
 import { map, type Observable } from 'rxjs';
-import { Public, StaffOnly } from '../../../src/auth/access/index.js';
+import { Public, StaffOnly } from '../../../src/platform/access/index.js';
 import { bearer, startApi, type TestApi } from '../../support/api.js';
 import { STORES } from '../../support/stores.js';
 

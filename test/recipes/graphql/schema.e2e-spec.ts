@@ -25,7 +25,7 @@ import {
 } from '@nestjs/graphql';
 import DataLoader from 'dataloader';
 import { Kind, type ValueNode } from 'graphql';
-import { Public } from '../../../src/auth/access/index.js';
+import { Public } from '../../../src/platform/access/index.js';
 import { startApi, type TestApi } from '../../support/api.js';
 import { STORES } from '../../support/stores.js';
 

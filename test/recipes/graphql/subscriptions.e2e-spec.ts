@@ -4,9 +4,9 @@ import { Args, Int, Mutation, Query, Resolver, Subscription } from '@nestjs/grap
 import { PubSub } from 'graphql-subscriptions';
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { Public } from '../../../src/auth/access/index.js';
+import { Public } from '../../../src/platform/access/index.js';
 import { Account } from '../../../src/auth/accounts/index.js';
-import { CurrentAccount } from '../../../src/auth/access/index.js';
+import { CurrentAccount } from '../../../src/platform/access/index.js';
 import { startApi, type TestApi } from '../../support/api.js';
 import { STORES } from '../../support/stores.js';
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource, EntityManager, type Repository } from 'typeorm';
-import { isOutage } from '../../../src/database/failures.js';
-import { Transactions } from '../../../src/database/transactions.js';
+import { isOutage } from '../../../src/platform/database/failures.js';
+import { Transactions } from '../../../src/platform/database/transactions.js';
 import { Order } from '../../../src/orders/order.entity.js';
 import { startApi, type TestApi } from '../../support/api.js';
 import { STORES } from '../../support/stores.js';

@@ -36,7 +36,7 @@ import {
   IntegerColumn,
   TextColumn,
   TimestampColumn,
-} from '../../../src/database/columns.js';
+} from '../../../src/platform/database/columns.js';
 import type { TestApi } from '../../support/api.js';
 import { STORES } from '../../support/stores.js';
 import { startWithTables } from './start-with-tables.js';

@@ -15,7 +15,7 @@ import {
   PrimaryGeneratedColumn,
   Repository,
 } from 'typeorm';
-import { Public } from '../../../src/auth/access/index.js';
+import { Public } from '../../../src/platform/access/index.js';
 import { startApi, type TestApi } from '../../support/api.js';
 import { STORES } from '../../support/stores.js';
 import { startWithTables } from './start-with-tables.js';

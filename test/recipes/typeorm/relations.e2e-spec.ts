@@ -17,7 +17,7 @@ import {
   TreeChildren,
   TreeParent,
 } from 'typeorm';
-import { Transactions } from '../../../src/database/transactions.js';
+import { Transactions } from '../../../src/platform/database/transactions.js';
 import type { TestApi } from '../../support/api.js';
 import { STORES } from '../../support/stores.js';
 import { startWithTables } from './start-with-tables.js';

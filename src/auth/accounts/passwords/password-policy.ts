@@ -1,8 +1,8 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { AppError, type FieldError } from '../../../common/errors/errors.js';
-import type { FurtherRules } from '../../../common/validation/further-rules.js';
-import { textFault } from '../../../common/validation/text.js';
-import { Config } from '../../../config/config.js';
+import { AppError, type FieldError } from '../../../platform/http/errors/errors.js';
+import type { FurtherRules } from '../../../platform/http/validation/further-rules.js';
+import { textFault } from '../../../platform/http/validation/text.js';
+import { Config } from '../../../platform/config/config.js';
 import { LeakedPasswords } from './leaked-passwords.js';
 import { PasswordStrength } from './password-strength.js';
 import { isTooLong, PASSWORD_LENGTH, preparePassword } from './passwords.js';

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
-import { currentClient, networkOf } from '../../../common/http/client.js';
-import { WorkQueue } from '../../../common/work-queue.js';
-import { ThreadPool } from '../../../database/thread-pool.js';
+import { currentClient, networkOf } from '../../../platform/http/client.js';
+import { WorkQueue } from '../../../platform/jobs/work-queue.js';
+import { ThreadPool } from '../../../platform/database/thread-pool.js';
 import type { Guess } from './password-strength-thread.js';
 
 /** The number of passwords that may wait. */

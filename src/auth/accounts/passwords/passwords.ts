@@ -2,9 +2,9 @@ import { availableParallelism } from 'node:os';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import argon2 from 'argon2';
 import { Gauge, type Registry } from 'prom-client';
-import { networkOf } from '../../../common/http/client.js';
-import { textFault } from '../../../common/validation/text.js';
-import { WorkQueue } from '../../../common/work-queue.js';
+import { networkOf } from '../../../platform/http/client.js';
+import { textFault } from '../../../platform/http/validation/text.js';
+import { WorkQueue } from '../../../platform/jobs/work-queue.js';
 
 /** Parameters of argon2id (RFC 9106): memory in KiB, passes, lanes. */
 export interface PasswordCost {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '../../common/ports/clock.js';
+import { Clock } from '../../jobs/clock.js';
 import { Queries } from '../../database/queries.js';
 import { Transactions } from '../../database/transactions.js';
 

@@ -1,8 +1,8 @@
 import type { ApolloServerPlugin } from '@apollo/server';
 import { OperationTypeNode } from 'graphql';
-import { yieldToEventLoop } from '../../common/event-loop.js';
-import { markLarge } from '../../common/loading/large-operations.js';
-import { endOperation } from '../../common/loading/text-loader.js';
+import { yieldToEventLoop } from '../../http/event-loop.js';
+import { markLarge } from '../loading/large-operations.js';
+import { endOperation } from '../loading/text-loader.js';
 import type { GraphqlContext } from '../context.js';
 import { costOf } from './cost.js';
 import { tooComplex } from './too-complex.js';

@@ -16,7 +16,7 @@ import {
   type SelectionSetNode,
   valueFromASTUntyped,
 } from 'graphql';
-import { COSTS_ONCE } from '../../common/pagination/connection.js';
+import { COSTS_ONCE } from '../connection.js';
 
 type Variables = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { type DocumentNode, GraphQLError, TokenKind } from 'graphql';
-import { AppError } from '../../common/errors/errors.js';
+import { AppError } from '../../http/errors/errors.js';
 import { tooComplex } from './too-complex.js';
 
 /** The checks of a document call themselves for each level; some thousand levels would exceed the stack. */

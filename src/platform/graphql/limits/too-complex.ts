@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import { AppError } from '../../common/errors/errors.js';
+import { AppError } from '../../http/errors/errors.js';
 
 /** @returns the error `QUERY_TOO_COMPLEX` with both numbers, if the limit is exceeded */
 export function tooComplex(what: string, count: number, limit: number): GraphQLError | undefined {

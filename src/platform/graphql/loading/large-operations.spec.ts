@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { onlyFake } from '../../../test/support/fake-timers.js';
+import { onlyFake } from '../../../../test/support/fake-timers.js';
 import { markLarge, releaseMemory, reserveMemory } from './large-operations.js';
 
 const MIB = 1024 * 1024;

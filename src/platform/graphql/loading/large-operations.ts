@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import { AppError } from '../errors/errors.js';
-import { clientOf, networkOf } from '../http/client.js';
-import { runInSlice, yieldToEventLoop } from '../event-loop.js';
+import { AppError } from '../../http/errors/errors.js';
+import { clientOf, networkOf } from '../../http/client.js';
+import { runInSlice, yieldToEventLoop } from '../../http/event-loop.js';
 
 /** 64 MiB: what all operations under way may reserve together, in bytes. */
 const BUDGET = 64 * 1024 * 1024;

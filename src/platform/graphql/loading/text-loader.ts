@@ -1,4 +1,4 @@
-import { AppError } from '../errors/errors.js';
+import { AppError } from '../../http/errors/errors.js';
 import { hasEnded, markLarge, releaseMemory, reserveMemory } from './large-operations.js';
 import { RequestLoader } from './request-loader.js';
 

@@ -15,12 +15,12 @@ import {
 import { CloseCode, type Context, type ServerOptions, type SubscribePayload } from 'graphql-ws';
 import type { Extra } from 'graphql-ws/use/ws';
 import { WebSocket } from 'ws';
-import type { Authenticator, CredentialWatch } from '../../auth/access/index.js';
-import { AppError } from '../../common/errors/errors.js';
-import type { RateLimiter } from '../../common/http/rate-limiter.js';
-import { endOperation } from '../../common/loading/text-loader.js';
-import { toRequest } from '../../common/http/request-of.js';
-import { runWithRequest } from '../../common/http/request-context.js';
+import type { Authenticator, CredentialWatch } from '../../access/index.js';
+import { AppError } from '../../http/errors/errors.js';
+import type { RateLimiter } from '../../http/rate-limiter.js';
+import { endOperation } from '../loading/text-loader.js';
+import { toRequest } from '../../http/request-of.js';
+import { runWithRequest } from '../../http/request-context.js';
 import type { GraphqlSettings } from '../../config/config.js';
 import { tooManyItems } from '../request-body.js';
 import { checkSize } from '../route.js';

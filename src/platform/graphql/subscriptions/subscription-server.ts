@@ -7,10 +7,10 @@ import type { FastifyInstance } from 'fastify';
 import type { Disposable } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
 import { WebSocket, WebSocketServer } from 'ws';
-import { Authenticator, CredentialWatch } from '../../auth/access/index.js';
-import { AppError } from '../../common/errors/errors.js';
-import { Upgrades } from '../../common/server/upgrades.js';
-import { RateLimiter } from '../../common/http/rate-limiter.js';
+import { Authenticator, CredentialWatch } from '../../access/index.js';
+import { AppError } from '../../http/errors/errors.js';
+import { Upgrades } from '../../http/edge/upgrades.js';
+import { RateLimiter } from '../../http/rate-limiter.js';
 import { Config } from '../../config/config.js';
 import { subscriptionOptions } from './subscription-options.js';
 

@@ -1,5 +1,5 @@
 import { AppError } from '../errors/errors.js';
-import { networkOf, siteOf } from '../http/client.js';
+import { networkOf, siteOf } from '../client.js';
 
 /** The limits of open connections of a kind. */
 export const CONNECTION_LIMITS = { process: 1000, client: 50, site: 500 };

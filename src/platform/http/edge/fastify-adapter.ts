@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { Config } from '../../config/config.js';
-import { MAX_PARAM_LENGTH } from '../http/routes.js';
+import { MAX_PARAM_LENGTH } from '../routes.js';
 import { GuardedServer } from './guarded-server.js';
-import { parseQuery } from '../http/query.js';
+import { parseQuery } from '../query.js';
 import { handleUnreadableRequest } from './unreadable-request.js';
 
 /** 1 MiB: the default limit of a body, in bytes. */

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Config } from '../../config/config.js';
 import { AppError } from '../errors/errors.js';
-import { canonizeForwardedFor } from '../http/forwarded-for.js';
+import { canonizeForwardedFor } from '../forwarded-for.js';
 import { ambiguityOf } from './ambiguous-request.js';
 import { GuardedServer } from './guarded-server.js';
 import { rejectConnection } from './reject-connection.js';

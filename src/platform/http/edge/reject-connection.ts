@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type AppError, toEnvelope } from '../errors/errors.js';
-import { rootLogger } from './create-logger.js';
+import { rootLogger } from '../../operations/create-logger.js';
 
 interface Rejection {
   readonly requestId?: string;

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { AppError } from '../errors/errors.js';
-import { varyOn } from './cache-headers.js';
-import { isPreflight } from './methods.js';
+import { varyOn } from '../cache-headers.js';
+import { isPreflight } from '../methods.js';
 
 /** Methods that some route has. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];

@@ -1,4 +1,4 @@
-import { aroundParameter, splitOnce } from '../http/query.js';
+import { aroundParameter, splitOnce } from '../query.js';
 import { CursorPage, type Page } from './page.js';
 
 /** A longer address is not repeated in headers: proxies reject responses whose headers are too large. */

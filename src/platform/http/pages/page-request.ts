@@ -1,5 +1,5 @@
-import { JsonText } from '../http/json-text.js';
-import { firstValue, type QueryParameters } from '../http/query.js';
+import { JsonText } from '../json-text.js';
+import { firstValue, type QueryParameters } from '../query.js';
 import { parseInt64 } from '../validation/id.js';
 import { decodeCursor } from './cursor.js';
 import { type Completion, Page } from './page.js';

@@ -1,4 +1,4 @@
-import type { JsonText } from '../http/json-text.js';
+import type { JsonText } from '../json-text.js';
 import { encodeCursor } from './cursor.js';
 
 /** The `meta` of a page. */

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
-import { stringify } from '../http/json-text.js';
-import type { Versioned } from '../ports/expected-version.js';
+import { stringify } from '../json-text.js';
+import type { Versioned } from './expected-version.js';
 import { entityTag } from './entity-tag.js';
 
 /**

@@ -1,9 +1,9 @@
 import { Res, SetMetadata } from '@nestjs/common';
 import type { FastifyReply, onSendHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { allowStoring } from '../http/cache-headers.js';
-import { appendHook } from '../http/routes.js';
-import type { Versioned } from '../ports/expected-version.js';
+import { allowStoring } from '../cache-headers.js';
+import { appendHook } from '../routes.js';
+import type { Versioned } from './expected-version.js';
 
 /**
  * The strong entity tag of a representation (RFC 9110, section 8.8.3).

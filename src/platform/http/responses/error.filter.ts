@@ -1,9 +1,9 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { removeResourceHeaders } from '../http/cache-headers.js';
+import { removeResourceHeaders } from '../cache-headers.js';
 import { type AppError, toEnvelope } from '../errors/errors.js';
-import { currentRequest } from '../http/request-context.js';
-import { SecurityEvents } from '../ports/security-events.js';
+import { currentRequest } from '../request-context.js';
+import { SecurityEvents } from '../security-events.js';
 import { toAppError } from '../errors/to-app-error.js';
 
 /** The errors of a connection that was closed while a request was read, or a response was written. */

@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../errors/errors.js';
-import { type ExpectedVersion, preconditionFailed, type Versioned } from '../ports/expected-version.js';
+import { type ExpectedVersion, preconditionFailed, type Versioned } from './expected-version.js';
 import { entityTag, marksHandler, parseTags } from './entity-tag.js';
 
 /** The tags of an `If-Match` (RFC 9110, section 13.1.1). */

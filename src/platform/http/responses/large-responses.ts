@@ -5,11 +5,11 @@ import type { onSendHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { Gauge, type Registry } from 'prom-client';
 import { AppError } from '../errors/errors.js';
-import { onResponseEnd } from '../http/response-end.js';
-import { clientOf, networkOf } from '../http/client.js';
-import { isSafe } from '../http/methods.js';
-import { appendHook } from '../http/routes.js';
-import { Counts } from '../server/connection-limit.js';
+import { onResponseEnd } from '../response-end.js';
+import { clientOf, networkOf } from '../client.js';
+import { isSafe } from '../methods.js';
+import { appendHook } from '../routes.js';
+import { Counts } from '../edge/connection-limit.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

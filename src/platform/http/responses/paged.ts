@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { StreamableFile } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { stringify } from '../http/json-text.js';
+import { stringify } from '../json-text.js';
 import { loadLarge } from '../event-loop.js';
-import { pageLinks } from '../pagination/links.js';
-import { CursorPage, Page } from '../pagination/page.js';
+import { pageLinks } from '../pages/links.js';
+import { CursorPage, Page } from '../pages/page.js';
 
 /** What a handler returns for a page: its body, or the stream of a large page. */
 export type Paged<View> = Page<View>['body'] | CursorPage<View>['body'] | StreamableFile;

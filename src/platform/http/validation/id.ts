@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { currentTrail } from '../ports/audit-trail.js';
+import { currentTrail } from '../audit-trail.js';
 import { AppError } from '../errors/errors.js';
 import { MESSAGES } from '../errors/messages.js';
 

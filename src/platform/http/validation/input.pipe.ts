@@ -13,7 +13,7 @@ import { ModuleRef } from '@nestjs/core';
 import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage } from 'class-validator';
 import { AppError, type FieldError } from '../errors/errors.js';
-import { requestOf } from '../http/request-of.js';
+import { requestOf } from '../request-of.js';
 import { type FurtherRules, furtherRulesOf } from './further-rules.js';
 
 const OPTIONS: ValidationPipeOptions = {

@@ -1,4 +1,4 @@
-import type { Config } from '../config/config.js';
+import type { Config } from '../../config/config.js';
 
 /** The pages that the header of each page links to, and the name of the service as the link to the first one. */
 const PAGES = { '/': 'Posts API', '/guides': 'Guides', '/docs': 'Reference', '/graphql': 'Playground' };

@@ -1,5 +1,5 @@
-import type { FieldError } from '../common/errors/errors.js';
-import type { Config, WriteAccessMode } from '../config/config.js';
+import type { FieldError } from '../../http/errors/errors.js';
+import type { Config, WriteAccessMode } from '../../config/config.js';
 import { hasPage } from './header.js';
 import { readPage } from './pages.js';
 

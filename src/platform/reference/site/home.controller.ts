@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs';
 import { Controller, Get, Headers, Res, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { Public } from '../auth/access/index.js';
-import { varyOn } from '../common/http/cache-headers.js';
-import { Returns } from '../common/openapi/returns.js';
-import { Config } from '../config/config.js';
-import { Readiness } from '../health/readiness.service.js';
+import { Public } from '../../access/index.js';
+import { varyOn } from '../../http/cache-headers.js';
+import { Returns } from '../../http/openapi/returns.js';
+import { Config } from '../../config/config.js';
+import { Readiness } from '../../operations/readiness.service.js';
 import { hasPage } from './header.js';
 import { HomeView, LINKS } from './home.view.js';
 import { readHomePage, withHealth } from './home-page.js';
 import { PAGE_HEADERS } from './pages.js';
 
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+const { version } = JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
 

@@ -1,8 +1,8 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
-import { Config } from '../config/config.js';
-import { HealthModule } from '../health/health.module.js';
+import { Config } from '../../config/config.js';
+import { HealthModule } from '../../../health/health.module.js';
 import { HomeController } from './home.controller.js';
 import { hasPage } from './header.js';
 import { listPublic, readPage, readPublic, sendHtml, serveFiles } from './pages.js';

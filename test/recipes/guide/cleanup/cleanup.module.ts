@@ -2,9 +2,9 @@ import { Injectable, Logger, Module } from '@nestjs/common';
 import { Cron, ScheduleModule } from '@nestjs/schedule';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { LessThan, type Repository } from 'typeorm';
-import { Clock } from '../../../../src/common/ports/clock.js';
-import { Queries } from '../../../../src/database/queries.js';
-import { Transactions } from '../../../../src/database/transactions.js';
+import { Clock } from '../../../../src/platform/jobs/clock.js';
+import { Queries } from '../../../../src/platform/database/queries.js';
+import { Transactions } from '../../../../src/platform/database/transactions.js';
 import { Post } from '../../../../src/posts/post.entity.js';
 
 /** 30 days, in milliseconds. */

@@ -21,7 +21,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { AppError } from '../../../../src/common/errors/errors.js';
+import { AppError } from '../../../../src/platform/http/errors/errors.js';
 
 /** The folder that the files are in. */
 const FOLDER = Symbol('folder of files');

@@ -1,9 +1,9 @@
 import { Injectable, Module } from '@nestjs/common';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { Entity, MoreThan, PrimaryColumn, type Repository } from 'typeorm';
-import { IntegerColumn } from '../../../../src/database/columns.js';
-import { Queries } from '../../../../src/database/queries.js';
-import { Transactions } from '../../../../src/database/transactions.js';
+import { IntegerColumn } from '../../../../src/platform/database/columns.js';
+import { Queries } from '../../../../src/platform/database/queries.js';
+import { Transactions } from '../../../../src/platform/database/transactions.js';
 import { Task } from '../tasks/task.entity.js';
 
 const NAME = 'task-urgency';

@@ -2,10 +2,10 @@ import { BullModule, InjectQueue, Processor, WorkerHost } from '@nestjs/bullmq';
 import { Body, Controller, HttpCode, HttpStatus, Injectable, Logger, Module, Post } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiSchema, ApiTags } from '@nestjs/swagger';
 import type { Job, Queue } from 'bullmq';
-import { StaffOnly } from '../../../../src/auth/access/index.js';
-import { Returns } from '../../../../src/common/openapi/returns.js';
-import { Text } from '../../../../src/common/validation/text.js';
-import { Config } from '../../../../src/config/config.js';
+import { StaffOnly } from '../../../../src/platform/access/index.js';
+import { Returns } from '../../../../src/platform/http/openapi/returns.js';
+import { Text } from '../../../../src/platform/http/validation/text.js';
+import { Config } from '../../../../src/platform/config/config.js';
 
 export class MailingInput {
   @Text({ min: 1, max: 200 })

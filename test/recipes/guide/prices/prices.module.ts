@@ -1,10 +1,10 @@
 import { Controller, Get, Module, type OnModuleInit, Param } from '@nestjs/common';
 import { ApiOperation, ApiSchema, ApiTags } from '@nestjs/swagger';
-import { Public } from '../../../../src/auth/access/index.js';
-import { Int64Property } from '../../../../src/common/openapi/properties.js';
-import { Returns, Throws } from '../../../../src/common/openapi/returns.js';
+import { Public } from '../../../../src/platform/access/index.js';
+import { Int64Property } from '../../../../src/platform/http/openapi/properties.js';
+import { Returns, Throws } from '../../../../src/platform/http/openapi/returns.js';
 import { HealthModule } from '../../../../src/health/health.module.js';
-import { Readiness } from '../../../../src/health/readiness.service.js';
+import { Readiness } from '../../../../src/platform/operations/readiness.service.js';
 import { PricesService } from './prices.service.js';
 import { RatesClient } from './rates.client.js';
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../../../../src/common/errors/errors.js';
+import { AppError } from '../../../../src/platform/http/errors/errors.js';
 import { RatesClient } from './rates.client.js';
 
 @Injectable()

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../../../../src/common/errors/errors.js';
+import { AppError } from '../../../../src/platform/http/errors/errors.js';
 
 /** In milliseconds: of each attempt, and before the second and the third. */
 const TIMEOUT = 1000;

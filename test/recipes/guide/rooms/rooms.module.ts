@@ -5,7 +5,7 @@ import {
   SubscribeMessage,
   WebSocketGateway,
 } from '@nestjs/websockets';
-import { CurrentAccount, Public } from '../../../../src/auth/access/index.js';
+import { CurrentAccount, Public } from '../../../../src/platform/access/index.js';
 import type { Account } from '../../../../src/auth/accounts/index.js';
 
 @WebSocketGateway({ path: '/rooms' })

@@ -4,9 +4,9 @@ import { ApiOperation, ApiSchema, ApiTags } from '@nestjs/swagger';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
-import { Public } from '../../../../src/auth/access/index.js';
-import { Int64Property } from '../../../../src/common/openapi/properties.js';
-import { Returns } from '../../../../src/common/openapi/returns.js';
+import { Public } from '../../../../src/platform/access/index.js';
+import { Int64Property } from '../../../../src/platform/http/openapi/properties.js';
+import { Returns } from '../../../../src/platform/http/openapi/returns.js';
 import { Post } from '../../../../src/posts/post.entity.js';
 
 /** The responses. Without `@Returns…`, the reference has an empty body, and a test that gets another one fails. */

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { Int64Property } from '../../../../src/common/openapi/properties.js';
+import { Int64Property } from '../../../../src/platform/http/openapi/properties.js';
 import type { Task } from './task.entity.js';
 
 /** A task of version 2: `done` instead of `status`. */

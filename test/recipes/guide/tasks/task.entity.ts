@@ -1,5 +1,5 @@
 import { Entity, Index } from 'typeorm';
-import { IdColumn, IntegerColumn, TextColumn } from '../../../../src/database/columns.js';
+import { IdColumn, IntegerColumn, TextColumn } from '../../../../src/platform/database/columns.js';
 
 export const TASK_STATUSES = ['open', 'done'] as const;
 

@@ -1,8 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsInt, Max, Min } from 'class-validator';
-import { OneOf, Optional } from '../../../../src/common/validation/fields.js';
-import { PartialInput } from '../../../../src/common/validation/partial-input.js';
-import { Text } from '../../../../src/common/validation/text.js';
+import { OneOf, Optional } from '../../../../src/platform/http/validation/fields.js';
+import { PartialInput } from '../../../../src/platform/http/validation/partial-input.js';
+import { Text } from '../../../../src/platform/http/validation/text.js';
 import { TASK_STATUSES } from './task.entity.js';
 
 export class CreateTaskInput {

@@ -1,8 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
 import { type FindOptionsOrder, type FindOptionsWhere, In } from 'typeorm';
-import { firstValue, type QueryParameters } from '../../../../src/common/http/query.js';
-import { QueryParameter } from '../../../../src/common/openapi/queries.js';
-import { NO_ROW, toId } from '../../../../src/common/validation/id.js';
+import { firstValue, type QueryParameters } from '../../../../src/platform/http/query.js';
+import { QueryParameter } from '../../../../src/platform/http/openapi/queries.js';
+import { NO_ROW, toId } from '../../../../src/platform/http/validation/id.js';
 import { type Task, TASK_STATUSES } from './task.entity.js';
 
 /** The columns that a client may sort by: never take the name of a column from the query itself. */

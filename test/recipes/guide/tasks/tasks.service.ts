@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
-import { AppError } from '../../../../src/common/errors/errors.js';
-import type { Page } from '../../../../src/common/pagination/page.js';
-import type { PageRequest } from '../../../../src/common/pagination/page-request.js';
-import { changesOf } from '../../../../src/database/columns.js';
-import { Transactions } from '../../../../src/database/transactions.js';
+import { AppError } from '../../../../src/platform/http/errors/errors.js';
+import type { Page } from '../../../../src/platform/http/pages/page.js';
+import type { PageRequest } from '../../../../src/platform/http/pages/page-request.js';
+import { changesOf } from '../../../../src/platform/database/columns.js';
+import { Transactions } from '../../../../src/platform/database/transactions.js';
 import { Task } from './task.entity.js';
 import type { CreateTaskInput, UpdateTaskInput } from './task.input.js';
 import type { TaskList } from './task.query.js';
