@@ -1,5 +1,5 @@
-import { loadStoreConfig } from './dist/config/load-store.js';
-import { commandDataSource } from './dist/database/data-source.js';
+import { loadStoreConfig } from './dist/platform/config/load-store.js';
+import { commandDataSource } from './dist/platform/database/data-source.js';
 
 const config = loadStoreConfig(process.env);
 
@@ -11,7 +11,7 @@ Set DATABASE_URL to a PostgreSQL database with the current schema. GENERATE_FOR=
   }
   console.log(`
 The migration is right for this database alone. To make it right for both, write its column types as those of
-columnTypes(runner), like the other files of src/database/migrations, and put what only one database needs behind
+columnTypes(runner), like the other files of src/platform/database/migrations, and put what only one database needs behind
 isSqlite(runner). The test that compares entities and migrations on both databases shows what is left:
 npm test -- test/database
 `);

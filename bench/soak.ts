@@ -13,9 +13,9 @@ const { values } = parseCommandLine('Usage: npm run bench:soak [-- --requests 10
   options: { requests: { type: 'string', default: '100000' }, store: { type: 'string' } },
 });
 const built = (file: string) => import(new URL(`../dist/${file}`, import.meta.url).href);
-const { createApp } = (await built('app.factory.js')) as typeof import('../src/app.js');
+const { createApp } = (await built('app.js')) as typeof import('../src/app.js');
 const { loadConfig } = (await built(
-  'config/load-config.js',
+  'platform/config/load-config.js',
 )) as typeof import('../src/platform/config/load-config.js');
 
 const requests = Number(values.requests);

@@ -3,14 +3,15 @@ import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AuditModule } from './audit/audit.module.js';
 import { AccessGuard } from './platform/access/index.js';
 import { AuthModule } from './auth/auth.module.js';
-import { CommonModule } from './platform/platform.module.js';
+import { PlatformModule } from './platform/platform.module.js';
 import { ErrorFilter } from './platform/http/responses/error.filter.js';
 import { InputPipe } from './platform/http/validation/input.pipe.js';
 import type { Config } from './platform/config/config.js';
 import { ConfigModule } from './platform/config/config.module.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { EncryptionCheckModule } from './platform/encryption/index.js';
-import { EventsModule } from './events/index.js';
+import { EventsModule } from './events/events.module.js';
+import { ChangesModule } from './platform/changes/index.js';
 import { GraphqlModule } from './platform/graphql/graphql.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IdempotencyModule } from './platform/idempotency/idempotency.module.js';
@@ -23,17 +24,18 @@ import { UsersModule } from './users/users.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /**
- * All modules. A request passes, in this order: the steps of `pipeline.ts`, the guard of `auth/access`, the
- * interceptors of its route (such as that of `idempotency`), the pipe of `common/validation`, and its handler. The
+ * All modules. A request passes, in this order: the steps of `pipeline.ts`, the guard of `platform/access`, the
+ * interceptors of its route (such as that of `idempotency`), the pipe of `platform/http/validation`, and its handler. The
  * filter below handles every error on the way.
  */
 @Module({
   imports: [
-    CommonModule,
+    PlatformModule,
     DatabaseModule.forRoot(),
     EncryptionCheckModule,
     HealthModule,
     MetricsModule,
+    ChangesModule,
     EventsModule,
     UsersModule,
     PostsModule,

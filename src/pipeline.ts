@@ -1,4 +1,5 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { PinoLogger } from 'nestjs-pino';
 import { Registry } from 'prom-client';
 import { AuditLog } from './audit/audit-log.js';
 import { auditTrails } from './audit/audit-requests.js';
@@ -13,7 +14,6 @@ import { routes } from './platform/http/routes.js';
 import { unroutedRequests } from './platform/http/edge/unrouted-requests.js';
 import { entityTags } from './platform/http/responses/entity-tag.js';
 import { largeResponses } from './platform/http/responses/large-responses.js';
-import { rootLogger } from './platform/operations/create-logger.js';
 import { Drain } from './platform/operations/drain.js';
 import { ambiguousRequests, hardening } from './platform/http/edge/hardening.js';
 import { pendingMigrations } from './platform/http/pending-migrations.js';
@@ -58,7 +58,7 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
   // The connection, and what is observed of each request.
   await fastify.register(hardening, { config, upgrades }); // what Node.js would respond to itself
   await fastify.register(requestMetrics, { registry, isOn: config.metricsPort !== undefined });
-  await fastify.register(requestLog, { logger: rootLogger() }); // the context with the request id; one line at the end
+  await fastify.register(requestLog, { logger: PinoLogger.root }); // the context with the request id; one line at the end
   await fastify.register(routes); // collects what routes say about themselves
 
   // `onRequest`: headers first, so that rejections have them, too.

@@ -3,7 +3,7 @@ import { DiscoveryModule, DiscoveryService, NestFactory } from '@nestjs/core';
 import { ACCOUNT_MODULES } from '../src/commands/support/account-command.js';
 import { CommandModule } from '../src/commands/support/command.module.js';
 import { Purger } from '../src/platform/jobs/purger.js';
-import { EventRecordsModule } from '../src/events/index.js';
+import { EventRecordsModule } from '../src/platform/changes/index.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { runCommand, spawnCommand } from './support/command.js';
 import { STORES } from './support/stores.js';

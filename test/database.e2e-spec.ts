@@ -186,7 +186,9 @@ describe.each(STORES)('the database on %s', (store) => {
   });
 
   it('lists every migration of its folder, in the order of the timestamps', async () => {
-    const files = (await readdir('src/database/migrations')).filter((name) => /^\d+-[^.]+\.ts$/.test(name));
+    const files = (await readdir('src/platform/database/migrations')).filter((name) =>
+      /^\d+-[^.]+\.ts$/.test(name),
+    );
 
     expect(migrations.map(({ name }) => /\d+$/.exec(name)![0])).toEqual(
       files.toSorted().map((name) => name.split('-')[0]),

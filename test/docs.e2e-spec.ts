@@ -77,7 +77,7 @@ describe('docs/recipes.md, of renaming a column', () => {
 
 describe('docs/configuration.md', () => {
   const text = readFileSync('docs/configuration.md', 'utf8');
-  const settings = globSync('src/config/load-*.ts', { exclude: ['**/*.spec.ts'] }).flatMap((file) =>
+  const settings = globSync('src/platform/config/load-*.ts', { exclude: ['**/*.spec.ts'] }).flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(/^ {2}([A-Z][A-Z_]+): /gm)].map(([, name]) => name!),
   );
 

@@ -6,7 +6,7 @@ import { createApp } from '../src/app.js';
 import { loadConfig } from '../src/platform/config/load-config.js';
 import { Database } from '../src/platform/database/database.js';
 import { Transactions } from '../src/platform/database/transactions.js';
-import { EventAppender, eventAppender, EventOutbox } from '../src/events/index.js';
+import { EventAppender, eventAppender, EventOutbox } from '../src/platform/changes/index.js';
 import { insertPosts } from '../src/posts/post-batch.js';
 import { PostsService } from '../src/posts/posts.service.js';
 import { bearer, startApi, TestApi } from './support/api.js';

@@ -8,7 +8,13 @@ import { Purger } from '../src/platform/jobs/purger.js';
 import { loadConfig } from '../src/platform/config/load-config.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { EventFilter } from '../src/platform/changes/event-filter.js';
-import { EventLog, EventOutbox, EventStore, OnDurableEvent, type StoredEvent } from '../src/events/index.js';
+import {
+  EventLog,
+  EventOutbox,
+  EventStore,
+  OnDurableEvent,
+  type StoredEvent,
+} from '../src/platform/changes/index.js';
 import { SubscriberPositions } from '../src/platform/changes/subscribers/subscriber-positions.js';
 import { Subscription } from '../src/platform/changes/subscribers/subscription.js';
 import { PostsService } from '../src/posts/posts.service.js';

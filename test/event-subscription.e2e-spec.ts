@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { ConsumerLimits } from '../src/events/consumer-limits.js';
-import { EventLog } from '../src/events/index.js';
+import { EventLog } from '../src/platform/changes/index.js';
 import { startApi, type TestApi } from './support/api.js';
 import { EventClient } from './support/event-client.js';
 import { STORES } from './support/stores.js';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { Database } from '../src/platform/database/database.js';
 import { Transactions } from '../src/platform/database/transactions.js';
-import { EventAppender } from '../src/events/index.js';
+import { EventAppender } from '../src/platform/changes/index.js';
 import { PostsService } from '../src/posts/posts.service.js';
 import { bearer, PASSWORD, startApi, startApiOn, type TestApi } from './support/api.js';
 import { runCommand } from './support/command.js';

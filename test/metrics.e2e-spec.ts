@@ -9,7 +9,7 @@ import { WebSocket } from 'ws';
 import { Public } from '../src/platform/access/index.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { Transactions } from '../src/platform/database/transactions.js';
-import { OnDurableEvent } from '../src/events/index.js';
+import { OnDurableEvent } from '../src/platform/changes/index.js';
 import { MetricsServer } from '../src/platform/operations/metrics-server.js';
 import { bearer, startApi, type TestApi } from './support/api.js';
 import { EventClient } from './support/event-client.js';

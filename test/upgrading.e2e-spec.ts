@@ -46,7 +46,7 @@ const changedMigrations = (folder: string, version: string): string[] =>
     version,
     'HEAD',
     '--',
-    'src/database/migrations',
+    'src/platform/database/migrations',
   )
     .split('\n')
     .filter((file) => /\/\d+-[^/]+$/.test(file));
@@ -54,7 +54,7 @@ const changedMigrations = (folder: string, version: string): string[] =>
 /** The files of a made-up extension. */
 const OWN_FILES: Readonly<Record<string, string>> = {
   'src/gadgets/gadgets.module.ts': `import { Module } from '@nestjs/common';\n\n@Module({})\nexport class GadgetsModule {}\n`,
-  'src/database/migrations/1763700000500-gadgets.ts': 'export class Gadgets1763700000500 {}\n',
+  'src/platform/database/migrations/1763700000500-gadgets.ts': 'export class Gadgets1763700000500 {}\n',
   'test/gadgets.e2e-spec.ts': `it.todo('has gadgets');\n`,
   'docs/gadgets.md': '# Gadgets\n',
 };
@@ -124,7 +124,7 @@ const ADDED_LINES: readonly (readonly [file: string, before: RegExp, line: strin
     const folder = mkdtempSync(join(tmpdir(), 'posts-api-migrations-'));
     git('.', 'clone', '--quiet', '.', folder);
     git(folder, 'tag', 'v9.9.9');
-    const at = (name: string) => `src/database/migrations/${name}`;
+    const at = (name: string) => `src/platform/database/migrations/${name}`;
     appendFileSync(join(folder, at('1795000000000-users.ts')), '// changed\n');
     rmSync(join(folder, at('1795000000005-mails.ts')));
     appendFileSync(join(folder, at('column-types.ts')), '// a type more\n');

@@ -71,7 +71,7 @@ const isOnDelete = (text: string): text is OnDelete => Object.hasOwn(ON_DELETE, 
 /** The first start runs the migration, which must not change afterwards: add the fields before. */
 const nextSteps = ({ files }: Names, { stamp, parents, onDelete }: Record<string, string>): string => `
 Next:
-1. Give it your own fields, in src/${files} and src/database/migrations/${stamp}-${files}.ts
+1. Give it your own fields, in src/${files} and src/platform/database/migrations/${stamp}-${files}.ts
    (docs/extending.md, "Add a field"). Change the migration only as long as nothing has run it:
    "npm start" does; "npm run typeorm -- migration:revert" takes it back.
 2. npm run contracts && npm test -- ${files}
@@ -139,7 +139,7 @@ function targets({
           ],
         ]),
     [`${from}/module.ts`, `src/${files}/${files}.module.ts`],
-    [`${from}/migration.ts`, `src/database/migrations/${stamp}-${files}.ts`],
+    [`${from}/migration.ts`, `src/platform/database/migrations/${stamp}-${files}.ts`],
     [`${from}/e2e-spec.ts`, `test/${files}.e2e-spec.ts`],
   ];
 }

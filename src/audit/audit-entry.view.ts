@@ -1,5 +1,9 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { Int64Property, NullableInt64Property, TimestampProperty } from '../platform/http/openapi/properties.js';
+import {
+  Int64Property,
+  NullableInt64Property,
+  TimestampProperty,
+} from '../platform/http/openapi/properties.js';
 import type { AuditEntry } from './audit-entry.entity.js';
 
 /** An entry of the audit log as staff reads it. */

@@ -1,6 +1,6 @@
 import '../require-node.js';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventAppender, EventStore } from '../events/index.js';
+import type { EventAppender, EventStore } from '../platform/changes/index.js';
 import { parseCommandLine, rejectUsage } from './support/command-line.js';
 
 /** The interval between two reads, in milliseconds. */
@@ -32,7 +32,7 @@ if (command !== 'tail' && command !== 'renew-epoch') {
 const { AppError } = await import('../platform/http/errors/errors.js');
 const { Config } = await import('../platform/config/config.js');
 const { isOutage } = await import('../platform/database/failures.js');
-const events = await import('../events/index.js');
+const events = await import('../platform/changes/index.js');
 const { runDatabaseCommand, UsageError } = await import('./support/run-command.js');
 
 await runDatabaseCommand(

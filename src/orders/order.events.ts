@@ -1,4 +1,4 @@
-import { defineEvents } from '../events/index.js';
+import { defineEvents } from '../platform/changes/index.js';
 import { ORDER_COLUMNS, ORDERS_PATH, OrderView } from './order.view.js';
 
 export const ORDER_EVENTS = defineEvents({

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountData } from '../platform/jobs/account-data.js';
-import { EventsModule } from '../events/index.js';
+import { ChangesModule } from '../platform/changes/index.js';
 import { Order } from './order.entity.js';
 import { ORDER_EVENTS } from './order.events.js';
 import { OrdersController } from './orders.controller.js';
@@ -9,7 +9,7 @@ import { OrdersResolver } from './orders.resolver.js';
 import { OrdersService } from './orders.service.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([Order]), EventsModule.forFeature(ORDER_EVENTS)],
+  imports: [TypeOrmModule.forFeature([Order]), ChangesModule.forFeature(ORDER_EVENTS)],
   controllers: [OrdersController],
   providers: [OrdersService, OrdersResolver],
   exports: [OrdersService],

@@ -12,7 +12,7 @@ import { NO_ROW } from '../platform/http/validation/id.js';
 import { isForeignKeyViolation } from '../platform/database/failures.js';
 import { Queries } from '../platform/database/queries.js';
 import type { Parameters } from '../platform/database/statement.js';
-import { EventOutbox } from '../events/index.js';
+import { EventOutbox } from '../platform/changes/index.js';
 import { Order, type OrderSummary } from './order.entity.js';
 import { ORDER_EVENTS } from './order.events.js';
 import { ORDER_COLUMNS, type OrderView, toOrderView } from './order.view.js';

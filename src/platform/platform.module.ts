@@ -7,6 +7,7 @@ import { Clock } from './jobs/clock.js';
 import { SecurityEvents } from './http/security-events.js';
 import { Drain } from './operations/drain.js';
 import { Upgrades } from './http/edge/upgrades.js';
+import { Readiness } from './operations/readiness.service.js';
 import { AccountData } from './jobs/account-data.js';
 import { Purger, PurgeSchedule } from './jobs/purger.js';
 import { DateTimeScalar } from './graphql/date-time.scalar.js';
@@ -28,6 +29,7 @@ import { RouteConfigCheck } from './http/route-config.js';
     Purger,
     PurgeSchedule,
     RateLimiter,
+    Readiness,
     RouteConfigCheck,
     SearchesByClient,
     Upgrades,
@@ -37,6 +39,6 @@ import { RouteConfigCheck } from './http/route-config.js';
       useFactory: (config: Config, registry: Registry) => new SecurityEvents(config, currentClient, registry),
     },
   ],
-  exports: [AccountData, Clock, Drain, Purger, RateLimiter, SecurityEvents, Upgrades],
+  exports: [AccountData, Clock, Drain, Purger, RateLimiter, Readiness, SecurityEvents, Upgrades],
 })
-export class CommonModule {}
+export class PlatformModule {}

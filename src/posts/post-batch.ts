@@ -1,6 +1,6 @@
 import type { Queries } from '../platform/database/queries.js';
 import type { Transactions } from '../platform/database/transactions.js';
-import type { EventOutbox } from '../events/index.js';
+import type { EventOutbox } from '../platform/changes/index.js';
 import type { PostStatus } from './post.entity.js';
 import { POST_EVENTS } from './post.events.js';
 import { INSERTED_COLUMNS, type PostFields, valuesOf } from './post.statements.js';

@@ -1,4 +1,4 @@
-import { defineEvents } from '../events/index.js';
+import { defineEvents } from '../platform/changes/index.js';
 import type { PostStatus } from './post.entity.js';
 import { POST_COLUMNS, POSTS_PATH, PostView } from './post.view.js';
 

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { EventsModule } from '../events/index.js';
+import { ChangesModule } from '../platform/changes/index.js';
 import { UsersModule } from '../users/users.module.js';
 import { Post } from './post.entity.js';
 import { POST_EVENTS } from './post.events.js';
@@ -16,7 +16,7 @@ import { ViewCounter } from './view-counter.js';
 
 /** Posts depend on users, never the reverse: fields that posts add to users are defined here. */
 @Module({
-  imports: [TypeOrmModule.forFeature([Post, PostViews]), EventsModule.forFeature(POST_EVENTS), UsersModule],
+  imports: [TypeOrmModule.forFeature([Post, PostViews]), ChangesModule.forFeature(POST_EVENTS), UsersModule],
   controllers: [PostsController, UserPostsController],
   providers: [PostsService, PostLists, ViewCounter, PostsResolver, PostFieldsResolver, UserPostsResolver],
   exports: [PostsService],

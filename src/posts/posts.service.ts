@@ -6,7 +6,7 @@ import { NO_ROW } from '../platform/http/validation/id.js';
 import { Queries } from '../platform/database/queries.js';
 import type { Statement } from '../platform/database/statement.js';
 import { Transactions } from '../platform/database/transactions.js';
-import { EventOutbox } from '../events/index.js';
+import { EventOutbox } from '../platform/changes/index.js';
 import { FIRST_USER_ID } from '../users/user.entity.js';
 import type { PostStatus } from './post.entity.js';
 import { changeOf, POST_EVENTS } from './post.events.js';

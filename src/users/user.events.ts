@@ -1,4 +1,4 @@
-import { defineEvents } from '../events/index.js';
+import { defineEvents } from '../platform/changes/index.js';
 import { USER_COLUMNS, UserView } from './user.view.js';
 
 /** As in version 2 of users. */

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { EventsModule } from '../events/index.js';
+import { ChangesModule } from '../platform/changes/index.js';
 import { User } from './user.entity.js';
 import { USER_EVENTS } from './user.events.js';
 import { UsersV1Controller } from './users-v1.controller.js';
@@ -10,7 +10,7 @@ import { UsersService } from './users.service.js';
 
 /** Public profiles. People log in with accounts, which are separate. */
 @Module({
-  imports: [TypeOrmModule.forFeature([User]), EventsModule.forFeature(USER_EVENTS)],
+  imports: [TypeOrmModule.forFeature([User]), ChangesModule.forFeature(USER_EVENTS)],
   controllers: [UsersV1Controller, UsersV2Controller],
   providers: [UsersService, UsersResolver],
   exports: [UsersService],

@@ -7,7 +7,7 @@ import { DEEP, type PageRequest } from '../platform/http/pages/page-request.js';
 import { NO_ROW } from '../platform/http/validation/id.js';
 import { isForeignKeyViolation } from '../platform/database/failures.js';
 import { Queries } from '../platform/database/queries.js';
-import { EventOutbox } from '../events/index.js';
+import { EventOutbox } from '../platform/changes/index.js';
 import type { CreateUserInput, UpdateUserInput } from './user.input.js';
 import { FIRST_USER_ID } from './user.entity.js';
 import { USER_EVENTS } from './user.events.js';

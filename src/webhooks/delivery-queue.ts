@@ -6,7 +6,7 @@ import { Clock } from '../platform/jobs/clock.js';
 import { Config } from '../platform/config/config.js';
 import { Queries } from '../platform/database/queries.js';
 import { Transactions } from '../platform/database/transactions.js';
-import { eventId as idOf, type StoredEvent, toJson } from '../events/index.js';
+import { eventId as idOf, type StoredEvent, toJson } from '../platform/changes/index.js';
 import { KeptEvents } from './kept-events.js';
 import { isFailingForGood, nextAttempt } from './retry-schedule.js';
 import { Webhook } from './webhook.entity.js';

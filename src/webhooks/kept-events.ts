@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Purger } from '../platform/jobs/purger.js';
 import { Queries } from '../platform/database/queries.js';
 import { Transactions } from '../platform/database/transactions.js';
-import { EventPurge, type EventRow, EventStore } from '../events/index.js';
+import { EventPurge, type EventRow, EventStore } from '../platform/changes/index.js';
 
 /** How many events one transaction deletes. */
 const BATCH = 500;

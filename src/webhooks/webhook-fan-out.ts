@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Transactions } from '../platform/database/transactions.js';
-import { Subscribers } from '../events/index.js';
+import { Subscribers } from '../platform/changes/index.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { WebhookSender } from './webhook-sender.js';
 

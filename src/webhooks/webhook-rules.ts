@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FieldError } from '../platform/http/errors/errors.js';
 import type { FurtherRules } from '../platform/http/validation/further-rules.js';
 import { Config } from '../platform/config/config.js';
-import { EventTypes } from '../events/index.js';
+import { EventTypes } from '../platform/changes/index.js';
 
 /** Stands for all types of events. */
 const ALL = '*';

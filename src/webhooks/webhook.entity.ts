@@ -1,5 +1,11 @@
 import { Entity } from 'typeorm';
-import { BooleanColumn, IdColumn, IntegerColumn, TextColumn, TimestampColumn } from '../platform/database/columns.js';
+import {
+  BooleanColumn,
+  IdColumn,
+  IntegerColumn,
+  TextColumn,
+  TimestampColumn,
+} from '../platform/database/columns.js';
 
 /** A receiver of events. */
 @Entity('webhooks')

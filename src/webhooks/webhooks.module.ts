@@ -5,6 +5,7 @@ import { Clock } from '../platform/jobs/clock.js';
 import { Purger } from '../platform/jobs/purger.js';
 import { EncryptedColumns, EncryptionModule } from '../platform/encryption/index.js';
 import { Database } from '../platform/database/database.js';
+import { EventTypes } from '../platform/changes/index.js';
 import { DeliveryBodies } from './delivery-bodies.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { KeptEvents } from './kept-events.js';
@@ -12,6 +13,7 @@ import { measureDeliveries } from './measure-deliveries.js';
 import { Webhook } from './webhook.entity.js';
 import { WebhookDelivery } from './webhook-delivery.entity.js';
 import { WebhookFanOut } from './webhook-fan-out.js';
+import { TEST_TYPE, WebhookView } from './webhook.view.js';
 import { SECRET_COLUMNS, WebhookSecrets } from './webhook-secrets.js';
 import { WebhookRules } from './webhook-rules.js';
 import { WebhookSender } from './webhook-sender.js';
@@ -45,7 +47,15 @@ export class WebhookSecretsModule {
   ],
 })
 export class WebhooksModule {
-  constructor(purger: Purger, sender: WebhookSender, database: Database, registry: Registry, clock: Clock) {
+  constructor(
+    types: EventTypes,
+    purger: Purger,
+    sender: WebhookSender,
+    database: Database,
+    registry: Registry,
+    clock: Clock,
+  ) {
+    types.ofWebhooks.set(TEST_TYPE, WebhookView);
     purger.register('webhook_deliveries', {
       column: 'expires_at',
       lifetime: 0,

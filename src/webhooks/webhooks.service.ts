@@ -8,7 +8,7 @@ import type { CursorRequest, PageRequest } from '../platform/http/pages/page-req
 import { NO_ROW } from '../platform/http/validation/id.js';
 import { Queries } from '../platform/database/queries.js';
 import { Transactions } from '../platform/database/transactions.js';
-import { EventLog } from '../events/index.js';
+import { EventLog } from '../platform/changes/index.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import type { CreateWebhookInput, UpdateWebhookInput } from './webhook.input.js';
 import { Webhook } from './webhook.entity.js';

@@ -352,7 +352,7 @@ describe('a data folder', () => {
 
   it('that accepts no bytes has no file of a key after the failed start', async () => {
     const script = `import(process.argv[1]).then((m) => m.developmentSecret(process.argv[2]))`;
-    const module = join(process.cwd(), 'dist/config/development-secret.js');
+    const module = join(process.cwd(), 'dist/platform/config/development-secret.js');
     // The limit is zero bytes in each file; without the signal, a write fails as on a full disk.
     const limited = `trap '' XFSZ; ulimit -f 0; exec "$0" -e "$1" "$2" "$3"`;
     const failed = run('bash', ['-c', limited, process.execPath, script, module, folder]);

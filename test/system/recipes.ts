@@ -104,7 +104,7 @@ function register(path: string, name: string): void {
 
 /** As the recipe of a gateway says. */
 function addWebSocketAdapter(): void {
-  edit('src/app.factory.ts', (text) =>
+  edit('src/app.ts', (text) =>
     text
       .replace(/^import type \{ NestFastify/m, `import { WsAdapter } from '@nestjs/platform-ws';\n$&`)
       .replace('    await registerPipeline(app);', '    app.useWebSocketAdapter(new WsAdapter(app));\n$&'),

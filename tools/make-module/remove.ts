@@ -5,7 +5,7 @@ import { isRegistered, remove, renewContracts, unregister, write } from './files
 import { InputError } from './input-error.ts';
 import { pascal, snake } from './names.ts';
 
-const MIGRATIONS = 'src/database/migrations';
+const MIGRATIONS = 'src/platform/database/migrations';
 
 /**
  * Removes a module. Its migration stays, because databases have run it; a new one drops the table.

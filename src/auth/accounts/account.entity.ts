@@ -1,5 +1,13 @@
+import 'fastify';
 import { Entity, Index } from 'typeorm';
 import { BooleanColumn, IdColumn, TextColumn, TimestampColumn } from '../../platform/database/columns.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The calling account, as Passport sets it; `null` without credentials, `undefined` before authentication. */
+    user?: Account | null;
+  }
+}
 
 /** Somebody who can log in. Not a public profile: those are users. */
 @Entity('accounts')

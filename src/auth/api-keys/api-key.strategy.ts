@@ -2,7 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import type { FastifyRequest } from 'fastify';
 import { SecurityEvents } from '../../platform/http/security-events.js';
-import { type ApiKeyInfo, Credential, readBearer, RequestStrategy, tokenNotValid } from '../../platform/access/index.js';
+import {
+  type ApiKeyInfo,
+  Credential,
+  readBearer,
+  RequestStrategy,
+  tokenNotValid,
+} from '../../platform/access/index.js';
 import type { Account } from '../accounts/index.js';
 import { isApiKey } from './api-key-text.js';
 import { ApiKeys } from './api-keys.js';

@@ -1,5 +1,10 @@
 import { Entity, JoinColumn, OneToOne } from 'typeorm';
-import { BooleanColumn, IntegerColumn, TextColumn, TimestampColumn } from '../../platform/database/columns.js';
+import {
+  BooleanColumn,
+  IntegerColumn,
+  TextColumn,
+  TimestampColumn,
+} from '../../platform/database/columns.js';
 import { Account } from '../accounts/index.js';
 
 /** The authenticator app of an account. */

@@ -10,7 +10,7 @@ import type { CommandConfig } from '../../platform/config/load-command-config.js
 import { DatabaseModule } from '../../platform/database/database.module.js';
 
 /**
- * The modules of a command, with what they have from `CommonModule` and `DatabaseModule` in the service. Import only
+ * The modules of a command, with what they have from `PlatformModule` and `DatabaseModule` in the service. Import only
  * modules that neither serve, schedule nor send, and that use no setting outside of `CommandConfig`.
  */
 @Global()

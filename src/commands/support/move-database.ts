@@ -6,7 +6,7 @@ import { describeStore, loadStoreConfig, type StoreConfig } from '../../platform
 import { type Contents, parentsFirst, quote, type Table } from '../../platform/database/contents.js';
 import { contentsOf } from '../../platform/database/data-source.js';
 import { migrate } from '../../platform/database/migrate.js';
-import { EventAppender, EventRecordsModule } from '../../events/index.js';
+import { EventAppender, EventRecordsModule } from '../../platform/changes/index.js';
 import { UsageError } from './ask.js';
 import { countOf, Progress } from './progress.js';
 import { inContext, requireDatabase } from './run-command.js';

@@ -9,7 +9,7 @@ import { Optional } from '../../platform/http/validation/fields.js';
 import { checkInput } from '../../platform/http/validation/input.pipe.js';
 import { Text } from '../../platform/http/validation/text.js';
 import { Database } from '../../platform/database/database.js';
-import { EventOutbox, EventRecordsModule } from '../../events/index.js';
+import { EventOutbox, EventRecordsModule } from '../../platform/changes/index.js';
 import { insertPosts, type NewPost } from '../../posts/post-batch.js';
 import { CreatePostInput } from '../../posts/post.input.js';
 import { POSTS_PATH } from '../../posts/post.view.js';

@@ -1,7 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { isGraphQL, requestOf } from '../http/request-of.js';
-import type { Account } from '../../auth/accounts/index.js';
-import { type Principal, principalOf } from './principal.js';
+import { type CallingAccount, type Principal, principalOf } from './principal.js';
 
 /**
  * The calls of fields whose access ignores credentials: `/graphql` has authenticated the request, because its other
@@ -27,5 +26,5 @@ export const CurrentPrincipal = createParamDecorator(
 
 /** The calling account, over REST and GraphQL. `null` where the handler is open and credentials were not checked. */
 export const CurrentAccount = createParamDecorator(
-  (_: unknown, context: ExecutionContext): Account | null => callerOf(context)?.account ?? null,
+  (_: unknown, context: ExecutionContext): CallingAccount | null => callerOf(context)?.account ?? null,
 );

@@ -20,6 +20,7 @@ export {
   API_KEY_SCOPES,
   type ApiKeyInfo,
   type ApiKeyScope,
+  type CallingAccount,
   type LoginInfo,
   type LoginKind,
   type Principal,

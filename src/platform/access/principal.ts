@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify';
-import type { Account } from '../../auth/accounts/index.js';
 
 /** What holds a login: a cookie in a browser, or tokens in any client. */
 export type LoginKind = 'cookie' | 'token';
@@ -25,15 +24,16 @@ export interface ApiKeyInfo {
   readonly scope: ApiKeyScope;
 }
 
+/** The calling account. The module of accounts declares its type, as `FastifyRequest.user`. */
+export type CallingAccount = NonNullable<FastifyRequest['user']>;
+
 /** The caller. An API key has a scope; it has no login, so no `sid` and no `kind`. */
 export interface Principal extends Partial<LoginInfo>, Partial<ApiKeyInfo> {
-  readonly account: Account;
+  readonly account: CallingAccount;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The calling account, as Passport sets it; `null` without credentials, `undefined` before authentication. */
-    user?: Account | null;
     /** What a strategy returned next to the account. */
     authInfo?: unknown;
   }

@@ -38,7 +38,7 @@ interface Details {
   readonly collection?: string;
 }
 
-/** Defines the events of a resource. The module registers them with `EventsModule.forFeature`. */
+/** Defines the events of a resource. The module registers them with `ChangesModule.forFeature`. */
 export class EventsOf<Change extends string = string> {
   readonly isPrivate: boolean;
   readonly collection: string;

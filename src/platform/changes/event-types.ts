@@ -6,6 +6,9 @@ import type { EventsOf } from './define-events.js';
 export class EventTypes {
   private readonly definitions = new Map<string, EventsOf>();
 
+  /** Types that are not in the log, and go to webhooks alone, with the classes of their data. */
+  readonly ofWebhooks = new Map<string, Type>();
+
   register(definition: EventsOf): void {
     for (const type of definition.types) this.definitions.set(type, definition);
   }
@@ -25,7 +28,7 @@ export class EventTypes {
 
   /** The class of the data of a type, if it has one. */
   viewOf(type: string): Type | undefined {
-    return this.definitions.get(type)?.viewOf(type);
+    return this.ofWebhooks.get(type) ?? this.definitions.get(type)?.viewOf(type);
   }
 
   isPrivate(type: string): boolean {

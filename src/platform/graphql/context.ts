@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Account } from '../../auth/accounts/index.js';
+import type { CallingAccount } from '../access/index.js';
 
 /** The context of resolvers, and of guards that use `GqlExecutionContext`: a new object for each operation. */
 export interface GraphqlContext {
   readonly req: FastifyRequest;
   readonly res: FastifyReply;
   /** The account of the request's credential; null without one. */
-  readonly user: Account | null;
+  readonly user: CallingAccount | null;
 }

@@ -1,7 +1,6 @@
 import { ApolloDriver, type ApolloDriverConfig } from '@nestjs/apollo';
 import { Global, Module } from '@nestjs/common';
 import { GraphQLModule } from '@nestjs/graphql';
-import { AuthModule } from '../../auth/auth.module.js';
 import { GraphqlOptions } from './graphql.options.js';
 import { SubscriptionServer } from './subscriptions/subscription-server.js';
 
@@ -12,10 +11,8 @@ import { SubscriptionServer } from './subscriptions/subscription-server.js';
 @Global()
 @Module({
   imports: [
-    AuthModule,
     GraphQLModule.forRootAsync<ApolloDriverConfig>({
       driver: ApolloDriver,
-      imports: [AuthModule],
       useClass: GraphqlOptions,
     }),
   ],

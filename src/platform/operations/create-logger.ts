@@ -1,5 +1,4 @@
 import { Logger, type Params, PinoLogger } from 'nestjs-pino';
-import type { Logger as Pino } from 'pino';
 import type { Options } from 'pino-http';
 import type { Config } from '../config/config.js';
 import { requestFields } from '../http/request-context.js';
@@ -64,6 +63,3 @@ function describeError(error: unknown): unknown {
   const { name, message, stack, code, cause } = error as Error & { code?: unknown };
   return { type: name, message, code, stack, cause: cause && describeError(cause) };
 }
-
-/** The same logger without Nest's interface, for the hot path. */
-export const rootLogger = (): Pino => PinoLogger.root;

@@ -2,7 +2,6 @@ import { Global, Module } from '@nestjs/common';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
-import { HealthModule } from '../../health/health.module.js';
 import { Readiness } from './readiness.service.js';
 import { measureDatabase } from './measure-database.js';
 import { MetricsServer } from './metrics-server.js';
@@ -16,7 +15,7 @@ const MISNAMED = [
 
 /** Metrics for Prometheus, if `METRICS_PORT` is set. Each part registers its own with the `Registry` of prom-client. */
 @Global()
-@Module({ imports: [HealthModule], providers: [MetricsServer, Registry], exports: [Registry] })
+@Module({ providers: [MetricsServer, Registry], exports: [Registry] })
 export class MetricsModule {
   constructor(registry: Registry, database: Database, readiness: Readiness, { metricsPort }: Config) {
     // What takes time although nobody scrapes it.

@@ -5,7 +5,7 @@ import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swag
 import { ERRORS } from '../http/errors/errors.js';
 import { EVENT_TYPE, WEBHOOK_EVENT_TYPE } from '../http/openapi/properties.js';
 import type { Success } from '../http/openapi/returns.js';
-import { EventTypes } from '../../events/index.js';
+import { EventTypes } from '../changes/index.js';
 import {
   ERROR_RESPONSE,
   EXAMPLES,
@@ -21,7 +21,6 @@ import { findHandlers, type Handler, handlerKey, operationId } from './handlers.
 import { type DeclaredError, errorsOf } from './declared-errors.js';
 import { SAFE, securityMembers } from './security.js';
 import { describeWebhooks } from './webhooks.js';
-import { TEST_TYPE } from '../../webhooks/webhook.view.js';
 
 const BEARER =
   'The `access` token of `POST /auth/login/`, valid for 30 minutes. `POST /auth/register/` creates an account.';
@@ -80,7 +79,7 @@ export async function buildDocument(app: INestApplication): Promise<OpenAPIObjec
     }
   }
   Object.assign(schemas, {
-    [EVENT_TYPE]: { type: 'string', enum: [...types.all, TEST_TYPE] },
+    [EVENT_TYPE]: { type: 'string', enum: [...types.all, ...types.ofWebhooks.keys()] },
     [WEBHOOK_EVENT_TYPE]: { type: 'string', enum: [...types.all, '*'] },
   });
   addSchemas(schemas, { ErrorResponse: ERROR_RESPONSE });

@@ -1,7 +1,6 @@
 import type { Type } from '@nestjs/common';
 import { getSchemaPath } from '@nestjs/swagger';
-import type { EventTypes } from '../../events/index.js';
-import { TEST_TYPE, WebhookView } from '../../webhooks/webhook.view.js';
+import type { EventTypes } from '../changes/index.js';
 
 type Json = Record<string, any>;
 
@@ -46,8 +45,8 @@ export function describeWebhooks(types: EventTypes, schemas: Json): Json {
     discriminator: { propertyName: 'type', mapping },
   };
   return Object.fromEntries(
-    [...types.all, TEST_TYPE].map((type) => {
-      schemas[nameOf(type)] = eventSchema(type, type === TEST_TYPE ? WebhookView : types.viewOf(type));
+    [...types.all, ...types.ofWebhooks.keys()].map((type) => {
+      schemas[nameOf(type)] = eventSchema(type, types.viewOf(type));
       const content = { 'application/json': { schema: { $ref: refTo(type) } } };
       const post = {
         operationId: `Webhook_${type.replaceAll(/\W/g, '_')}`,

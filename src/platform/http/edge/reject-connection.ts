@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { PinoLogger } from 'nestjs-pino';
 import { type AppError, toEnvelope } from '../errors/errors.js';
-import { rootLogger } from '../../operations/create-logger.js';
 
 interface Rejection {
   readonly requestId?: string;
@@ -20,7 +20,7 @@ export function rejectConnection(
 ): void {
   const { status, message } = error;
   const body = JSON.stringify(toEnvelope(error));
-  rootLogger().info({ requestId, ...fields, status, reason: message });
+  PinoLogger.root.info({ requestId, ...fields, status, reason: message });
   const allHeaders = {
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': Buffer.byteLength(body),

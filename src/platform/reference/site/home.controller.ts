@@ -12,7 +12,9 @@ import { HomeView, LINKS } from './home.view.js';
 import { readHomePage, withHealth } from './home-page.js';
 import { PAGE_HEADERS } from './pages.js';
 
-const { version } = JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')) as {
+const { version } = JSON.parse(
+  readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8'),
+) as {
   version: string;
 };
 

@@ -36,7 +36,7 @@ function headersOf(setHeaders: ReturnType<typeof helmet>): Record<string, string
 }
 
 /** The folder with files for browsers, next to `src` and `dist`. */
-const PUBLIC = fileURLToPath(new URL('../../public', import.meta.url));
+const PUBLIC = fileURLToPath(new URL('../../../../public', import.meta.url));
 
 /** A complete page: a file below `public/`, with what is common to all pages. */
 export function readPage(file: string, current: CurrentPage, settings: PageSettings): string {

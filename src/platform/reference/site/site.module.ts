@@ -2,13 +2,12 @@ import { Module, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { Config } from '../../config/config.js';
-import { HealthModule } from '../../../health/health.module.js';
 import { HomeController } from './home.controller.js';
 import { hasPage } from './header.js';
 import { listPublic, readPage, readPublic, sendHtml, serveFiles } from './pages.js';
 
 /** The pages for people: `/`, the guides, the page of links in mails, and the icon that browsers request. */
-@Module({ imports: [HealthModule], controllers: [HomeController] })
+@Module({ controllers: [HomeController] })
 export class SiteModule implements OnModuleInit {
   constructor(
     private readonly host: HttpAdapterHost,

@@ -3,7 +3,6 @@ import { ApiOperation, ApiSchema, ApiTags } from '@nestjs/swagger';
 import { Public } from '../../../../src/platform/access/index.js';
 import { Int64Property } from '../../../../src/platform/http/openapi/properties.js';
 import { Returns, Throws } from '../../../../src/platform/http/openapi/returns.js';
-import { HealthModule } from '../../../../src/health/health.module.js';
 import { Readiness } from '../../../../src/platform/operations/readiness.service.js';
 import { PricesService } from './prices.service.js';
 import { RatesClient } from './rates.client.js';
@@ -31,7 +30,6 @@ class PricesController {
 
 /** The service is not ready for requests while the exchange rates cannot be reached. */
 @Module({
-  imports: [HealthModule],
   controllers: [PricesController],
   providers: [
     PricesService,

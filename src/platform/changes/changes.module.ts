@@ -1,0 +1,61 @@
+import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { EventEmitterModule } from '@nestjs/event-emitter';
+import { Queries } from '../database/queries.js';
+import { Transactions } from '../database/transactions.js';
+import { CommittedEvents, InProcessEvents } from './committed-events.js';
+import type { EventsOf } from './define-events.js';
+import { EventAppender } from './event-appender.js';
+import { PostgresEventAppender } from './event-appender.postgres.js';
+import { SqliteEventAppender } from './event-appender.sqlite.js';
+import { EventLog } from './event-log.js';
+import { EventOutbox } from './event-outbox.js';
+import { EventPurge } from './event-purge.js';
+import { EventStore } from './event-store.js';
+import { EventTypes } from './event-types.js';
+import { SubscriberPositions } from './subscribers/subscriber-positions.js';
+import { Subscribers } from './subscribers/subscribers.js';
+
+/** The appender of the current database. */
+export const eventAppender = (queries: Queries, transactions: Transactions): EventAppender =>
+  new { sqlite: SqliteEventAppender, postgres: PostgresEventAppender }[queries.dialect.name](
+    queries,
+    transactions,
+  );
+
+@Module({})
+class FeatureEventsModule {}
+
+/** How events are recorded and read. Nothing in it delivers, so commands may use it. */
+@Module({
+  providers: [
+    CommittedEvents,
+    { provide: EventAppender, inject: [Queries, Transactions], useFactory: eventAppender },
+    EventOutbox,
+    EventStore,
+    EventTypes,
+  ],
+  exports: [CommittedEvents, EventAppender, EventOutbox, EventStore, EventTypes],
+})
+export class EventRecordsModule {}
+
+/** The log of events in the database, and its subscribers. Features record their events here. */
+@Global()
+@Module({
+  imports: [EventRecordsModule, DiscoveryModule, EventEmitterModule.forRoot({ wildcard: true })],
+  providers: [EventLog, EventPurge, InProcessEvents, SubscriberPositions, Subscribers],
+  exports: [EventRecordsModule, EventLog, EventPurge, Subscribers],
+})
+export class ChangesModule {
+  /** Registers the events of a module. */
+  static forFeature(...definitions: readonly EventsOf[]): DynamicModule {
+    return {
+      module: FeatureEventsModule,
+      providers: definitions.map((definition) => ({
+        provide: `events of ${definition.types.join(', ')}`,
+        inject: [EventTypes],
+        useFactory: (types: EventTypes) => types.register(definition) ?? definition,
+      })),
+    };
+  }
+}
