@@ -35,7 +35,7 @@ const PAGES: [name: string, path: string, open?: (page: Page) => Promise<unknown
   ['the guide with the widest table', '/guides/authentication#endpoints'],
   ['the code of an error', '/guides/errors#invalid_id'],
   ['the list of decisions', '/guides/decisions'],
-  ['a decision', '/guides/decisions/0035-swagger-ui'],
+  ['a decision', '/guides/decisions/0015-pages'],
   [
     'a search',
     '/guides',

@@ -27,7 +27,7 @@ const cleanups: Cleanup[] = [];
 export default async function setUp({ collectCoverage }: GlobalConfig): Promise<void> {
   if (collectCoverage)
     throw new Error(
-      '--coverage is not supported: Jest does not load the modules (docs/decisions/0062-jest.md).',
+      '--coverage is not supported: Jest does not load the modules (docs/decisions/0007-tests.md).',
     );
   if (cleanups.length > 0) return build();
   if (!hasBrowser)

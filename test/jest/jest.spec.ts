@@ -4,7 +4,7 @@ import Runtime from 'jest-runtime';
 
 const require = createRequire(import.meta.url);
 
-const HINT = 'See docs/decisions/0062-jest.md before you change the version of Jest';
+const HINT = 'See docs/decisions/0007-tests.md before you change the version of Jest';
 
 it.each(['jest', 'jest-circus', 'jest-runner', 'jest-runtime'])(
   '%s has the version that was checked',

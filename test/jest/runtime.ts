@@ -55,7 +55,8 @@ let loads = 0;
 
 /**
  * Runs test files like the runtime of Jest, except that Node loads the modules: once for all test files of a process.
- * Only test files and their setup files are loaded again each time. See decision 62 for the members that it depends on.
+ * Only test files and their setup files are loaded again each time. It depends on undocumented members, which
+ * `jest.spec.ts` checks (decision 7).
  */
 export default class NativeRuntime extends Runtime {
   constructor(...options: Options) {
@@ -102,7 +103,7 @@ export default class NativeRuntime extends Runtime {
 
 function reject(name: string): never {
   throw new Error(
-    `jest.${name} is not supported: the tests share modules that Node loads. Use jest.spyOn, or replace a provider (docs/decisions/0062-jest.md).`,
+    `jest.${name} is not supported: the tests share modules that Node loads. Use jest.spyOn, or replace a provider (docs/decisions/0007-tests.md).`,
   );
 }
 

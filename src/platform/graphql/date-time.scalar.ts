@@ -9,7 +9,7 @@ const IN_UTC = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
 /**
  * The scalar of `@Field(() => Date)`. Unlike Nest's own, it also takes the text of views, which is as REST sends it, and
- * rejects an argument that is not a time (decision 74).
+ * rejects an argument that is not a time (decision 21).
  */
 @Injectable()
 @Scalar('DateTime', () => Date)
