@@ -1,8 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { currentTrail } from '../audit-trail.js';
-import { AppError } from '../errors/errors.js';
-import { MESSAGES } from '../errors/messages.js';
+import { AppError, ERRORS } from '../errors/errors.js';
 
 /** Replaces every valid id that no row can have; ids start at 1. */
 export const NO_ROW = 0;
@@ -19,7 +18,7 @@ export const Id = createParamDecorator((name: string | undefined, context: Execu
   const { params } = context.switchToHttp().getRequest<FastifyRequest<{ Params: Record<string, string> }>>();
   const parameter = name ?? 'id';
   const id = toId(params[parameter] ?? '');
-  if (id === undefined) throw new AppError('INVALID_ID', MESSAGES.INVALID_ID);
+  if (id === undefined) throw new AppError('INVALID_ID', ERRORS.INVALID_ID.message);
   currentTrail()?.noteId(parameter, id);
   return id;
 });
