@@ -87,3 +87,15 @@ describe('docs/configuration.md', () => {
     expect(settings.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
   });
 });
+
+describe('docs/extending.md', () => {
+  it('lists the steps of the request pipeline in their order', () => {
+    const guide = readFileSync('docs/extending.md', 'utf8').split('## The request pipeline')[1]!;
+    const listed = [...guide.matchAll(/^\| `(\w+)` +\|/gm)].map(([, step]) => step);
+    const pipeline = readFileSync('src/pipeline.ts', 'utf8');
+
+    const registered = [...pipeline.matchAll(/fastify\.register\((\w+)/g)].map(([, step]) => step);
+    expect(registered.length).toBeGreaterThan(10);
+    expect(listed).toEqual(registered);
+  });
+});
