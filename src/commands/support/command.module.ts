@@ -31,9 +31,11 @@ import { DatabaseModule } from '../../platform/database/database.module.js';
 })
 export class CommandModule {
   static with(config: Config, modules: readonly Type[]): DynamicModule {
+    const database = DatabaseModule.forCommand();
     return {
       module: CommandModule,
-      imports: [ConfigModule.forRoot(config), DatabaseModule.forCommand(), ...modules],
+      imports: [ConfigModule.forRoot(config), database, ...modules],
+      exports: [database],
     };
   }
 }

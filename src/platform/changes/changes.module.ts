@@ -1,4 +1,4 @@
-import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { EventEmitterModule } from '@nestjs/event-emitter';
 import { Queries } from '../database/queries.js';
@@ -40,7 +40,6 @@ class FeatureEventsModule {}
 export class EventRecordsModule {}
 
 /** The log of events in the database, and its subscribers. Features record their events here. */
-@Global()
 @Module({
   imports: [EventRecordsModule, DiscoveryModule, EventEmitterModule.forRoot({ wildcard: true })],
   providers: [EventLog, EventPurge, InProcessEvents, SubscriberPositions, Subscribers],
