@@ -29,6 +29,13 @@ describe.each(STORES)('orders over GraphQL on %s', (store) => {
   const count = async (): Promise<number> => (await api.get('/v1/orders')).body.meta.total;
   const errorOf = ({ errors }: any) => ({ code: errors[0].extensions.code, message: errors[0].message });
 
+  it('may be counted as often in one operation as the price allows', async () => {
+    const aliases = Array.from({ length: 30 }, (_, n) => `a${n}: orders(first: 1) { totalCount }`);
+    const { data, errors } = (await api.graphql(`{ ${aliases.join(' ')} }`)).body;
+    expect(errors).toBeUndefined();
+    expect(new Set(Object.values<any>(data).map(({ totalCount }) => totalCount)).size).toBe(1);
+  });
+
   it('are created, and are the orders of REST', async () => {
     const payload = { item: 'Book', quantity: 2, lines: ['1 Road', null, true, { a: 1.5 }] };
     const { createOrder } = (await order(randomUUID(), payload)).data;

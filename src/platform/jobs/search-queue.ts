@@ -4,8 +4,11 @@ import type { SearchQueue } from '../database/queries.js';
 import { WorkQueue } from './work-queue.js';
 import { currentClient, networkOf } from '../http/client.js';
 
-/** The number of searches that may wait. */
-const CAPACITY = 64;
+/**
+ * The number of searches that may wait. A quarter of it, the share of one client, holds the totals and searches of one
+ * GraphQL operation: 39 of them cost less than the default limit of 20,000.
+ */
+const CAPACITY = 160;
 
 /** How long a search may wait, in milliseconds: longer than another one may run. */
 const PATIENCE = 10_000;
