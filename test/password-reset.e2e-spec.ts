@@ -246,6 +246,27 @@ describe.each(STORES)('a password reset on %s', (store) => {
     expect((await api.get('/auth/passkeys/', bearer(again.access))).body.data).toHaveLength(1);
   });
 
+  it('removes what was added before the account got this address', async () => {
+    const { id, headers } = await register('evil@example.com');
+    await api.accounts.admin().verifyEmail('evil@example.com');
+    await addIdentity(id);
+    const { secret } = (await api.post('/auth/mfa/totp/', {}, headers)).body;
+    const codes = new TOTP({ secret: Secret.fromBase32(secret) });
+    const confirmation = { code: codes.generate() };
+    expect(await api.post('/auth/mfa/totp/confirm/', confirmation, headers)).toHaveStatus(200);
+    api.moveClock(60_000);
+    const code = codes.generate({ timestamp: Date.now() + 60_000 });
+    const change = { new_email: 'misled@example.com', password: PASSWORD, code };
+    expect(await api.post('/auth/email/change/', change, headers)).toHaveStatus(202);
+    const token = tokenIn(await server.next('misled@example.com'));
+    expect(await api.post('/auth/email/change/confirm/', { token })).toHaveStatus(200);
+
+    expect(await confirm(await tokenFor('misled@example.com'))).toHaveStatus(200);
+
+    expect(await identities(id)).toBe(0);
+    expect(await api.accounts.login('misled@example.com', NEW_PASSWORD)).toHaveProperty('access');
+  });
+
   it('of an account with a verified address keeps its linked identities, and is told of its API keys', async () => {
     const { id, headers } = await register('linked@example.com');
     await api.accounts.admin().verifyEmail('linked@example.com');

@@ -35,6 +35,8 @@ interface RegisterOptions {
   readonly onCreated?: (account: Account) => Promise<void>;
 }
 
+const VERIFIED = { isEmailVerified: true, verifyUntil: null };
+
 @Injectable()
 export class AccountsService {
   private readonly whenVerified: ((accountId: number) => Promise<void>)[] = [];
@@ -130,7 +132,10 @@ export class AccountsService {
     if (affected === 0) throw (await this.exists(id)) ? new IncorrectPassword() : accountDeleted();
   }
 
-  /** Registers what has to happen when an address is verified for the first time, with the account locked. */
+  /**
+   * Registers what has to happen when the address of an account is verified, and was not before, with the account locked:
+   * what was added until then may be of somebody else than the owner of the address.
+   */
   onVerified(work: (accountId: number) => Promise<void>): void {
     this.whenVerified.push(work);
   }
@@ -142,7 +147,7 @@ export class AccountsService {
    */
   async markVerified({ id, isEmailVerified }: Account): Promise<void> {
     if (isEmailVerified) return;
-    await this.accounts.update({ id }, { isEmailVerified: true, verifyUntil: null });
+    await this.accounts.update({ id }, VERIFIED);
     for (const work of this.whenVerified) await work(id);
   }
 
@@ -153,10 +158,9 @@ export class AccountsService {
    * @param email normalized
    * @throws an error for which {@link isDuplicate} is true, when the address is taken
    */
-  async setEmail(account: Account, email: string): Promise<Account> {
-    const { id } = account;
-    await this.accounts.update({ id }, { email, emailKey: emailKey(email) });
-    await this.markVerified(account);
+  async setEmail({ id }: Account, email: string): Promise<Account> {
+    await this.accounts.update({ id }, { email, emailKey: emailKey(email), ...VERIFIED });
+    for (const work of this.whenVerified) await work(id);
     return this.accounts.findOneByOrFail({ id });
   }
 
