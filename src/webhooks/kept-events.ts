@@ -4,7 +4,7 @@ import { Queries } from '../platform/database/queries.js';
 import { Transactions } from '../platform/database/transactions.js';
 import { EventPurge, type EventRow, EventStore } from '../platform/changes/index.js';
 
-/** How many events one transaction deletes. */
+/** How many events one transaction looks at. */
 const BATCH = 500;
 
 /** What a delivery needs of an event. */
@@ -15,6 +15,9 @@ type KeptEvent = Pick<EventRow, 'position' | 'epoch' | 'type' | 'subject' | 'tim
 /** The events that deliveries need longer than the log: for retries, and to be delivered again. */
 @Injectable()
 export class KeptEvents {
+  /** The position up to which the current purge has looked. */
+  private purgedTo = 0;
+
   constructor(
     private readonly queries: Queries,
     private readonly transactions: Transactions,
@@ -22,7 +25,7 @@ export class KeptEvents {
     logPurge: EventPurge,
     purger: Purger,
   ) {
-    logPurge.beforePurge((last) => this.keep(last));
+    logPurge.beforePurge((first, last) => this.keep(first, last));
     purger.registerTask('webhook_events', () => this.purgeBatch());
   }
 
@@ -35,24 +38,33 @@ export class KeptEvents {
     });
   }
 
-  /** Copies the events up to a position that have deliveries, in one statement: they can be large. */
-  private async keep(last: number): Promise<void> {
+  /** Copies the events of a range that have deliveries, in one statement: they can be large. */
+  private async keep(first: number, last: number): Promise<void> {
     await this.transactions.execute(
       `INSERT INTO webhook_events (${COLUMNS}) SELECT ${COLUMNS} FROM events
-       WHERE position IN (SELECT position FROM webhook_deliveries WHERE position <= :last)
+       WHERE position BETWEEN :first AND :last
+         AND position IN (SELECT position FROM webhook_deliveries WHERE position BETWEEN :first AND :last)
        ON CONFLICT (position) DO NOTHING`,
-      { last },
+      { first, last },
     );
   }
 
-  /** Of the oldest events, deletes those whose deliveries have been purged. */
+  /** Of the next events in the order of their positions, deletes those whose deliveries have been purged. */
   private async purgeBatch(): Promise<{ deleted: number; isMore: boolean }> {
+    const after = this.purgedTo;
+    const next = await this.queries.all<{ position: number }>(
+      `SELECT position FROM webhook_events WHERE position > :after ORDER BY position LIMIT ${BATCH}`,
+      { after },
+    );
+    const isMore = next.length === BATCH;
+    this.purgedTo = isMore ? next.at(-1)!.position : 0;
+    if (next.length === 0) return { deleted: 0, isMore };
     const deleted = await this.transactions.execute(
-      `DELETE FROM webhook_events
-       WHERE position IN (SELECT position FROM webhook_events ORDER BY position LIMIT ${BATCH})
+      `DELETE FROM webhook_events WHERE position > :after AND position <= :last
          AND NOT EXISTS (SELECT 1 FROM webhook_deliveries AS delivery WHERE delivery.position = webhook_events.position)
        RETURNING position`,
+      { after, last: next.at(-1)!.position },
     );
-    return { deleted: deleted.length, isMore: deleted.length === BATCH };
+    return { deleted: deleted.length, isMore };
   }
 }

@@ -12,7 +12,7 @@ const DAY = 24 * 3600_000;
 @Injectable()
 export class EventPurge {
   private readonly logger = new Logger('Events');
-  private readonly listeners: ((last: number) => Promise<void>)[] = [];
+  private readonly listeners: ((first: number, last: number) => Promise<void>)[] = [];
 
   constructor(
     purger: Purger,
@@ -24,16 +24,16 @@ export class EventPurge {
   ) {
     purger.registerTask('events', async () => {
       const olderThan = new Date(clock.now().getTime() - eventsRetentionDays * DAY);
-      const { deleted, isMore } = await store.purgeBatch(olderThan, async (last) => {
-        for (const listener of this.listeners) await listener(last);
+      const { deleted, isMore } = await store.purgeBatch(olderThan, async (first, last) => {
+        for (const listener of this.listeners) await listener(first, last);
       });
       if (deleted.length > 0) await this.reportLosses(deleted);
       return { deleted: deleted.length, isMore };
     });
   }
 
-  /** @param listener called in the transaction that deletes the events up to a position */
-  beforePurge(listener: (last: number) => Promise<void>): void {
+  /** @param listener called with the first and the last position, in the transaction that deletes the events */
+  beforePurge(listener: (first: number, last: number) => Promise<void>): void {
     this.listeners.push(listener);
   }
 

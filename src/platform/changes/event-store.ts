@@ -137,12 +137,12 @@ export class EventStore {
   /**
    * Deletes at most a batch of events up to the first younger one.
    *
-   * @param before called with the last position, in the same transaction
+   * @param before called with the first and the last position, in the same transaction
    * @returns the deleted events, in order
    */
   async purgeBatch(
     olderThan: Date,
-    before: (last: number) => Promise<void>,
+    before: (first: number, last: number) => Promise<void>,
   ): Promise<{ deleted: PurgedEvent[]; isMore: boolean }> {
     const oldest = await this.queries.all<PurgedEvent & { time: string }>(
       `SELECT position, type, time FROM events WHERE position > 0 ORDER BY position LIMIT ${BATCH}`,
@@ -153,7 +153,7 @@ export class EventStore {
     if (expired.length === 0) return { deleted: [], isMore: false };
     const last = expired.at(-1)!.position;
     await this.transactions.run(async () => {
-      await before(last);
+      await before(expired[0]!.position, last);
       await this.transactions.execute('DELETE FROM events WHERE position <= :last', { last });
     });
     return { deleted: expired, isMore: expired.length === BATCH };
