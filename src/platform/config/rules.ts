@@ -74,7 +74,8 @@ export function hasKnownSslMode(value: string): boolean {
 /** User, host and database are required: the driver would guess what is missing, and write the data there. */
 export function isPostgresAddress(value: string): boolean {
   const url = parsePostgresAddress(value);
-  const [, user] = /^postgres(?:ql)?:\/\/([^/?#]+)@/.exec(value) ?? [];
+  const [, user = url?.searchParams.get('user') ?? undefined] =
+    /^postgres(?:ql)?:\/\/([^/?#]+)@/.exec(value) ?? [];
   if (!url || user === undefined || /^:*$/.test(user)) return false;
   const { hostname, pathname, searchParams } = url;
   try {

@@ -26,6 +26,7 @@ describe('the database settings', () => {
     'postgres://user@/posts?host=/var/run/postgresql',
     'postgresql://user:p%40ss@/posts?host=/var/run/postgresql&port=5433',
     'postgres://user@%2Fvar%2Frun%2Fpostgresql/posts',
+    'postgres:///posts?host=/run/postgresql&user=root',
   ])('accept a socket: %s', (url) => {
     expect(loadConfig({ DATA_DIR, DATABASE_URL: url }).store).toMatchObject({ url });
   });
