@@ -1,4 +1,5 @@
 import fastifyPlugin from 'fastify-plugin';
+import { yieldToEventLoop } from './event-loop.js';
 import { ConfigureRoute } from './route-config.js';
 import { appendHook } from './routes.js';
 
@@ -63,6 +64,25 @@ function write(value: unknown, replacer?: (name: string, member: unknown) => unk
       .join('');
   } finally {
     texts = undefined;
+  }
+}
+
+/** A text with more characters is written on its own. */
+const LONG = 32 * 1024;
+
+/**
+ * Replaces the long texts in a value by their JSON, each in a slice of the event loop: JSON.stringify would write all of
+ * them at once, and take 10 milliseconds for each megabyte.
+ */
+export async function writeLongTexts(value: object): Promise<void> {
+  const members = value as Record<string, unknown>;
+  for (const [name, member] of Object.entries(members)) {
+    if (typeof member === 'string' && member.length > LONG) {
+      await yieldToEventLoop();
+      members[name] = new JsonText(JSON.stringify(member));
+    } else if (typeof member === 'object' && member !== null && !(member instanceof JsonText)) {
+      await writeLongTexts(member);
+    }
   }
 }
 

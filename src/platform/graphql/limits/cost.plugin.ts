@@ -2,7 +2,7 @@ import type { ApolloServerPlugin } from '@apollo/server';
 import { OperationTypeNode } from 'graphql';
 import { yieldToEventLoop } from '../../http/event-loop.js';
 import { markLarge } from '../loading/large-operations.js';
-import { endOperation } from '../loading/text-loader.js';
+import { endOperation, writeTexts } from '../loading/text-loader.js';
 import type { GraphqlContext } from '../context.js';
 import { costOf } from './cost.js';
 import { tooComplex } from './too-complex.js';
@@ -31,6 +31,8 @@ export const costPlugin = (limit: number): ApolloServerPlugin<GraphqlContext> =>
         await yieldToEventLoop();
       },
       willSendResponse: async ({ contextValue, operation, response: { body, http } }) => {
+        if (body.kind === 'single' && body.singleResult.data)
+          await writeTexts(contextValue, body.singleResult.data);
         const failure = endOperation(contextValue);
         if (body.kind !== 'single') return;
         const { singleResult } = body;

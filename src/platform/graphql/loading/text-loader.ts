@@ -1,4 +1,6 @@
 import { AppError } from '../../http/errors/errors.js';
+import { loadLarge } from '../../http/event-loop.js';
+import { writeLongTexts } from '../../http/json-text.js';
 import { hasEnded, markLarge, releaseMemory, reserveMemory } from './large-operations.js';
 import { RequestLoader } from './request-loader.js';
 
@@ -7,6 +9,9 @@ const LIMIT = 16 * 1024 * 1024;
 
 /** An operation with more text, in bytes, is large. */
 const MUCH = 256 * 1024;
+
+/** What one statement loads of an operation's texts, in bytes. */
+const PART = 1024 * 1024;
 
 /** The text that an operation has selected, in bytes. */
 interface Selection {
@@ -77,10 +82,36 @@ export class TextLoader {
     // Nobody gets these texts, and nobody would free their memory.
     if (hasEnded(context)) throw new AppError('SERVICE_UNAVAILABLE', 'The response was already complete');
     await reserve(context);
-    const ids = wanted.map(({ id }) => id);
-    const texts = await this.textsOf(ids);
-    return ids.map((id) => texts.get(id) ?? new AppError('NOT_FOUND', `${this.name} not found`));
+    const texts = new Map<number, string>();
+    for (const part of inParts(wanted)) {
+      const load = () => this.textsOf(part.map(({ id }) => id));
+      const loaded = await (bytesOf(part) <= MUCH ? load() : loadLarge(load));
+      for (const [id, text] of loaded) texts.set(id, text);
+    }
+    return wanted.map(({ id }) => texts.get(id) ?? new AppError('NOT_FOUND', `${this.name} not found`));
   }
+}
+
+const bytesOf = (texts: readonly UnloadedText[]): number => texts.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** Texts by the statements that load them: reading and converting many megabytes at once would block the event loop. */
+function inParts(texts: readonly UnloadedText[]): UnloadedText[][] {
+  const parts: UnloadedText[][] = [];
+  let bytes = Infinity;
+  for (const text of texts) {
+    if (bytes + text.bytes > PART) {
+      parts.push([]);
+      bytes = 0;
+    }
+    parts.at(-1)!.push(text);
+    bytes += text.bytes;
+  }
+  return parts;
+}
+
+/** Writes the long texts of a result as JSON, one by one, if there are many bytes of them. */
+export async function writeTexts(context: object, result: object): Promise<void> {
+  if ((selections.get(context)?.bytes ?? 0) > MUCH) await writeLongTexts(result);
 }
 
 /**
