@@ -53,6 +53,8 @@ export class WriteQueue {
   private readonly queue: Entry[] = [];
   private holder: Writer | undefined;
   private group: Group | undefined;
+  /** Since when writes have been running without a turn of the event loop, at most. */
+  private turnSince = 0;
   /** How many writes run in a group of their own, because their former group could not commit. */
   private separate = 0;
   /** A group belongs to no request: its statements must not count as those of a member. */
@@ -181,6 +183,7 @@ export class WriteQueue {
     if (!this.holder) {
       if (this.group && !(isMember && this.hasRoom(this.group))) this.commit(this.group);
       this.holder = writer;
+      this.turnSince = performance.now();
       this.onWait?.(0);
       return;
     }
@@ -212,7 +215,15 @@ export class WriteQueue {
       else this.commitSoon(group);
     }
     this.holder = next?.writer;
-    next?.start();
+    if (!next) return;
+    if (performance.now() - this.turnSince < GROUP_LIMIT) next.start();
+    // Otherwise all writes that wait would run before anything else is served: nothing between them waits.
+    else setImmediate(() => this.beginTurn(next));
+  }
+
+  private beginTurn({ start }: Entry): void {
+    this.turnSince = performance.now();
+    start();
   }
 
   private hasRoom({ since, done }: Group): boolean {
