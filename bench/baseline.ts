@@ -112,7 +112,7 @@ app.get<{ Params: { id: string } }>('/v1/posts/:id', async (request, reply) => {
   const id = idOf(request.params.id);
   if (id === undefined) return reply.code(400).send(rejection('INVALID_ID', 'The id is not a number'));
   const body = await findPost(id, reply);
-  if (!body) return reply.code(404).header('vary', 'Accept').send(rejection('NOT_FOUND', 'Post not found'));
+  if (!body) return reply.code(404).send(rejection('NOT_FOUND', 'Post not found'));
   if (request.headers['if-none-match'] !== reply.getHeader('etag')) return body;
   return reply.code(304).send();
 });
