@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../jobs/clock.js';
-import type { Statement } from '../database/statement.js';
 import { Transactions } from '../database/transactions.js';
 import { CommittedEvents } from './committed-events.js';
-import type { EventsOf, NewEvent } from './define-events.js';
+import type { NewEvent } from './define-events.js';
 import { EventAppender } from './event-appender.js';
 
 /** Records events in the transaction of their change: neither exists without the other. */
@@ -31,32 +30,6 @@ export class EventOutbox {
     for (const { subject } of events) this.transactions.addSubject(subject);
     // For listeners in this process; all other consumers read the table.
     this.transactions.onCommit(() => this.committed.report(() => events));
-  }
-
-  /**
-   * Runs a statement that changes rows, and records an event for each returned row, in one transaction; for
-   * paths where {@link record} is too slow. On PostgreSQL one statement changes the rows and inserts the events, whose
-   * data SQL builds from the `columns` of the definition; on SQLite a second statement inserts what `toView` returns.
-   *
-   * @param toView converts a returned row
-   */
-  async change<Change extends string, Row extends { readonly id: unknown }>(
-    definition: EventsOf<Change>,
-    change: NoInfer<Change>,
-    statement: Statement,
-    toView: (row: Row) => { readonly id: unknown },
-    { ownerId = null }: { readonly ownerId?: number | null } = {},
-  ): Promise<Row[]> {
-    // The audit log writes in the same transaction, so there must be a unit of work.
-    if (!this.transactions.isActive && this.transactions.hasParticipants) {
-      return this.transactions.run(() => this.change(definition, change, statement, toView, { ownerId }));
-    }
-    const eventOf = (row: Row) => definition.of(change, toView(row), { ownerId });
-    const time = this.now();
-    const rows = await this.appender.change({ definition, change, statement, ownerId, time, eventOf });
-    for (const { id } of rows) this.transactions.addSubject(definition.subjectOf(id));
-    if (rows.length > 0) this.transactions.onCommit(() => this.committed.report(() => rows.map(eventOf)));
-    return rows;
   }
 
   private now(): string {

@@ -89,21 +89,6 @@ export abstract class Transactions {
   }
 
   /**
-   * Runs a writing statement, and one that depends on its rows, in one transaction.
-   *
-   * @param following `undefined` if no statement follows
-   * @returns the rows of the first statement
-   */
-  executeBoth<Row>(
-    statement: Statement,
-    following: (rows: readonly Row[]) => Statement | undefined,
-  ): Promise<Row[]> {
-    const { unit } = this.source;
-    if (unit) return unit.join(() => this.executeInOrder(statement, following));
-    return this.run(() => this.executeInOrder(statement, following));
-  }
-
-  /**
    * Adds a commit hook: it is called after the commit of the current unit of work, or at once without one. An error of
    * the hook is logged, and changes neither the result of the work nor the other hooks.
    */
@@ -176,16 +161,6 @@ export abstract class Transactions {
   /** A runner for a unit of work. */
   protected newRunner(): ServiceQueryRunner {
     return this.source.createOwnQueryRunner();
-  }
-
-  private async executeInOrder<Row>(
-    { sql, parameters }: Statement,
-    following: (rows: readonly Row[]) => Statement | undefined,
-  ): Promise<Row[]> {
-    const rows = await this.execute<Row>(sql, parameters);
-    const next = following(rows);
-    if (next) await this.execute(next.sql, next.parameters);
-    return rows;
   }
 
   /** Runs a statement in a transaction of its own. */
