@@ -13,7 +13,7 @@ import { isForeignKeyViolation } from '../platform/database/failures.js';
 import { Queries } from '../platform/database/queries.js';
 import type { Parameters } from '../platform/database/statement.js';
 import { Transactions } from '../platform/database/transactions.js';
-import { EventOutbox } from '../platform/changes/index.js';
+import { Changes } from '../platform/changes/index.js';
 import { Order, type OrderSummary } from './order.entity.js';
 import { ORDER_EVENTS } from './order.events.js';
 import { type OrderView, toOrderView } from './order.view.js';
@@ -32,7 +32,7 @@ export class OrdersService {
     private readonly queries: Queries,
     private readonly transactions: Transactions,
     private readonly clock: Clock,
-    private readonly events: EventOutbox,
+    private readonly changes: Changes,
   ) {}
 
   /** The orders that the account may read, newest first. */
@@ -120,7 +120,7 @@ export class OrdersService {
     const insert = async () => {
       const [row] = await this.transactions.execute<Pick<Order, 'id' | 'version'>>(INSERT, parameters);
       const order = this.orders.create({ ...row, accountId: ownerId, status: 'created', payload, createdAt });
-      await this.events.record(ORDER_EVENTS.of('created', toOrderView(order), { ownerId }));
+      await this.changes.record(ORDER_EVENTS.of('created', toOrderView(order), { ownerId }));
       return order;
     };
     return this.transactions.run(insert).catch((error: unknown) => {

@@ -5,7 +5,7 @@ import { type ExpectedVersion, preconditionFailed } from '../platform/http/respo
 import { NO_ROW } from '../platform/http/validation/id.js';
 import { Queries } from '../platform/database/queries.js';
 import { Transactions } from '../platform/database/transactions.js';
-import { EventOutbox } from '../platform/changes/index.js';
+import { Changes } from '../platform/changes/index.js';
 import { FIRST_USER_ID } from '../users/user.entity.js';
 import type { PostStatus } from './post.entity.js';
 import { changeOf, POST_EVENTS } from './post.events.js';
@@ -31,7 +31,7 @@ export class PostsService {
     private readonly queries: Queries,
     private readonly transactions: Transactions,
     private readonly views: ViewCounter,
-    private readonly events: EventOutbox,
+    private readonly changes: Changes,
     private readonly clock: Clock,
   ) {
     this.updateStatement = `
@@ -66,7 +66,7 @@ export class PostsService {
     };
     return this.transactions.run(async () => {
       const [post] = await this.transactions.execute<PostRow>(INSERT, parameters);
-      await this.events.record(POST_EVENTS.of('created', toPostView(post!)));
+      await this.changes.record(POST_EVENTS.of('created', toPostView(post!)));
       return post!;
     });
   }
@@ -81,7 +81,7 @@ export class PostsService {
       const change = await this.changeBy(id, input);
       const [post] = await this.transactions.execute<PostRow>(this.updateStatement, parameters);
       if (!post) return this.notWritten(id, expected);
-      await this.events.record(POST_EVENTS.of(change, toPostView(post)));
+      await this.changes.record(POST_EVENTS.of(change, toPostView(post)));
       return post;
     });
   }
@@ -95,7 +95,7 @@ export class PostsService {
     await this.transactions.run(async () => {
       const deleted = await this.transactions.execute(sql, parameters);
       if (deleted.length === 0) await this.notWritten(id, expected);
-      await this.events.record(POST_EVENTS.of('deleted', { id }));
+      await this.changes.record(POST_EVENTS.of('deleted', { id }));
     });
   }
 

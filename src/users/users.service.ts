@@ -8,7 +8,7 @@ import { NO_ROW } from '../platform/http/validation/id.js';
 import { isForeignKeyViolation } from '../platform/database/failures.js';
 import { Queries } from '../platform/database/queries.js';
 import { Transactions } from '../platform/database/transactions.js';
-import { EventOutbox } from '../platform/changes/index.js';
+import { Changes } from '../platform/changes/index.js';
 import type { CreateUserInput, UpdateUserInput } from './user.input.js';
 import { FIRST_USER_ID } from './user.entity.js';
 import { USER_EVENTS } from './user.events.js';
@@ -40,7 +40,7 @@ export class UsersService {
   constructor(
     private readonly queries: Queries,
     private readonly transactions: Transactions,
-    private readonly events: EventOutbox,
+    private readonly changes: Changes,
     private readonly clock: Clock,
   ) {
     this.updateStatement = `
@@ -89,7 +89,7 @@ export class UsersService {
     const parameters = { name, email: email ?? '', created_at: now, updated_at: now };
     return this.transactions.run(async () => {
       const [user] = await this.transactions.execute<UserRow>(INSERT, parameters);
-      await this.events.record(USER_EVENTS.of('created', toUserView(user!)));
+      await this.changes.record(USER_EVENTS.of('created', toUserView(user!)));
       return user!;
     });
   }
@@ -113,7 +113,7 @@ export class UsersService {
     return this.transactions.run(async () => {
       const [user] = await this.transactions.execute<UserRow>(this.updateStatement, parameters);
       if (!user) return this.notWritten(id, expected);
-      await this.events.record(USER_EVENTS.of('updated', toUserView(user)));
+      await this.changes.record(USER_EVENTS.of('updated', toUserView(user)));
       return user;
     });
   }
@@ -128,7 +128,7 @@ export class UsersService {
     const remove = async () => {
       const deleted = await this.transactions.execute(sql, parameters);
       if (deleted.length === 0) await this.notWritten(id, expected);
-      await this.events.record(USER_EVENTS.of('deleted', { id: String(id) }));
+      await this.changes.record(USER_EVENTS.of('deleted', { id: String(id) }));
     };
     await this.transactions.run(remove).catch((error: unknown) => {
       if (!isForeignKeyViolation(error)) throw error;
