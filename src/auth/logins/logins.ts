@@ -77,33 +77,32 @@ export class Logins {
    *
    * @returns false if the account, its password or its second factor was changed concurrently
    */
-  async open(account: Account, login: NewLogin, { address, agent }: ClientInfo): Promise<boolean> {
-    // SQL, because TypeORM has no `INSERT … SELECT`: the account must not change in between.
-    const open = () =>
-      this.transactions.execute(
-        `INSERT INTO logins (id, account_id, kind, refresh_jti, secret_hash, address, agent,
-         created_at, last_used_at, expires_at)
-       SELECT :id, id, :kind, :refreshJti, :secretHash, :address, :agent, :now, :now, :expiresAt FROM accounts
-       WHERE id = :account AND is_active AND password_changed_at = :passwordChangedAt
-         AND has_second_factor = :hasSecondFactor
-       ${this.queries.dialect.lockRows} RETURNING id`,
-        {
-          id: login.id,
-          kind: login.kind,
-          refreshJti: login.refreshJti ?? null,
-          secretHash: login.secretHash ?? null,
-          address,
-          agent,
-          now: this.clock.now().toISOString(),
-          expiresAt: login.expiresAt.toISOString(),
-          account: account.id,
-          passwordChangedAt: account.passwordChangedAt.toISOString(),
-          // A boolean for both databases.
-          hasSecondFactor: account.hasSecondFactor ? 1 : 0,
-        },
-      );
+  open(account: Account, login: NewLogin, { address, agent }: ClientInfo): Promise<boolean> {
+    const parameters = {
+      id: login.id,
+      kind: login.kind,
+      refreshJti: login.refreshJti ?? null,
+      secretHash: login.secretHash ?? null,
+      address,
+      agent,
+      now: this.clock.now().toISOString(),
+      expiresAt: login.expiresAt.toISOString(),
+      account: account.id,
+      passwordChangedAt: account.passwordChangedAt.toISOString(),
+      // A boolean for both databases.
+      hasSecondFactor: account.hasSecondFactor ? 1 : 0,
+    };
     return this.transactions.run(async () => {
-      const opened = await open();
+      // SQL, because TypeORM has no `INSERT … SELECT`: the account must not change in between.
+      const opened = await this.transactions.execute(
+        `INSERT INTO logins (id, account_id, kind, refresh_jti, secret_hash, address, agent,
+           created_at, last_used_at, expires_at)
+         SELECT :id, id, :kind, :refreshJti, :secretHash, :address, :agent, :now, :now, :expiresAt FROM accounts
+         WHERE id = :account AND is_active AND password_changed_at = :passwordChangedAt
+           AND has_second_factor = :hasSecondFactor
+         ${this.queries.dialect.lockRows} RETURNING id`,
+        parameters,
+      );
       if (opened.length > 0) await this.changes.record({ actor: account.id });
       return opened.length > 0;
     });
