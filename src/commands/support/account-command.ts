@@ -7,7 +7,6 @@ import { AccountAdminModule } from '../../auth/profile/account-admin.module.js';
 import { SocialIdentities } from '../../auth/social/index.js';
 import { Purger } from '../../platform/jobs/purger.js';
 import { checkInput } from '../../platform/http/validation/input.pipe.js';
-import { EventRecordsModule } from '../../platform/changes/index.js';
 import { EncryptedColumns } from '../../platform/encryption/index.js';
 import { IdempotencyRecordsModule } from '../../platform/idempotency/idempotency.module.js';
 import { WebhookSecretsModule } from '../../webhooks/webhooks.module.js';
@@ -22,7 +21,6 @@ export const ACCOUNT_MODULES = [
   AccountAdminModule,
   IdempotencyRecordsModule,
   AuditLogModule,
-  EventRecordsModule,
   WebhookSecretsModule,
 ];
 

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import type { INestApplicationContext } from '@nestjs/common';
 import { Changes } from '../../platform/changes/index.js';
 
-/** Makes the changes of a command those of the user of the system who runs it; needs `EventRecordsModule`. */
+/** Makes the changes of a command those of the user of the system who runs it. */
 export const recordAsOperator = (context: INestApplicationContext, command: string): void =>
   context.get(Changes, { strict: false }).recordAsCommand(command, operator());
 

@@ -29,7 +29,6 @@ export const eventAppender = (queries: Queries, transactions: Transactions): Eve
 class FeatureEventsModule {}
 
 /** How changes are recorded, and events read. Nothing in it delivers, so commands may use it. */
-@Global()
 @Module({
   imports: [TypeOrmModule.forFeature([AuditEntry])],
   providers: [
