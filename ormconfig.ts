@@ -1,4 +1,4 @@
-import { loadStoreConfig } from './dist/platform/config/load-store.js';
+import { loadStoreConfig } from './dist/platform/config/store.js';
 import { commandDataSource } from './dist/platform/database/data-source.js';
 
 const config = loadStoreConfig(process.env);

@@ -8,18 +8,10 @@ import { ErrorFilter } from './platform/http/responses/error.filter.js';
 import { InputPipe } from './platform/http/validation/input.pipe.js';
 import type { Config } from './platform/config/config.js';
 import { ConfigModule } from './platform/config/config.module.js';
-import { DatabaseModule } from './platform/database/database.module.js';
-import { EncryptionCheckModule } from './platform/encryption/index.js';
 import { EventsModule } from './events/events.module.js';
-import { ChangesModule } from './platform/changes/index.js';
-import { GraphqlModule } from './platform/graphql/graphql.module.js';
 import { HealthModule } from './health/health.module.js';
-import { IdempotencyModule } from './platform/idempotency/idempotency.module.js';
-import { MetricsModule } from './platform/operations/metrics.module.js';
 import { OrdersModule } from './orders/orders.module.js';
 import { PostsModule } from './posts/posts.module.js';
-import { ReferenceModule } from './platform/reference/reference.module.js';
-import { SiteModule } from './platform/reference/site/site.module.js';
 import { UsersModule } from './users/users.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
@@ -31,21 +23,13 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
 @Module({
   imports: [
     PlatformModule,
-    DatabaseModule.forRoot(),
-    EncryptionCheckModule,
     HealthModule,
-    MetricsModule,
-    ChangesModule,
     EventsModule,
     UsersModule,
     PostsModule,
     OrdersModule,
     WebhooksModule,
-    IdempotencyModule,
     AuthModule,
-    GraphqlModule,
-    ReferenceModule,
-    SiteModule,
     AuditModule,
   ],
   providers: [

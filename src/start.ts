@@ -4,7 +4,7 @@ import { checkPorts, reservePort } from './platform/operations/check-ports.js';
 import { stopOnSignals } from './platform/operations/stop-on-signals.js';
 import { createLogger } from './platform/operations/create-logger.js';
 import type { Config } from './platform/config/config.js';
-import { describeStore } from './platform/config/load-store.js';
+import { describeStore } from './platform/config/store.js';
 
 /**
  * Serves until a signal arrives.

@@ -262,7 +262,7 @@ describe.each(STORES)('the modules of the commands on %s', (store) => {
     ];
 
     expect(started.map(({ name }) => name)).toEqual([]);
-    const ofService = new Set(['webhook_deliveries', 'events']);
+    const ofService = new Set(['webhook_deliveries', 'webhook_events', 'events']);
     expect((await tables(context)).toSorted()).toEqual(
       (await tables(api.app)).filter((table) => !ofService.has(table)).toSorted(),
     );

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { loadStoreConfig } from '../src/platform/config/load-store.js';
+import { loadStoreConfig } from '../src/platform/config/store.js';
 import { commandDataSource } from '../src/platform/database/data-source.js';
 import { startApiOn, type TestApi } from './support/api.js';
 import { runCommand, spawnCommand } from './support/command.js';

@@ -1,6 +1,9 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { settingsOf } from '../src/platform/config/schema.js';
+import { variablesOf } from '../src/platform/config/settings.js';
+import { SOCIAL_SETTINGS } from '../src/platform/config/social.js';
 
 const files = globSync('**/*.md', { exclude: ['**/node_modules/**', 'data/**'] });
 
@@ -77,12 +80,22 @@ describe('docs/recipes.md, of renaming a column', () => {
 
 describe('docs/configuration.md', () => {
   const text = readFileSync('docs/configuration.md', 'utf8');
-  const settings = globSync('src/platform/config/load-*.ts', { exclude: ['**/*.spec.ts'] }).flatMap((file) =>
-    [...readFileSync(file, 'utf8').matchAll(/^ {2}([A-Z][A-Z_]+): /gm)].map(([, name]) => name!),
-  );
+  const settings = variablesOf({ ...settingsOf(true), ...SOCIAL_SETTINGS });
 
   it('describes every setting', () => {
     expect(settings.length).toBeGreaterThan(40);
     expect(settings.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
+  });
+});
+
+describe('docs/extending.md', () => {
+  it('lists the steps of the request pipeline in their order', () => {
+    const guide = readFileSync('docs/extending.md', 'utf8').split('## The request pipeline')[1]!;
+    const listed = [...guide.matchAll(/^\| `(\w+)` +\|/gm)].map(([, step]) => step);
+    const pipeline = readFileSync('src/pipeline.ts', 'utf8');
+
+    const registered = [...pipeline.matchAll(/fastify\.register\((\w+)/g)].map(([, step]) => step);
+    expect(registered.length).toBeGreaterThan(10);
+    expect(listed).toEqual(registered);
   });
 });

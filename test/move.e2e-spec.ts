@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
 import { Client } from 'pg';
-import { loadStoreConfig } from '../src/platform/config/load-store.js';
+import { loadStoreConfig } from '../src/platform/config/store.js';
 import { commandDataSource } from '../src/platform/database/data-source.js';
 import { bearer, PASSWORD, type Reply, startApiOn, type TestApi } from './support/api.js';
 import { runCommand, spawnCommand } from './support/command.js';

@@ -3,11 +3,10 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOptionsWhere, In, MoreThan, Repository, type SelectQueryBuilder } from 'typeorm';
 import type { Account } from '../auth/accounts/index.js';
 import { Clock } from '../platform/jobs/clock.js';
-import { AppError } from '../platform/http/errors/errors.js';
+import { AppError, ERRORS } from '../platform/http/errors/errors.js';
 import { type Keyset, type KeysetRequest, positionParameters } from '../platform/http/pages/keyset.js';
 import type { Page } from '../platform/http/pages/page.js';
 import type { PageRequest } from '../platform/http/pages/page-request.js';
-import { MESSAGES } from '../platform/http/errors/messages.js';
 import { NO_ROW } from '../platform/http/validation/id.js';
 import { isForeignKeyViolation } from '../platform/database/failures.js';
 import { Queries } from '../platform/database/queries.js';
@@ -125,7 +124,7 @@ export class OrdersService {
     };
     return this.transactions.run(insert).catch((error: unknown) => {
       if (!isForeignKeyViolation(error)) throw error;
-      throw new AppError('UNAUTHENTICATED', MESSAGES.UNAUTHENTICATED, { cause: error });
+      throw new AppError('UNAUTHENTICATED', ERRORS.UNAUTHENTICATED.message, { cause: error });
     });
   }
 }

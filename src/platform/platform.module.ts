@@ -1,7 +1,16 @@
 import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { Registry } from 'prom-client';
+import { AccessModule } from './access/index.js';
+import { ChangesModule } from './changes/index.js';
 import { Config } from './config/config.js';
+import { DatabaseModule } from './database/database.module.js';
+import { EncryptionCheckModule } from './encryption/index.js';
+import { GraphqlModule } from './graphql/graphql.module.js';
+import { IdempotencyModule } from './idempotency/idempotency.module.js';
+import { MetricsModule } from './operations/metrics.module.js';
+import { ReferenceModule } from './reference/reference.module.js';
+import { SiteModule } from './reference/site/site.module.js';
 import { currentClient } from './http/client.js';
 import { Clock } from './jobs/clock.js';
 import { SecurityEvents } from './http/security-events.js';
@@ -16,10 +25,13 @@ import { RateLimiter } from './http/rate-limiter.js';
 import { SearchesByClient } from './jobs/search-queue.js';
 import { RouteConfigCheck } from './http/route-config.js';
 
-/** Providers for every module. */
+/** The parts of the platform whose exports every module may inject. */
+const PARTS = [DatabaseModule.forRoot(), AccessModule, ChangesModule, IdempotencyModule, MetricsModule];
+
+/** What serves every module. It is global, and so are the exports of its parts. */
 @Global()
 @Module({
-  imports: [DiscoveryModule],
+  imports: [DiscoveryModule, ...PARTS, GraphqlModule, EncryptionCheckModule, ReferenceModule, SiteModule],
   providers: [
     AccountData,
     Clock,
@@ -39,6 +51,6 @@ import { RouteConfigCheck } from './http/route-config.js';
       useFactory: (config: Config, registry: Registry) => new SecurityEvents(config, currentClient, registry),
     },
   ],
-  exports: [AccountData, Clock, Drain, Purger, RateLimiter, Readiness, SecurityEvents, Upgrades],
+  exports: [...PARTS, AccountData, Clock, Drain, Purger, RateLimiter, Readiness, SecurityEvents, Upgrades],
 })
 export class PlatformModule {}

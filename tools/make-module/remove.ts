@@ -101,8 +101,8 @@ const namesOfSubscribers = (folder: string): string[] =>
 /** What the configured database has, if there is one. */
 async function inDatabase(file: string, subscribers: readonly string[]): Promise<string[]> {
   const load = (path: string) => import(pathToFileURL(`dist/${path}`).href);
-  const { loadStoreConfig, describeStore } = await load('config/load-store.js');
-  const { commandDataSource, isMissing } = await load('database/data-source.js');
+  const { loadStoreConfig, describeStore } = await load('platform/config/store.js');
+  const { commandDataSource, isMissing } = await load('platform/database/data-source.js');
   const config = loadStoreConfig(process.env);
   const where = describeStore(config.store);
   if (isMissing(config.store)) return [];

@@ -3,8 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThan, Repository } from 'typeorm';
 import { Clock } from '../../platform/jobs/clock.js';
-import { AppError } from '../../platform/http/errors/errors.js';
-import { MESSAGES } from '../../platform/http/errors/messages.js';
+import { AppError, ERRORS } from '../../platform/http/errors/errors.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { type Account, AccountsService } from '../accounts/index.js';
 import { AccountToken, type TokenPurpose } from './account-token.entity.js';
@@ -86,7 +85,7 @@ export class AccountTokens {
   }
 }
 
-const invalidCode = (): AppError => new AppError('INVALID_CODE', MESSAGES.INVALID_CODE);
+const invalidCode = (): AppError => new AppError('INVALID_CODE', ERRORS.INVALID_CODE.message);
 
 /** 256 random bits need neither a salt nor a slow hash. */
 const hash = (token: string): string => createHash('sha256').update(token).digest('base64url');

@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { Clock } from '../../platform/jobs/clock.js';
-import { AppError } from '../../platform/http/errors/errors.js';
-import { MESSAGES } from '../../platform/http/errors/messages.js';
+import { AppError, ERRORS } from '../../platform/http/errors/errors.js';
 import { isDuplicate } from '../../platform/database/failures.js';
 import { Queries } from '../../platform/database/queries.js';
 import { Transactions } from '../../platform/database/transactions.js';
@@ -209,7 +208,7 @@ export class AccountsService {
 export const REGISTRATION_CLOSED = 'Registration is closed; ask the operators of this service for an account';
 
 /** For a caller whose account was deleted after the request was authenticated. */
-export const accountDeleted = (): AppError => new AppError('UNAUTHENTICATED', MESSAGES.UNAUTHENTICATED);
+export const accountDeleted = (): AppError => new AppError('UNAUTHENTICATED', ERRORS.UNAUTHENTICATED.message);
 
 /** Now, or one millisecond past the given time where that is later. */
 const laterThan = (moment: Date, now: Date): Date => new Date(Math.max(now.getTime(), moment.getTime() + 1));

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../../platform/http/errors/errors.js';
+import { AppError, ERRORS } from '../../platform/http/errors/errors.js';
 import type { ClientInfo } from '../../platform/http/client.js';
-import { MESSAGES } from '../../platform/http/errors/messages.js';
 import { checkInput } from '../../platform/http/validation/input.pipe.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { Changes } from '../../platform/changes/index.js';
@@ -94,7 +93,7 @@ export class EmailVerification {
   }
 
   private async identify(body: unknown, client: ClientInfo): Promise<Account> {
-    if (isEmpty(body)) throw new AppError('UNAUTHENTICATED', MESSAGES.UNAUTHENTICATED);
+    if (isEmpty(body)) throw new AppError('UNAUTHENTICATED', ERRORS.UNAUTHENTICATED.message);
     const { email, password } = await checkInput(LoginInput, body);
     return this.credentials.identify(email, password, client);
   }

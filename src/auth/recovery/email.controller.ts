@@ -1,10 +1,10 @@
 import { Body, Controller, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ERRORS } from '../../platform/http/errors/errors.js';
 import { SmallBodies } from '../../platform/http/json-body.js';
 import { NoStore } from '../../platform/http/route-config.js';
 import { Client, type ClientInfo } from '../../platform/http/client.js';
 import { Returns, ReturnsMessage, Throws } from '../../platform/http/openapi/returns.js';
-import { MESSAGES } from '../../platform/http/errors/messages.js';
 import { OptionalBody } from '../../platform/http/validation/input.pipe.js';
 import {
   CurrentAccount,
@@ -67,7 +67,7 @@ export class EmailController {
   @ApiBody({ type: LoginInput, required: false })
   @ReturnsMessage('A mail is on its way')
   @Throws({
-    UNAUTHENTICATED: MESSAGES.UNAUTHENTICATED,
+    UNAUTHENTICATED: ERRORS.UNAUTHENTICATED.message,
     CONFLICT: ALREADY_VERIFIED,
     RATE_LIMITED: [MAIL_LIMIT, TOO_MANY_FAILURES],
   })
@@ -104,7 +104,7 @@ export class EmailController {
   @Post('change/confirm')
   @ApiOperation({ summary: 'Confirms a change of e-mail address with the token from a mail' })
   @Returns(AccountView)
-  @Throws({ INVALID_CODE: MESSAGES.INVALID_CODE, CONFLICT: EMAIL_TAKEN })
+  @Throws({ INVALID_CODE: ERRORS.INVALID_CODE.message, CONFLICT: EMAIL_TAKEN })
   @Public()
   @HttpCode(HttpStatus.OK)
   async confirmChange(@Body() { token }: TokenInput): Promise<AccountView> {

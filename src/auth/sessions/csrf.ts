@@ -2,8 +2,7 @@ import { type KeyObject, createHmac, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { deriveKeys, type Keys } from '../../platform/config/derive-keys.js';
-import { AppError } from '../../platform/http/errors/errors.js';
-import { MESSAGES } from '../../platform/http/errors/messages.js';
+import { AppError, ERRORS } from '../../platform/http/errors/errors.js';
 import { SecurityEvents } from '../../platform/http/security-events.js';
 import { isSafe } from '../../platform/http/methods.js';
 import { Config } from '../../platform/config/config.js';
@@ -39,7 +38,7 @@ export class Csrf {
     };
     if (this.keys.accepted.some(isRight)) return;
     this.security.record('csrf_failed', { accountId });
-    throw new AppError('CSRF_FAILED', MESSAGES.CSRF_FAILED);
+    throw new AppError('CSRF_FAILED', ERRORS.CSRF_FAILED.message);
   }
 }
 

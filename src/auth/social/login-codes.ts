@@ -3,8 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { Clock } from '../../platform/jobs/clock.js';
-import { AppError } from '../../platform/http/errors/errors.js';
-import { MESSAGES } from '../../platform/http/errors/messages.js';
+import { AppError, ERRORS } from '../../platform/http/errors/errors.js';
 import { isForeignKeyViolation } from '../../platform/database/failures.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { type Account, AccountsService } from '../accounts/index.js';
@@ -47,7 +46,7 @@ export class LoginCodes {
       });
     } catch (error) {
       if (!isForeignKeyViolation(error)) throw error;
-      throw new AppError('UNAUTHENTICATED', MESSAGES.UNAUTHENTICATED, { cause: error });
+      throw new AppError('UNAUTHENTICATED', ERRORS.UNAUTHENTICATED.message, { cause: error });
     }
     return code;
   }

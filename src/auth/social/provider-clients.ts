@@ -10,7 +10,7 @@ import {
 } from 'openid-client';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { Config } from '../../platform/config/config.js';
-import type { SocialClient, SocialProviderName } from '../../platform/config/social-providers.js';
+import type { SocialClient, SocialProviderName } from '../../platform/config/social.js';
 import type { LoginFlow } from './login-flows.js';
 import { providers } from './providers/index.js';
 import { TIMEOUT } from './providers/open-id.js';

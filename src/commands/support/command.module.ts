@@ -6,12 +6,12 @@ import { AccountData } from '../../platform/jobs/account-data.js';
 import { Purger } from '../../platform/jobs/purger.js';
 import { Config } from '../../platform/config/config.js';
 import { ConfigModule } from '../../platform/config/config.module.js';
-import type { CommandConfig } from '../../platform/config/load-command-config.js';
+
 import { DatabaseModule } from '../../platform/database/database.module.js';
 
 /**
  * The modules of a command, with what they have from `PlatformModule` and `DatabaseModule` in the service. Import only
- * modules that neither serve, schedule nor send, and that use no setting outside of `CommandConfig`.
+ * modules that neither serve, schedule nor send.
  */
 @Global()
 @Module({
@@ -30,10 +30,12 @@ import { DatabaseModule } from '../../platform/database/database.module.js';
   exports: [AccountData, Clock, Purger, Registry, SecurityEvents],
 })
 export class CommandModule {
-  static with(config: CommandConfig, modules: readonly Type[]): DynamicModule {
+  static with(config: Config, modules: readonly Type[]): DynamicModule {
+    const database = DatabaseModule.forCommand();
     return {
       module: CommandModule,
-      imports: [ConfigModule.forRoot(config as Config), DatabaseModule.forCommand(), ...modules],
+      imports: [ConfigModule.forRoot(config), database, ...modules],
+      exports: [database],
     };
   }
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { explainStartFailure } from '../../platform/operations/start-failure.js';
-import { describeStore, loadStoreConfig, type StoreConfig } from '../../platform/config/load-store.js';
+import { describeStore, loadStoreConfig, type StoreConfig } from '../../platform/config/store.js';
 import { type Contents, parentsFirst, quote, type Table } from '../../platform/database/contents.js';
 import { contentsOf } from '../../platform/database/data-source.js';
 import { migrate } from '../../platform/database/migrate.js';

@@ -1,4 +1,4 @@
-import { describeStore, type StoreConfig } from '../../platform/config/load-store.js';
+import { describeStore, type StoreConfig } from '../../platform/config/store.js';
 import { isMissing } from '../../platform/database/data-source.js';
 import { confirm } from './ask.js';
 

@@ -2,8 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable, type Type } from '
 import { Reflector } from '@nestjs/core';
 import { GqlExecutionContext } from '@nestjs/graphql';
 import { type GraphQLResolveInfo, OperationTypeNode } from 'graphql';
-import { AppError } from '../http/errors/errors.js';
-import { MESSAGES } from '../http/errors/messages.js';
+import { AppError, ERRORS } from '../http/errors/errors.js';
 import { makePrivate } from '../http/cache-headers.js';
 import { isGraphQL, isWebSocket, requestOf } from '../http/request-of.js';
 import { isSafe } from '../http/methods.js';
@@ -83,9 +82,9 @@ export class AccessGuard implements CanActivate {
 
   private async admit(context: ExecutionContext, only?: 'staff' | 'session'): Promise<boolean> {
     const principal = await this.principalOf(context);
-    if (!principal) throw new AppError('UNAUTHENTICATED', MESSAGES.UNAUTHENTICATED);
+    if (!principal) throw new AppError('UNAUTHENTICATED', ERRORS.UNAUTHENTICATED.message);
     const { account, kind } = principal;
-    if (only === 'staff' && !account.isStaff) throw new AppError('FORBIDDEN', MESSAGES.FORBIDDEN);
+    if (only === 'staff' && !account.isStaff) throw new AppError('FORBIDDEN', ERRORS.FORBIDDEN.message);
     if (only === 'session' && kind !== 'cookie') throw new AppError('UNAUTHENTICATED', NO_SESSION);
     return true;
   }

@@ -1,4 +1,4 @@
-import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { EventEmitterModule } from '@nestjs/event-emitter';
 import { TypeOrmModule } from '@nestjs/typeorm';
@@ -43,7 +43,6 @@ class FeatureEventsModule {}
 export class EventRecordsModule {}
 
 /** The log of events in the database, and its subscribers. Features register their events here. */
-@Global()
 @Module({
   imports: [EventRecordsModule, DiscoveryModule, EventEmitterModule.forRoot({ wildcard: true })],
   providers: [EventLog, EventPurge, InProcessEvents, SubscriberPositions, Subscribers],

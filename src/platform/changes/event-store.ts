@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../http/errors/errors.js';
-import { MESSAGES } from '../http/errors/messages.js';
+import { AppError, ERRORS } from '../http/errors/errors.js';
 import type { Parameters } from '../database/statement.js';
 import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
@@ -94,7 +93,7 @@ export class EventStore {
       { epoch },
     );
     if (!range || wasNeverGiven(position, range)) throw invalidCursor();
-    throw new AppError('EVENTS_EXPIRED', MESSAGES.EVENTS_EXPIRED);
+    throw new AppError('EVENTS_EXPIRED', ERRORS.EVENTS_EXPIRED.message);
   }
 
   /**
@@ -216,4 +215,4 @@ function wasNeverGiven(
   return Boolean(isOfThisLog) && oldest !== null && position > oldest;
 }
 
-const invalidCursor = () => new AppError('INVALID_CURSOR', MESSAGES.INVALID_CURSOR);
+const invalidCursor = () => new AppError('INVALID_CURSOR', ERRORS.INVALID_CURSOR.message);

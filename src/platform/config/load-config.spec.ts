@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { loadCommandConfig } from './load-command-config.js';
+import { loadCommandConfig } from './load-config.js';
 import { loadConfig } from './load-config.js';
 
 describe('loadConfig', () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { loadConfig } from './load-config.js';
-import { loadStoreConfig } from './load-store.js';
+import { loadStoreConfig } from './store.js';
 
 describe('secrets in files', () => {
   const folder = mkdtempSync(join(tmpdir(), 'config-'));

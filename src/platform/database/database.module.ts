@@ -1,11 +1,4 @@
-import {
-  type DynamicModule,
-  Global,
-  Inject,
-  Logger,
-  Module,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
+import { type DynamicModule, Inject, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { getRepositoryToken, TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
 import { DataSource, type EntitySchema } from 'typeorm';
@@ -42,7 +35,6 @@ interface Connection extends Pick<TypeOrmModuleOptions, 'retryAttempts' | 'toRet
  * Opens the database. Repositories, `EntityManager` and `DataSource` are TypeORM's, and safe for
  * everything; `Transactions` adds retries and an ambient transaction, `Queries` fast reads.
  */
-@Global()
 @Module({})
 export class DatabaseModule implements OnApplicationShutdown {
   constructor(@Inject(Database) private readonly database: Database) {}

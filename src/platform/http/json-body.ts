@@ -4,8 +4,7 @@ import { applyDecorators, SetMetadata } from '@nestjs/common';
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Registry } from 'prom-client';
-import { AppError } from './errors/errors.js';
-import { MESSAGES } from './errors/messages.js';
+import { AppError, ERRORS } from './errors/errors.js';
 import { runWithRequest } from './request-context.js';
 import { ConfigureRoute } from './route-config.js';
 import { parseIJson, scanIJson } from './i-json.js';
@@ -112,7 +111,7 @@ export const jsonBodies = fastifyPlugin<{ registry: Registry }>(
     });
     // Without a type there may be no body: a client that sends in chunks does not say so in the headers.
     fastify.addContentTypeParser('*', ({ headers }, payload, parsed) => {
-      const unsupported = new AppError('UNSUPPORTED_MEDIA_TYPE', MESSAGES.UNSUPPORTED_MEDIA_TYPE);
+      const unsupported = new AppError('UNSUPPORTED_MEDIA_TYPE', ERRORS.UNSUPPORTED_MEDIA_TYPE.message);
       if (headers['content-type'] === undefined) {
         isEmpty(payload).then((empty) => parsed(empty ? null : unsupported), parsed);
       } else parsed(unsupported);

@@ -1,5 +1,4 @@
-import { AppError } from '../http/errors/errors.js';
-import { MESSAGES } from '../http/errors/messages.js';
+import { AppError, ERRORS } from '../http/errors/errors.js';
 
 export interface IdempotentOptions {
   /** Whether a request without a key is an error. */
@@ -23,10 +22,10 @@ export function parseKey(header: string): string | undefined {
   const key = header.trim();
   if (key === '') return undefined;
   if (key.length > MAX_LENGTH || !VISIBLE_ASCII.test(key)) {
-    throw new AppError('INVALID_IDEMPOTENCY_KEY', MESSAGES.INVALID_IDEMPOTENCY_KEY);
+    throw new AppError('INVALID_IDEMPOTENCY_KEY', ERRORS.INVALID_IDEMPOTENCY_KEY.message);
   }
   return key;
 }
 
 export const missingKey = (): AppError =>
-  new AppError('MISSING_IDEMPOTENCY_KEY', MESSAGES.MISSING_IDEMPOTENCY_KEY);
+  new AppError('MISSING_IDEMPOTENCY_KEY', ERRORS.MISSING_IDEMPOTENCY_KEY.message);

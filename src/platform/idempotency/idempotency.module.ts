@@ -1,4 +1,4 @@
-import { Global, Module } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { AccountData, type Erasure } from '../jobs/account-data.js';
 import { Purger } from '../jobs/purger.js';
 import { IdempotencyService } from './idempotency.service.js';
@@ -27,7 +27,6 @@ export class IdempotencyRecordsModule {
 }
 
 /** Idempotent requests. It depends on no feature; features decorate their handlers. */
-@Global()
 @Module({
   imports: [IdempotencyRecordsModule],
   providers: [IdempotencyService, IdempotencyScope, KeyedOperations],

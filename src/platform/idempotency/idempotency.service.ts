@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { currentActor } from '../http/request-context.js';
 import { Clock } from '../jobs/clock.js';
-import { AppError } from '../http/errors/errors.js';
-import { MESSAGES } from '../http/errors/messages.js';
+import { AppError, ERRORS } from '../http/errors/errors.js';
 import { readOrRemove } from '../operations/metrics.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
@@ -117,7 +116,7 @@ export class IdempotencyService {
     );
     if (!row) return undefined;
     if (!fingerprints.includes(row.fingerprint)) {
-      throw new AppError('IDEMPOTENCY_KEY_REUSED', MESSAGES.IDEMPOTENCY_KEY_REUSED);
+      throw new AppError('IDEMPOTENCY_KEY_REUSED', ERRORS.IDEMPOTENCY_KEY_REUSED.message);
     }
     const { status, headers, body, encoding } = row;
     const text = body === null ? null : await expand({ text: body, encoding });
@@ -209,4 +208,4 @@ function recordOf({ status, headers, body }: StoredResponse) {
   return { status, head, text, encoding, size };
 }
 
-const keyInUse = () => new AppError('IDEMPOTENCY_KEY_IN_USE', MESSAGES.IDEMPOTENCY_KEY_IN_USE);
+const keyInUse = () => new AppError('IDEMPOTENCY_KEY_IN_USE', ERRORS.IDEMPOTENCY_KEY_IN_USE.message);

@@ -1,8 +1,7 @@
 import type { FastifyReply, onSendHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Counter } from 'prom-client';
-import { AppError } from '../http/errors/errors.js';
-import { MESSAGES } from '../http/errors/messages.js';
+import { AppError, ERRORS } from '../http/errors/errors.js';
 import { appendHook } from '../http/routes.js';
 
 declare module 'fastify' {
@@ -71,7 +70,7 @@ export class PendingResponse {
    * after a conflict, but not once other interceptors have received a value.
    */
   async handleAndWait(handle: () => Promise<unknown>): Promise<StoredResponse> {
-    if (this.isHandled) throw new AppError('SERVICE_UNAVAILABLE', MESSAGES.SERVICE_UNAVAILABLE);
+    if (this.isHandled) throw new AppError('SERVICE_UNAVAILABLE', ERRORS.SERVICE_UNAVAILABLE.message);
     this.snapshot.restore();
     const value = await handle();
     // Otherwise the transaction would wait for ever: no hook sees such a response.

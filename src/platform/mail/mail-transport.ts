@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import { Clock } from '../jobs/clock.js';
-import { Config, type MailSenderAddress, type MailSettings } from '../config/config.js';
+import { Config, type MailSender, type MailSettings } from '../config/config.js';
 import type { MailMessage } from './mail-message.js';
 
 /** Of one attempt, in milliseconds; less than the lease of a mail. */
@@ -33,7 +33,7 @@ type Deliver = (mail: Mail, id: string, link: string | undefined) => Promise<voi
 export class MailTransport {
   private readonly logger = new Logger('Mail');
   private readonly deliver: Deliver;
-  private readonly from: MailSenderAddress;
+  private readonly from: MailSender;
 
   constructor(
     { mail }: Config,

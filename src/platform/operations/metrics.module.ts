@@ -1,4 +1,4 @@
-import { Global, Module } from '@nestjs/common';
+import { Module } from '@nestjs/common';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
@@ -14,7 +14,6 @@ const MISNAMED = [
 ];
 
 /** Metrics for Prometheus, if `METRICS_PORT` is set. Each part registers its own with the `Registry` of prom-client. */
-@Global()
 @Module({ providers: [MetricsServer, Registry], exports: [Registry] })
 export class MetricsModule {
   constructor(registry: Registry, database: Database, readiness: Readiness, { metricsPort }: Config) {

@@ -1,8 +1,13 @@
 import type { Type } from '@nestjs/common';
 import { OUT_OF_SCOPE } from '../access/index.js';
 import { INVALID_IF_MATCH } from '../http/responses/if-match.js';
-import { AppError, type ErrorCode, ERRORS, type FieldError } from '../http/errors/errors.js';
-import { MESSAGES } from '../http/errors/messages.js';
+import {
+  AppError,
+  type ErrorCode,
+  ERRORS,
+  type FieldError,
+  type CodeWithMessage,
+} from '../http/errors/errors.js';
 import { checkInput } from '../http/validation/input.pipe.js';
 import type { Handler } from './handlers.js';
 import { SAFE, securityOf } from './security.js';
@@ -69,7 +74,7 @@ export async function errorsOf(handler: Handler, call: Call): Promise<DeclaredEr
 function messageOf(code: ErrorCode, handler: Handler, readsStrictly: boolean): string {
   if (code === 'MALFORMED_REQUEST' && !readsStrictly) return INVALID_IF_MATCH;
   const isCompressed = code === 'UNSUPPORTED_MEDIA_TYPE' && handler.anyContentType;
-  return isCompressed ? 'The body must not be compressed' : MESSAGES[code as keyof typeof MESSAGES];
+  return isCompressed ? 'The body must not be compressed' : ERRORS[code as CodeWithMessage].message;
 }
 
 /** The validation error of an empty input, from the code that validates. */

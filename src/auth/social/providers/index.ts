@@ -1,4 +1,4 @@
-import type { SocialProviderName } from '../../../platform/config/social-providers.js';
+import type { SocialProviderName } from '../../../platform/config/social.js';
 import { github } from './github.js';
 import { google } from './google.js';
 import type { SocialProvider } from './social-provider.js';

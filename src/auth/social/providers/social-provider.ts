@@ -1,5 +1,5 @@
 import type { Configuration, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client';
-import type { SocialClient, SocialProviderName } from '../../../platform/config/social-providers.js';
+import type { SocialClient, SocialProviderName } from '../../../platform/config/social.js';
 
 /** The unchecked profile of a user at a provider. */
 export interface SocialProfile {

@@ -1,7 +1,6 @@
 import { HttpException } from '@nestjs/common';
 import { isForeignKeyViolation, isOutage } from '../../database/failures.js';
-import { AppError, type ErrorCode } from './errors.js';
-import { MESSAGES } from './messages.js';
+import { AppError, type ErrorCode, ERRORS } from './errors.js';
 
 /** The code of an exception that has only a status. */
 const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
@@ -20,8 +19,8 @@ const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
 
 /** Fastify's own messages describe its internals; clients get these. */
 const REPLACED: Partial<Record<ErrorCode, string>> = {
-  PAYLOAD_TOO_LARGE: MESSAGES.PAYLOAD_TOO_LARGE,
-  UNSUPPORTED_MEDIA_TYPE: MESSAGES.UNSUPPORTED_MEDIA_TYPE,
+  PAYLOAD_TOO_LARGE: ERRORS.PAYLOAD_TOO_LARGE.message,
+  UNSUPPORTED_MEDIA_TYPE: ERRORS.UNSUPPORTED_MEDIA_TYPE.message,
 };
 
 const STILL_REFERRED_TO = 'Another resource refers to this one, or the one that it refers to is gone';
@@ -54,12 +53,12 @@ function fromStatus(status: number, message: string, cause: unknown): AppError {
     return new AppError(code, replaced ?? message, { status, cause });
   }
   if (status === 503) {
-    return new AppError('SERVICE_UNAVAILABLE', MESSAGES.SERVICE_UNAVAILABLE, {
+    return new AppError('SERVICE_UNAVAILABLE', ERRORS.SERVICE_UNAVAILABLE.message, {
       cause,
     });
   }
   const isServerError = status > 500 && status < 600;
-  return new AppError('INTERNAL_ERROR', MESSAGES.INTERNAL_ERROR, {
+  return new AppError('INTERNAL_ERROR', ERRORS.INTERNAL_ERROR.message, {
     cause,
     ...(isServerError && { status }),
   });

@@ -1,7 +1,6 @@
 import { applyDecorators, SetMetadata, type Type } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, getSchemaPath } from '@nestjs/swagger';
-import type { ErrorCode } from '../errors/errors.js';
-import { MESSAGES } from '../errors/messages.js';
+import { type ErrorCode, ERRORS, type CodeWithMessage } from '../errors/errors.js';
 import { PageMetaView } from './properties.js';
 
 type SchemaObject = Record<string, unknown>;
@@ -12,8 +11,8 @@ export const THROWN = Symbol('thrown errors');
 /** The messages of each code. */
 export type HandlerErrors = Partial<Record<ErrorCode, readonly string[]>>;
 
-/** A code with its message of `MESSAGES`, or codes with one or several messages of the handler. */
-type ErrorOfHandler = keyof typeof MESSAGES | Partial<Record<ErrorCode, string | readonly string[]>>;
+/** A code with its message of the table, or codes with one or several messages of the handler. */
+type ErrorOfHandler = CodeWithMessage | Partial<Record<ErrorCode, string | readonly string[]>>;
 
 /** Metadata keys of a handler's responses; see `Handler` of the reference. */
 export const SUCCESS = Symbol('success');
@@ -113,7 +112,7 @@ export const Throws = (...errors: readonly ErrorOfHandler[]): ClassDecorator & M
 function collect(errors: readonly ErrorOfHandler[]): HandlerErrors {
   const collected: Partial<Record<ErrorCode, string[]>> = {};
   for (const error of errors) {
-    const texts = typeof error === 'string' ? { [error]: MESSAGES[error] } : error;
+    const texts = typeof error === 'string' ? { [error]: ERRORS[error].message } : error;
     for (const [code, text] of Object.entries(texts)) {
       (collected[code as ErrorCode] ??= []).push(...[text].flat());
     }

@@ -1,5 +1,4 @@
-import { AppError } from '../errors/errors.js';
-import { MESSAGES } from '../errors/messages.js';
+import { AppError, ERRORS } from '../errors/errors.js';
 import { parseInt64 } from '../validation/id.js';
 
 /** The cursor of the next page: the last id of this one, in decimal, as standard base64 (RFC 4648, 4). */
@@ -19,7 +18,7 @@ export function decodeCursor(cursor: string | undefined): number {
   const id = parseInt64(digits);
   // Node decodes almost any text, so the text must equal its own encoding.
   if (id === undefined || id < 0n || Buffer.from(String(id)).toString('base64') !== cursor) {
-    throw new AppError('INVALID_CURSOR', MESSAGES.INVALID_CURSOR);
+    throw new AppError('INVALID_CURSOR', ERRORS.INVALID_CURSOR.message);
   }
   // There are no rows past the safe integers.
   return Math.min(Number(id), Number.MAX_SAFE_INTEGER);

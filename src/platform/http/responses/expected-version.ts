@@ -1,5 +1,4 @@
-import { AppError } from '../errors/errors.js';
-import { MESSAGES } from '../errors/messages.js';
+import { AppError, ERRORS } from '../errors/errors.js';
 
 /**
  * A row with a version, which grows with every write; see `migrations/row-versions.ts`.
@@ -23,4 +22,4 @@ export interface ExpectedVersion {
 
 /** For a change that did not find the expected version. */
 export const preconditionFailed = (): AppError =>
-  new AppError('PRECONDITION_FAILED', MESSAGES.PRECONDITION_FAILED);
+  new AppError('PRECONDITION_FAILED', ERRORS.PRECONDITION_FAILED.message);

@@ -1,7 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { AppError } from '../errors/errors.js';
-import { MESSAGES } from '../errors/messages.js';
+import { AppError, ERRORS } from '../errors/errors.js';
 
 /** Replaces every valid id that no row can have; ids start at 1. */
 export const NO_ROW = 0;
@@ -17,7 +16,7 @@ const SAFE_DIGITS = /^\d{1,15}$/;
 export const Id = createParamDecorator((name: string | undefined, context: ExecutionContext): number => {
   const { params } = context.switchToHttp().getRequest<FastifyRequest<{ Params: Record<string, string> }>>();
   const id = toId(params[name ?? 'id'] ?? '');
-  if (id === undefined) throw new AppError('INVALID_ID', MESSAGES.INVALID_ID);
+  if (id === undefined) throw new AppError('INVALID_ID', ERRORS.INVALID_ID.message);
   return id;
 });
 

@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { columnTypes } from '../../../../../src/platform/database/migrations/column-types.js';
+import { columnTypes } from '../../../../../../src/platform/database/migrations/column-types.js';
 
 /** A new column, and how far a job has filled each column. */
 export class TaskUrgency1795500000001 implements MigrationInterface {

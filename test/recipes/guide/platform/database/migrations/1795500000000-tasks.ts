@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { columnTypes } from '../../../../../src/platform/database/migrations/column-types.js';
+import { columnTypes } from '../../../../../../src/platform/database/migrations/column-types.js';
 
 export class Tasks1795500000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { loadConfig } from './load-config.js';
-import { describeStore } from './load-store.js';
+import { describeStore } from './store.js';
 
 describe('the database settings', () => {
   const folder = mkdtempSync(join(tmpdir(), 'config-'));
