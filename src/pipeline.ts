@@ -1,8 +1,6 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { PinoLogger } from 'nestjs-pino';
 import { Registry } from 'prom-client';
-import { AuditLog } from './audit/audit-log.js';
-import { auditTrails } from './audit/audit-requests.js';
 import { bearerTokens, JwtStrategy } from './auth/tokens/index.js';
 import { cors } from './platform/http/cors.js';
 import { headers } from './platform/http/headers.js';
@@ -52,7 +50,6 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
   const drain = app.get(Drain);
   const limiter = app.get(RateLimiter);
   const upgrades = app.get(Upgrades);
-  const log = app.get(AuditLog);
   const page = notFoundPage('There is no page at this address.', config);
 
   // The connection, and what is observed of each request.
@@ -76,11 +73,10 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
   // Nest: the guard, interceptors, pipes, the handler; an exception becomes a response in `ErrorFilter`.
   await fastify.register(bearerTokens, { strategy: app.get<JwtStrategy>(JwtStrategy) }); // for `AuthGuard('jwt')`
 
-  // After Nest: the value becomes text, then `onSend`. Audit and GraphQL also have a `preHandler`, before Nest.
+  // After Nest: the value becomes text, then `onSend`. GraphQL also has a `preHandler`, before Nest.
   await fastify.register(jsonText); // writes JSON that is stored as text unchanged
   await fastify.register(entityTags); // 304
   await fastify.register(idempotentResponses, { replays: app.get(IdempotencyService).replays }); // stores the response, commits
-  await fastify.register(auditTrails, { log }); // records what no transaction has recorded
   await fastify.register(graphqlRoute, { config }); // the playground, and the size of documents
   await fastify.register(largeResponses, { registry }); // 503 for reads, when too much waits to be sent
 }

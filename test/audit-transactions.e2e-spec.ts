@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Body, Controller, Delete, Injectable, Module, Param, Patch, Post, Put } from '@nestjs/common';
+import { Body, Controller, Injectable, Module, Param, Patch, Post, Put } from '@nestjs/common';
 import { Args, ID, Mutation, Resolver } from '@nestjs/graphql';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Column, DataSource, Entity, type EntityManager, PrimaryGeneratedColumn, Repository } from 'typeorm';
+import { Column, DataSource, Entity, PrimaryGeneratedColumn, Repository } from 'typeorm';
+import { Changes } from '../src/platform/changes/index.js';
 import { AppError } from '../src/platform/http/errors/errors.js';
-import { runWithoutTrail } from '../src/platform/http/audit-trail.js';
 import { Id } from '../src/platform/http/validation/id.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { bearer, type Reply, startApi, type TestApi } from './support/api.js';
@@ -23,13 +23,14 @@ class Note {
   text!: string;
 }
 
-/** Each way to write, without the audit log and without events. */
+/** Each way to write, by a module without events. */
 @Injectable()
 class NotesService {
   constructor(
     @InjectRepository(Note) readonly notes: Repository<Note>,
     readonly source: DataSource,
     readonly transactions: Transactions,
+    readonly changes: Changes,
   ) {}
 
   ways(): Record<string, (id: number, text: string) => Promise<unknown>> {
@@ -39,27 +40,30 @@ class NotesService {
       update: (id, text) => notes.update(id, { text }),
       builder: (id, text) => notes.createQueryBuilder().update().set({ text }).where({ id }).execute(),
       query: (id, text) => source.query(`UPDATE audited_notes SET text = '${text}' WHERE id = ${id}`),
+      comment: (id, text) =>
+        source.query(`/* a note */ UPDATE audited_notes SET text = '${text}' WHERE id = ${id}`),
       execute: (id, text) =>
         transactions.execute('UPDATE audited_notes SET text = :text WHERE id = :id', { id, text }),
       run: (id, text) => transactions.run(() => notes.update(id, { text })),
       transaction: (id, text) => source.transaction((manager) => manager.update(Note, id, { text })),
-      runner: async (id, text) => {
-        const runner = source.createQueryRunner();
-        try {
-          await runner.startTransaction();
-          await runner.manager.update(Note, id, { text });
-          await runner.commitTransaction();
-        } finally {
-          await runner.release();
-        }
-      },
-      twoAtOnceByOneRunner: async (id, text) => {
-        const runner = source.createQueryRunner();
-        const both = [1, 2].map(() => runner.manager.update(Note, id, { text }));
-        await Promise.allSettled(both).then(() => runner.release());
-        await Promise.all(both);
-      },
     };
+  }
+
+  change(way: string, id: number, text: string): Promise<void> {
+    return this.transactions.run(async () => {
+      await this.ways()[way]!(id, text);
+      await this.changes.record({ subject: `/notes/${id}` });
+    });
+  }
+
+  /** Of two rows, it names the first. */
+  create(text: string): Promise<Note> {
+    return this.transactions.run(async () => {
+      const note = await this.notes.save({ text });
+      await this.notes.save({ text: 'Its copy' });
+      await this.changes.record({ subject: `/notes/${note.id}` });
+      return note;
+    });
   }
 }
 
@@ -69,67 +73,70 @@ class NotesController {
 
   @Post()
   create(@Body() { text }: { text: string }) {
-    return this.service.notes.save({ text });
+    return this.service.create(text);
   }
 
-  @Post('insert')
-  insert(@Body() { text }: { text: string }) {
-    return this.service.notes.insert({ text });
-  }
-
+  /** Names the path of the request. */
   @Put(':id')
-  replace(@Id() id: number, @Body() { text }: { text: string }) {
-    return this.service.notes.update(id, { text });
+  async replace(@Id() id: number, @Body() { text }: { text: string }) {
+    const { transactions, notes, changes } = this.service;
+    await transactions.run(async () => {
+      await notes.update(id, { text });
+      await changes.record();
+    });
+    return {};
   }
 
   @Patch(':id/:way')
   async change(@Id() id: number, @Param('way') way: string, @Body() { text }: { text: string }) {
-    await this.service.ways()[way]!(id, text);
+    await this.service.change(way, id, text);
     return {};
-  }
-
-  @Delete(':id')
-  async remove(@Id() id: number) {
-    const { affected } = await this.service.notes.delete(id);
-    if (affected === 0) throw new AppError('NOT_FOUND', 'Note not found');
-    return {};
-  }
-
-  /** Counts outside of the audit log, and then rejects the request. */
-  @Post(':id/reject')
-  async reject(@Id() id: number) {
-    await runWithoutTrail(() => this.service.notes.update(id, { text: 'counted' }));
-    throw new AppError('CONFLICT', 'No');
   }
 
   @Post('rollback')
   rollback() {
     return this.service.transactions.run(async () => {
-      await this.service.notes.insert({ text: 'gone' });
+      await this.service.create('gone');
       throw new AppError('CONFLICT', 'No');
     });
   }
 
-  /** Succeeds after a change that was rolled back to a savepoint. */
-  @Post(':id/savepoint/:way')
-  async savepoint(@Id() id: number, @Param('way') way: string) {
-    const { source, transactions, notes } = this.service;
-    const work = async (manager: EntityManager) => {
-      const nested = manager.transaction(async (inner) => {
-        await inner.update(Note, id, { text: 'gone' });
-        throw new AppError('CONFLICT', 'No');
-      });
-      await nested.catch(() => 'never mind');
-      transactions.addSubject('/notes/unchanged');
-    };
-    await (way === 'run' ? transactions.run(work) : source.transaction(work));
-    if (way === 'both') await notes.update(id, { text: 'changed' });
+  /** Writes, and then rejects the request. */
+  @Post(':id/reject')
+  async reject(@Id() id: number) {
+    await this.service.change('update', id, 'kept');
     throw new AppError('CONFLICT', 'No');
   }
 
-  @Post('nothing')
-  nothing() {
+  /** Records a change and its subject in a savepoint that is rolled back; the work around it may record its own. */
+  @Post(':id/savepoint/:outer')
+  async savepoint(@Id() id: number, @Param('outer') outer: string) {
+    const { source, transactions } = this.service;
+    await transactions.run(async () => {
+      const nested = source.transaction(async () => {
+        await this.service.change('update', id, 'gone');
+        throw new AppError('CONFLICT', 'No');
+      });
+      await nested.catch(() => 'never mind');
+      if (outer === 'changed') await this.service.change('update', id, 'changed');
+    });
     return {};
+  }
+
+  /** Has a conflict after its first attempt. */
+  @Post(':id/retry')
+  async retry(@Id() id: number) {
+    let attempts = 0;
+    await this.service.transactions.run(async () => {
+      await this.service.change('update', id, 'retried');
+      if (++attempts < 3) throw Object.assign(new Error('conflict'), { code: '40001' });
+    });
+    return { attempts };
+  }
+
+  @Post('outside')
+  async outside() {
+    await this.service.changes.record({ subject: '/notes' });
   }
 }
 
@@ -139,16 +146,8 @@ class NotesResolver {
 
   @Mutation(() => Boolean)
   async renameNote(@Args('id', { type: () => ID }) id: string, @Args('text') text: string) {
-    await this.service.notes.update(Number(id), { text });
-    return true;
-  }
-
-  @Mutation(() => Boolean)
-  async nameNote(@Args('id', { type: () => ID }) id: string, @Args('text') text: string) {
-    const { transactions, notes } = this.service;
-    await transactions.run(async () => {
-      transactions.addSubject(`/notes/${id}`);
-      await notes.update(Number(id), { text });
+    await this.service.transactions.run(async () => {
+      await this.service.change('update', Number(id), text);
       if (text === 'bad') throw new AppError('CONFLICT', 'No');
     });
     return true;
@@ -167,7 +166,7 @@ const NOTES: Readonly<Record<StoreName, string>> = {
   PostgreSQL: 'CREATE TABLE audited_notes (id serial PRIMARY KEY, text varchar NOT NULL)',
 };
 
-const WAYS = Object.keys(new NotesService({} as never, {} as never, {} as never).ways());
+const WAYS = Object.keys(new NotesService({} as never, {} as never, {} as never, {} as never).ways());
 
 describe.each(STORES)('an entry of the audit log on %s', (store) => {
   let api: TestApi;
@@ -193,11 +192,11 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
   const textOf = async (id: number) => (await api.app.get(NotesService).notes.findOneBy({ id }))?.text;
 
   /** Sends the request target unchanged. */
-  const patch = async (path: string): Promise<Pick<Reply, 'status' | 'headers'>> => {
+  const put = async (path: string): Promise<Pick<Reply, 'status' | 'headers'>> => {
     if (!api.app.getHttpServer().listening) await api.app.listen(0, '127.0.0.1');
     const { port } = api.app.getHttpServer().address() as AddressInfo;
     const headers = { ...staff, 'content-type': 'application/json' };
-    const sent = request({ port, host: '127.0.0.1', method: 'PATCH', path, headers }).end('{"text":"x"}');
+    const sent = request({ port, host: '127.0.0.1', method: 'PUT', path, headers }).end('{"text":"x"}');
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
     response.resume();
     return { status: response.statusCode!, headers: response.headers as Reply['headers'] };
@@ -208,7 +207,7 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
 
     expect(reply).toHaveStatus(200);
     expect(await textOf(1)).toBe(`by ${way}`);
-    expect(await subjectsOf(reply)).toEqual([`/notes/1/${way}`]);
+    expect(await subjectsOf(reply)).toEqual(['/notes/1']);
   });
 
   it.each(WAYS)('commits together with a change by %s, or not at all', async (way) => {
@@ -221,18 +220,16 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
     expect(await textOf(1)).toBe(before);
   });
 
-  it('names a created resource without events where the response has its id', async () => {
+  it('names what the service says, whatever else was inserted', async () => {
     const saved = await api.post('/notes', { text: 'a' }, staff);
     expect(await subjectsOf(saved)).toEqual([`/notes/${saved.body.id}`]);
-
-    expect(await subjectsOf(await api.post('/notes/insert', { text: 'b' }, staff))).toEqual([
-      '/notes/insert',
-    ]);
   });
 
   it('names a resource by its canonical path', async () => {
     for (const id of ['1', '001', '+1', '%2B01']) {
-      expect(await subjectsOf(await api.put(`/notes/${id}`, { text: id }, staff))).toEqual(['/notes/1']);
+      expect(await subjectsOf(await api.patch(`/notes/${id}/save`, { text: id }, staff))).toEqual([
+        '/notes/1',
+      ]);
     }
     const { id } = (await api.post('/v1/posts', { title: 'T', content: 'C' }, staff)).body.data;
     for (const path of [`00${id}`, `+${id}/`]) {
@@ -242,24 +239,21 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
   });
 
   it.each([
-    '/%6eotes/1/%73ave',
-    '/notes/1/save/',
-    '/notes/1/save?x=/v1/posts/9#y',
-    '/notes/1/save;/v1/posts/9',
-    'http://other.example.com/notes/1/save',
-  ])('names the same resource for another form of its path: %s', async (url) => {
-    const reply = await patch(url);
+    '/%6eotes/%31',
+    '/notes/1/',
+    '/notes/1?x=/v1/posts/9#y',
+    '/notes/1;/v1/posts/9',
+    'http://other.example.com/notes/1',
+  ])('names the same path for another form of it, if the service names none: %s', async (url) => {
+    const reply = await put(url);
 
     // Some forms are another path.
-    expect([200, 404]).toContain(reply.status);
-    expect(await subjectsOf(reply)).toEqual(reply.status === 200 ? ['/notes/1/save'] : []);
+    expect([200, 400, 404]).toContain(reply.status);
+    expect(await subjectsOf(reply)).toEqual(reply.status === 200 ? ['/notes/1'] : []);
   });
 
-  it('does not exist for a request that changed nothing, was rejected, rolled back, or only counted', async () => {
-    expect(await subjectsOf(await api.delete('/notes/99999', staff))).toEqual([]);
+  it('does not exist for a request that changed nothing, was rejected or rolled back', async () => {
     expect(await subjectsOf(await api.post('/notes/rollback', {}, staff))).toEqual([]);
-    expect(await subjectsOf(await api.post('/notes/1/reject', {}, staff))).toEqual([]);
-    expect(await textOf(1)).toBe('counted');
 
     const { id } = (await api.post('/v1/posts', { title: 'T', content: 'C' }, staff)).body.data;
     const other = { ...staff, 'if-match': '"other"' };
@@ -270,20 +264,37 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
     }
   });
 
-  it.each([
-    ['run', []],
-    ['transaction', []],
-    ['both', ['/notes/1/savepoint/both']],
-  ])('does not exist for a change that was rolled back to a savepoint: %s', async (way, subjects) => {
-    const reply = await api.post(`/notes/1/savepoint/${way}`, {}, staff);
+  it('remains with its change if the handler rejects the request afterwards', async () => {
+    const reply = await api.post('/notes/1/reject', {}, staff);
 
     expect(reply).toBeError('CONFLICT');
+    expect(await textOf(1)).toBe('kept');
+    expect(await subjectsOf(reply)).toEqual(['/notes/1']);
+  });
+
+  it.each([
+    ['unchanged', []],
+    ['changed', ['/notes/1']],
+  ])('does not exist for a change that was rolled back to a savepoint: %s', async (outer, subjects) => {
+    const reply = await api.post(`/notes/1/savepoint/${outer}`, {}, staff);
+
+    expect(reply).toHaveStatus(201);
     expect(await subjectsOf(reply)).toEqual(subjects);
     expect(await textOf(1)).not.toBe('gone');
   });
 
-  it('exists for a request that succeeded without a change in the database', async () => {
-    expect(await subjectsOf(await api.post('/notes/nothing', {}, staff))).toEqual(['/notes/nothing']);
+  it('exists once for a unit of work that runs again after conflicts', async () => {
+    const reply = await api.post('/notes/1/retry', {}, staff);
+
+    expect(reply.body).toEqual({ attempts: 3 });
+    expect(await subjectsOf(reply)).toEqual(['/notes/1']);
+  });
+
+  it('cannot be recorded outside of a unit of work', async () => {
+    const reply = await api.post('/notes/outside', {}, staff);
+
+    expect(reply).toBeError('INTERNAL_ERROR');
+    expect(await subjectsOf(reply)).toEqual([]);
   });
 
   it('exists once for each change of a mutation, with the subject of REST', async () => {
@@ -310,33 +321,26 @@ describe.each(STORES)('an entry of the audit log on %s', (store) => {
     ]);
   });
 
-  it('exists once for a mutation without events, and has the subject that the transaction sets', async () => {
-    const plain = await api.graphql('mutation { renameNote(id: 1, text: "x") }', {}, staff);
-    expect(await subjectsOf(plain)).toEqual(['/graphql']);
-
-    const named = await api.graphql(
-      'mutation { a: nameNote(id: 1, text: "bad") b: nameNote(id: 1, text: "good") }',
+  it('exists once for a mutation without events, and not for one that fails', async () => {
+    const failed = await api.graphql(
+      'mutation { a: renameNote(id: 1, text: "bad") b: renameNote(id: 1, text: "good") }',
       {},
       staff,
     );
-    expect(named.body.errors ?? []).toHaveLength(1);
-    expect(await subjectsOf(named)).toEqual([]);
-    const both = await api.graphql('mutation { a: nameNote(id: 1, text: "y") }', {}, staff);
-    expect(await subjectsOf(both)).toEqual(['/notes/1']);
+    expect(failed.body.errors ?? []).toHaveLength(1);
+    expect(await subjectsOf(failed)).toEqual([]);
+    const renamed = await api.graphql('mutation { a: renameNote(id: 1, text: "y") }', {}, staff);
+    expect(await subjectsOf(renamed)).toEqual(['/notes/1']);
   });
 });
 
 describe.each(STORES)('an anonymous write on %s', (store) => {
-  it('adds no transaction and no audit entry', async () => {
+  it('adds no audit entry', async () => {
     const api = await startApi(store, {}, []);
-    await api.posts.create();
     const statements = await statementsOf(() => api.posts.create());
 
+    expect(statements.filter((sql) => sql.includes('events'))).not.toEqual([]);
     expect(statements.filter((sql) => sql.includes('audit_entries'))).toEqual([]);
-    // On SQLite, the transaction belongs to a group of writes, and not to the request.
-    expect(statements.filter((sql) => /^(?:BEGIN|START|INSERT|WITH)/.test(sql))).toHaveLength(
-      store === 'SQLite' ? 2 : 1,
-    );
     await api.stop();
   });
 });

@@ -3,8 +3,6 @@ import { Purger } from '../src/platform/jobs/purger.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { runCommand } from './support/command.js';
-import { operations } from './support/reference.js';
-import { existingPath, send, validBody } from './support/requests.js';
 import { GitHub } from './support/social/github.js';
 import { Visitor } from './support/social/visitor.js';
 import { STORES } from './support/stores.js';
@@ -174,31 +172,6 @@ describe.each(STORES)('the audit log on %s', (store) => {
     ]);
     await other.stop();
     await github.stop();
-  });
-
-  it.each(
-    operations
-      .filter(({ method, path }) => method !== 'GET' && !/^\/auth\/|^\/graphql$|redeliver$/.test(path))
-      .map((operation) => [operation.method, operation.path, operation] as const),
-  )('records %s %s', async (method, path, { operation }) => {
-    const url = await existingPath(api, path, staff);
-    const body = operation.requestBody ? validBody(operation) : undefined;
-
-    const reply = await send(api, method, url, body, staff);
-    expect(reply.status).toBeLessThan(400);
-    const found = (await entries()).filter(({ request_id }) => request_id === reply.headers['x-request-id']);
-    expect(found).toHaveLength(1);
-  });
-
-  it('records a redelivery of a webhook', async () => {
-    const webhook = { url: 'http://127.0.0.1:9/', types: ['post.created'] };
-    const { id } = (await api.post('/v1/webhooks', webhook, staff)).body.data;
-    await api.post(`/v1/webhooks/${id}/test`, {}, staff);
-    const { data } = (await api.get(`/v1/webhooks/${id}/deliveries`, staff)).body;
-
-    const path = `/v1/webhooks/${id}/deliveries/${data[0].id}/redeliver`;
-    expect(await api.post(path, {}, staff)).toHaveStatus(202);
-    expect((await entries()).filter(({ subject }) => subject === path)).toHaveLength(1);
   });
 
   it('records no rejected, replayed or read-only request', async () => {

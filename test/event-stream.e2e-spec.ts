@@ -6,7 +6,7 @@ import { createApp } from '../src/app.js';
 import { loadConfig } from '../src/platform/config/load-config.js';
 import { Database } from '../src/platform/database/database.js';
 import { Transactions } from '../src/platform/database/transactions.js';
-import { EventAppender, eventAppender, EventOutbox } from '../src/platform/changes/index.js';
+import { Changes, EventAppender, eventAppender } from '../src/platform/changes/index.js';
 import { insertPosts } from '../src/posts/post-batch.js';
 import { PostsService } from '../src/posts/posts.service.js';
 import { bearer, startApi, TestApi } from './support/api.js';
@@ -211,7 +211,7 @@ describe.each(STORES)('GET /v1/events/stream on %s', (store) => {
     }));
     // Several statements: a busy server cancels one with all the posts.
     for (let n = 0; n < 10; n++) {
-      await insertPosts(api.app.get(Database), posts, api.app.get(EventOutbox));
+      await insertPosts(api.app.get(Database), posts, api.app.get(Changes));
     }
 
     expect(await reader.untilEvents(1000)).toHaveLength(1000);

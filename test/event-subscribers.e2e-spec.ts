@@ -10,7 +10,7 @@ import { Transactions } from '../src/platform/database/transactions.js';
 import { EventFilter } from '../src/platform/changes/event-filter.js';
 import {
   EventLog,
-  EventOutbox,
+  Changes,
   EventStore,
   OnDurableEvent,
   type StoredEvent,
@@ -208,9 +208,7 @@ describe.each(STORES)('subscribers on %s', (store) => {
 
   it('reject an event that is recorded outside of a transaction', async () => {
     const event = { type: 'x', subject: '/x', data: {}, isPrivate: false, ownerId: null };
-    await expect(api.app.get(EventOutbox, { strict: false }).record(event)).rejects.toThrow(
-      'Transactions.run',
-    );
+    await expect(api.app.get(Changes).record(event)).rejects.toThrow('Transactions.run');
   });
 
   it('continue at their position after a restart', async () => {

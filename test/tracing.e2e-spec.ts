@@ -77,8 +77,9 @@ describe.each(STORES)('traces on %s', (store) => {
   });
 
   it('show every statement of a request over REST, on PostgreSQL', () => {
-    // The audit entry belongs to the transaction of the change.
-    const statements = ['COMMIT', 'INSERT audit_entries', 'INSERT posts', 'SELECT accounts', 'START'];
+    // Event and audit entry belong to the transaction of the change.
+    const inserts = ['INSERT audit_entries', 'INSERT events', 'INSERT posts'];
+    const statements = ['COMMIT', ...inserts, 'SELECT accounts', 'START'];
     expect(receiver.tree(creation.id)).toEqual(
       store === 'SQLite' ? 'POST /v1/posts' : ['POST /v1/posts', ...statements],
     );

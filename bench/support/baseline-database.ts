@@ -73,31 +73,10 @@ function postgres(connectionString: string): Store {
     },
   };
   const pool = new Pool({ connectionString, max: 10, types: readable });
-  const moment = (column: string) =>
-    `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS ${column}`;
-  const withEvent = (name: string, sql: string): string => {
-    const event = EVENTS[name];
-    if (!event) return sql;
-    const columns = event.columns
-      .split(', ')
-      .map((column) =>
-        column.endsWith('_at')
-          ? moment(column)
-          : column === 'id' && name === 'updateUser'
-            ? 'id::text AS id'
-            : column,
-      );
-    return `WITH changed AS (${sql}), event AS (
-        INSERT INTO events (type, subject, time, data, is_private)
-        SELECT '${event.type}', '${event.path}' || id, :now,
-          (SELECT row_to_json(shown)::text FROM (SELECT ${columns.join(', ')}) AS shown), FALSE
-        FROM changed)
-      SELECT * FROM changed`;
-  };
   const prepared = Object.fromEntries(
     Object.entries(SQL).map(([name, sql]) => {
       const names: string[] = [];
-      const text = withEvent(name, sql).replaceAll(/(?<!:):([a-z]\w*)/g, (_, parameter: string) => {
+      const text = sql.replaceAll(/(?<!:):([a-z]\w*)/g, (_, parameter: string) => {
         if (!names.includes(parameter)) names.push(parameter);
         return `$${names.indexOf(parameter) + 1}`;
       });
@@ -111,8 +90,35 @@ function postgres(connectionString: string): Store {
       return (await connection.query({ name, text, values: names.map((parameter) => values[parameter]) }))
         .rows;
     };
+  const record = {
+    name: 'event',
+    text: `INSERT INTO events (type, subject, time, data, is_private) VALUES ($1, $2, $3, $4, FALSE)`,
+  };
+  const change = async (name: keyof typeof SQL, values: Values): Promise<Row[]> => {
+    const { type, path, columns } = EVENTS[name]!;
+    const client = await pool.connect();
+    try {
+      await client.query('BEGIN');
+      const rows = await runOn(client)(name, values);
+      for (const row of rows) {
+        const data = Object.fromEntries(columns.split(', ').map((column) => [column, row[column]]));
+        if (name === 'updateUser') data['id'] = String(data['id']);
+        await client.query({
+          ...record,
+          values: [type, `${path}${row['id']}`, values['now'], JSON.stringify(data)],
+        });
+      }
+      await client.query('COMMIT');
+      return rows;
+    } catch (error) {
+      await client.query('ROLLBACK');
+      throw error;
+    } finally {
+      client.release();
+    }
+  };
   return {
-    run: runOn(pool),
+    run: (name, values) => (name in EVENTS ? change(name, values) : runOn(pool)(name, values)),
     async inTransaction(work) {
       const client = await pool.connect();
       try {

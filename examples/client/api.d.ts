@@ -4,6 +4,23 @@
  */
 
 export interface paths {
+    "/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Describes this service and links to its pages */
+        get: operations["Home_read"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health": {
         parameters: {
             query?: never;
@@ -1306,23 +1323,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Describes this service and links to its pages */
-        get: operations["Home_read"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/audit": {
         parameters: {
             query?: never;
@@ -1518,6 +1518,32 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
+        Home: {
+            /** @example Posts API */
+            name: string;
+            /** @example 1.0.0 */
+            version: string;
+            /** @enum {string} */
+            status: "ok" | "unavailable";
+            links?: {
+                reference?: {
+                    href: string;
+                    title: string;
+                };
+                playground?: {
+                    href: string;
+                    title: string;
+                };
+                guides?: {
+                    href: string;
+                    title: string;
+                };
+                health: {
+                    href: string;
+                    title: string;
+                };
+            };
+        };
         /** @enum {string} */
         EventType: "user.created" | "user.updated" | "user.deleted" | "post.created" | "post.updated" | "post.published" | "post.unpublished" | "post.deleted" | "order.created" | "webhook.test";
         CloudEvent: components["schemas"]["UserCreatedEvent"] | components["schemas"]["UserUpdatedEvent"] | components["schemas"]["UserDeletedEvent"] | components["schemas"]["PostCreatedEvent"] | components["schemas"]["PostUpdatedEvent"] | components["schemas"]["PostPublishedEvent"] | components["schemas"]["PostUnpublishedEvent"] | components["schemas"]["PostDeletedEvent"] | components["schemas"]["OrderCreatedEvent"];
@@ -2159,32 +2185,6 @@ export interface components {
             /** @example analytical engine */
             new_password: string;
         };
-        Home: {
-            /** @example Posts API */
-            name: string;
-            /** @example 1.0.0 */
-            version: string;
-            /** @enum {string} */
-            status: "ok" | "unavailable";
-            links?: {
-                reference?: {
-                    href: string;
-                    title: string;
-                };
-                playground?: {
-                    href: string;
-                    title: string;
-                };
-                guides?: {
-                    href: string;
-                    title: string;
-                };
-                health: {
-                    href: string;
-                    title: string;
-                };
-            };
-        };
         AuditEntry: {
             /**
              * Format: int64
@@ -2546,6 +2546,60 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    Home_read: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Home"];
+                    "text/html": components["schemas"]["Home"];
+                };
+            };
+            /** @description `RATE_LIMITED` */
+            429: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL_ERROR` */
+            500: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SERVICE_UNAVAILABLE` */
+            503: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
     Health_live: {
         parameters: {
             query?: never;
@@ -11278,60 +11332,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `RATE_LIMITED` */
-            429: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `INTERNAL_ERROR` */
-            500: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `SERVICE_UNAVAILABLE` */
-            503: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-        };
-    };
-    Home_read: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Home"];
-                    "text/html": components["schemas"]["Home"];
                 };
             };
             /** @description `RATE_LIMITED` */

@@ -4,7 +4,7 @@ import {
   NullableInt64Property,
   TimestampProperty,
 } from '../platform/http/openapi/properties.js';
-import type { AuditEntry } from './audit-entry.entity.js';
+import type { AuditEntry } from '../platform/changes/index.js';
 
 /** An entry of the audit log as staff reads it. */
 @ApiSchema({ name: 'AuditEntry' })

@@ -1,15 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOptionsWhere, LessThan, Repository } from 'typeorm';
-import { type AuditTrail, currentTrail, runWithoutTrail } from '../platform/http/audit-trail.js';
 import { CursorPage } from '../platform/http/pages/page.js';
-import { Clock } from '../platform/jobs/clock.js';
-import { Transactions } from '../platform/database/transactions.js';
-import type { TransactionParticipant } from '../platform/database/unit-of-work.js';
-import { AuditEntry } from './audit-entry.entity.js';
-
-/** The maximum length of a path in the log, in characters. */
-const MAX_SUBJECT = 500;
+import { AuditEntry } from '../platform/changes/index.js';
 
 /** Entries in memory at a time. */
 const EXPORT_BATCH = 500;
@@ -23,34 +16,10 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
-/** Records who changed what, in the transaction of the change. */
+/** Reads who changed what. */
 @Injectable()
-export class AuditLog implements TransactionParticipant {
-  constructor(
-    @InjectRepository(AuditEntry) private readonly entries: Repository<AuditEntry>,
-    private readonly clock: Clock,
-    private readonly transactions: Transactions,
-  ) {
-    transactions.addParticipant(this);
-  }
-
-  isWanted(): boolean {
-    return currentTrail()?.responsible !== undefined;
-  }
-
-  /** Recorded only when the transaction has committed: a unit of work may roll back and run again. */
-  async beforeCommit(named: readonly string[]): Promise<void> {
-    const trail = currentTrail();
-    if (trail?.responsible === undefined) return;
-    await this.insert(trail, named);
-    this.transactions.onCommit(() => trail.markRecorded());
-  }
-
-  /** Records a change outside of the database, such as a call to another service. */
-  async record(trail: AuditTrail): Promise<void> {
-    await runWithoutTrail(() => this.insert(trail, []));
-    trail.markRecorded();
-  }
+export class AuditLog {
+  constructor(@InjectRepository(AuditEntry) private readonly entries: Repository<AuditEntry>) {}
 
   /** One page of entries, newest first. */
   async list(query: AuditQuery): Promise<CursorPage<AuditEntry>> {
@@ -74,21 +43,5 @@ export class AuditLog implements TransactionParticipant {
       entries = await this.find({ accountId, beforeId: entries.at(-1)?.id ?? 0, limit: EXPORT_BATCH });
       yield entries;
     } while (entries.length === EXPORT_BATCH);
-  }
-
-  private async insert(trail: AuditTrail, named: readonly string[]): Promise<void> {
-    const subjects = trail.subjectsOf(named);
-    if (subjects.length === 0) return;
-    const { action, responsible, source } = trail;
-    const createdAt = this.clock.now();
-    await this.entries.insert(
-      subjects.map((subject) => ({
-        createdAt,
-        actorId: responsible ?? null,
-        action,
-        subject: subject.slice(0, MAX_SUBJECT),
-        ...source,
-      })),
-    );
   }
 }

@@ -1,5 +1,5 @@
 import { defineEvents } from '../platform/changes/index.js';
-import { ORDER_COLUMNS, ORDERS_PATH, OrderView } from './order.view.js';
+import { ORDERS_PATH, OrderView } from './order.view.js';
 
 export const ORDER_EVENTS = defineEvents({
   resource: 'order',
@@ -7,5 +7,4 @@ export const ORDER_EVENTS = defineEvents({
   changes: ['created'],
   isPrivate: true,
   view: OrderView,
-  columns: ORDER_COLUMNS,
 });

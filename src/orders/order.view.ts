@@ -30,14 +30,6 @@ export class OrderView {
   readonly created_at!: string;
 }
 
-/** The columns of the view, for statements and events. */
-export const ORDER_COLUMNS = {
-  id: 'value',
-  status: 'value',
-  payload: 'json',
-  created_at: 'moment',
-} as const satisfies Record<keyof OrderView, string>;
-
 export const toOrderView = ({ id, status, payload, createdAt }: Order): OrderView => ({
   id,
   status,

@@ -11,15 +11,15 @@ import { NO_ROW } from '../platform/http/validation/id.js';
 import { isForeignKeyViolation } from '../platform/database/failures.js';
 import { Queries } from '../platform/database/queries.js';
 import type { Parameters } from '../platform/database/statement.js';
-import { EventOutbox } from '../platform/changes/index.js';
+import { Transactions } from '../platform/database/transactions.js';
+import { Changes } from '../platform/changes/index.js';
 import { Order, type OrderSummary } from './order.entity.js';
 import { ORDER_EVENTS } from './order.events.js';
-import { ORDER_COLUMNS, type OrderView, toOrderView } from './order.view.js';
+import { type OrderView, toOrderView } from './order.view.js';
 
-/** Returns all columns: on PostgreSQL, the data of the event is built from them. */
 const INSERT = `
   INSERT INTO orders (account_id, status, payload, created_at) VALUES (:ownerId, 'created', :payload, :now)
-  RETURNING ${[...Object.keys(ORDER_COLUMNS), 'version'].join(', ')}`;
+  RETURNING id, version`;
 
 /** Orders in memory at a time; each has at most 64 KiB. */
 const EXPORT_BATCH = 100;
@@ -29,8 +29,9 @@ export class OrdersService {
   constructor(
     @InjectRepository(Order) private readonly orders: Repository<Order>,
     private readonly queries: Queries,
+    private readonly transactions: Transactions,
     private readonly clock: Clock,
-    private readonly events: EventOutbox,
+    private readonly changes: Changes,
   ) {}
 
   /** The orders that the account may read, newest first. */
@@ -111,25 +112,20 @@ export class OrdersService {
    * @param payload text of a JSON object
    * @throws AppError `UNAUTHENTICATED` when the owner was deleted after the authentication
    */
-  async create(payload: string, owner: Account | null): Promise<Order> {
+  create(payload: string, owner: Account | null): Promise<Order> {
     const createdAt = this.clock.now();
     const ownerId = owner?.id ?? null;
-    const toOrder = (row: Pick<Order, 'id' | 'version'>): Order =>
-      this.orders.create({ ...row, accountId: ownerId, status: 'created', payload, createdAt });
     const parameters = { ownerId, payload, now: createdAt.toISOString() };
-    try {
-      const [row] = await this.events.change(
-        ORDER_EVENTS,
-        'created',
-        { sql: INSERT, parameters },
-        (inserted: Pick<Order, 'id' | 'version'>) => toOrderView(toOrder(inserted)),
-        { ownerId },
-      );
-      return toOrder(row!);
-    } catch (error) {
+    const insert = async () => {
+      const [row] = await this.transactions.execute<Pick<Order, 'id' | 'version'>>(INSERT, parameters);
+      const order = this.orders.create({ ...row, accountId: ownerId, status: 'created', payload, createdAt });
+      await this.changes.record(ORDER_EVENTS.of('created', toOrderView(order), { ownerId }));
+      return order;
+    };
+    return this.transactions.run(insert).catch((error: unknown) => {
       if (!isForeignKeyViolation(error)) throw error;
       throw new AppError('UNAUTHENTICATED', ERRORS.UNAUTHENTICATED.message, { cause: error });
-    }
+    });
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Queries } from '../platform/database/queries.js';
 import type { Transactions } from '../platform/database/transactions.js';
-import type { EventOutbox } from '../platform/changes/index.js';
+import type { Changes } from '../platform/changes/index.js';
 import type { PostStatus } from './post.entity.js';
 import { POST_EVENTS } from './post.events.js';
 import { INSERTED_COLUMNS, type PostFields, valuesOf } from './post.statements.js';
@@ -22,13 +22,13 @@ interface Database {
 /**
  * Inserts checked posts in one statement, in order; for commands that write many.
  *
- * @param events records an event for each post; without it, consumers do not see them
+ * @param changes records an event for each post; without it, consumers do not see them
  * @returns the number of new posts
  */
 export function insertPosts(
   { queries: { dialect }, transactions }: Database,
   posts: readonly NewPost[],
-  events?: EventOutbox,
+  changes?: Changes,
 ): Promise<number> {
   const columns = [...INSERTED_COLUMNS, 'source'];
   const sent = dialect.recordsOf('posts', columns, ':posts');
@@ -39,11 +39,11 @@ export function insertPosts(
        WHERE NOT EXISTS (SELECT 1 FROM posts AS known WHERE known.source = sent.source)
        ORDER BY sent.place
        ON CONFLICT (source) WHERE source IS NOT NULL DO NOTHING
-       RETURNING ${events ? POST_ROW : 'id'}`,
+       RETURNING ${changes ? POST_ROW : 'id'}`,
       { posts: JSON.stringify(posts.map(toRecord)) },
     );
     const created = inserted.toSorted((a, b) => a.id - b.id).map(toPostView);
-    await events?.record(...created.map((post) => POST_EVENTS.of('created', post)));
+    await changes?.recordEvents(created.map((post) => POST_EVENTS.of('created', post)));
     return inserted.length;
   });
 }

@@ -1,13 +1,12 @@
 import { defineEvents } from '../platform/changes/index.js';
 import type { PostStatus } from './post.entity.js';
-import { POST_COLUMNS, POSTS_PATH, PostView } from './post.view.js';
+import { POSTS_PATH, PostView } from './post.view.js';
 
 export const POST_EVENTS = defineEvents({
   resource: 'post',
   collection: POSTS_PATH,
   changes: ['created', 'updated', 'published', 'unpublished', 'deleted'],
   view: PostView,
-  columns: POST_COLUMNS,
 });
 
 /** What an update includes: a change of the status has its own type. */

@@ -4,9 +4,8 @@ import { Clock } from '../platform/jobs/clock.js';
 import { type ExpectedVersion, preconditionFailed } from '../platform/http/responses/expected-version.js';
 import { NO_ROW } from '../platform/http/validation/id.js';
 import { Queries } from '../platform/database/queries.js';
-import type { Statement } from '../platform/database/statement.js';
 import { Transactions } from '../platform/database/transactions.js';
-import { EventOutbox } from '../platform/changes/index.js';
+import { Changes } from '../platform/changes/index.js';
 import { FIRST_USER_ID } from '../users/user.entity.js';
 import type { PostStatus } from './post.entity.js';
 import { changeOf, POST_EVENTS } from './post.events.js';
@@ -24,8 +23,6 @@ const INSERT = `
   INSERT INTO posts (${INSERTED_COLUMNS.join(', ')}) VALUES (${INSERTED_COLUMNS.map((name) => `:${name}`).join(', ')})
   RETURNING ${POST_ROW}`;
 
-const toDeleted = ({ id }: { id: number }) => ({ id });
-
 @Injectable()
 export class PostsService {
   private readonly updateStatement: string;
@@ -34,7 +31,7 @@ export class PostsService {
     private readonly queries: Queries,
     private readonly transactions: Transactions,
     private readonly views: ViewCounter,
-    private readonly events: EventOutbox,
+    private readonly changes: Changes,
     private readonly clock: Clock,
   ) {
     this.updateStatement = `
@@ -67,8 +64,11 @@ export class PostsService {
       created_at: now,
       updated_at: now,
     };
-    const [post] = await this.events.change(POST_EVENTS, 'created', { sql: INSERT, parameters }, toPostView);
-    return post!;
+    return this.transactions.run(async () => {
+      const [post] = await this.transactions.execute<PostRow>(INSERT, parameters);
+      await this.changes.record(POST_EVENTS.of('created', toPostView(post!)));
+      return post!;
+    });
   }
 
   /** @throws AppError `NOT_FOUND`, `PRECONDITION_FAILED` */
@@ -77,8 +77,13 @@ export class PostsService {
     const version = await expected?.versionOf(() => this.findOne(id));
     const now = this.clock.now().toISOString();
     const parameters = { ...valuesOf(input), id, version: version ?? null, now };
-    const post = await this.write(id, { sql: this.updateStatement, parameters }, input.status);
-    return post ?? this.notWritten(id, expected);
+    return this.transactions.run(async () => {
+      const change = await this.changeBy(id, input);
+      const [post] = await this.transactions.execute<PostRow>(this.updateStatement, parameters);
+      if (!post) return this.notWritten(id, expected);
+      await this.changes.record(POST_EVENTS.of(change, toPostView(post)));
+      return post;
+    });
   }
 
   /** @throws AppError `NOT_FOUND`, `PRECONDITION_FAILED` */
@@ -87,25 +92,22 @@ export class PostsService {
     const version = await expected?.versionOf(() => this.findOne(id));
     const sql = `DELETE FROM posts WHERE id = :id AND ${AS_EXPECTED} RETURNING id`;
     const parameters = { id, version: version ?? null };
-    const deleted = await this.events.change(POST_EVENTS, 'deleted', { sql, parameters }, toDeleted);
-    if (deleted.length === 0) await this.notWritten(id, expected);
+    await this.transactions.run(async () => {
+      const deleted = await this.transactions.execute(sql, parameters);
+      if (deleted.length === 0) await this.notWritten(id, expected);
+      await this.changes.record(POST_EVENTS.of('deleted', { id }));
+    });
   }
 
-  /** Runs an update. Only if it may change the status, its event depends on the former row. */
-  private write(id: number, statement: Statement, status?: PostStatus | null): Promise<PostRow | undefined> {
-    const run = async (change: ReturnType<typeof changeOf>) => {
-      const [post] = await this.events.change(POST_EVENTS, change, statement, toPostView);
-      return post;
-    };
-    if (status == null) return run('updated');
-    return this.transactions.run(async () => {
-      const before = await this.queries.one<{ status: PostStatus }>(
-        `SELECT status FROM posts WHERE id = :id ${this.queries.dialect.lockRowsForUpdate}`,
-        { id },
-      );
-      if (!before) throw postNotFound();
-      return run(changeOf(before.status, status));
-    });
+  /** What an update includes. Only if it may change the status, that depends on the former row. */
+  private async changeBy(id: number, { status }: UpdatePostInput): Promise<ReturnType<typeof changeOf>> {
+    if (status == null) return 'updated';
+    const before = await this.queries.one<{ status: PostStatus }>(
+      `SELECT status FROM posts WHERE id = :id ${this.queries.dialect.lockRowsForUpdate}`,
+      { id },
+    );
+    if (!before) throw postNotFound();
+    return changeOf(before.status, status);
   }
 
   /** The post does not exist, or was changed after its version was read. */

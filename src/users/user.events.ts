@@ -1,5 +1,5 @@
 import { defineEvents } from '../platform/changes/index.js';
-import { USER_COLUMNS, UserView } from './user.view.js';
+import { UserView } from './user.view.js';
 
 /** As in version 2 of users. */
 export const USER_EVENTS = defineEvents({
@@ -7,5 +7,4 @@ export const USER_EVENTS = defineEvents({
   collection: '/v2/users',
   changes: ['created', 'updated', 'deleted'],
   view: UserView,
-  columns: USER_COLUMNS,
 });

@@ -40,19 +40,17 @@ export class UserViewV1 {
   readonly name!: string;
 }
 
-/** The columns of the view: all statements and events of users are built from this list. */
-export const USER_COLUMNS = {
-  id: 'text',
-  name: 'value',
-  email: 'value',
-  created_at: 'moment',
-  updated_at: 'moment',
-} as const satisfies Record<keyof UserView, 'value' | 'text' | 'moment'>;
-
-const NAMES = Object.keys(USER_COLUMNS);
+/** The columns of the view: all statements of users are built from this list. */
+const USER_COLUMNS = Object.keys({
+  id: true,
+  name: true,
+  email: true,
+  created_at: true,
+  updated_at: true,
+} satisfies Record<keyof UserView, true>);
 
 /** The columns that an insertion sets. */
-export const INSERTED_COLUMNS: readonly string[] = NAMES.filter((name) => name !== 'id');
+export const INSERTED_COLUMNS: readonly string[] = USER_COLUMNS.filter((name) => name !== 'id');
 
 /** A stored user, with the version for its entity tag. */
 export interface UserRow extends Omit<UserView, 'id'> {
@@ -60,7 +58,7 @@ export interface UserRow extends Omit<UserView, 'id'> {
   readonly version: number;
 }
 
-export const USER_ROW = [...NAMES, 'version'].join(', ');
+export const USER_ROW = [...USER_COLUMNS, 'version'].join(', ');
 
 export function toUserView(row: UserRow): UserView {
   // JSON omits what is undefined. A rest pattern takes five times as long.

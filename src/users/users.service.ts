@@ -7,7 +7,8 @@ import { DEEP, type PageRequest } from '../platform/http/pages/page-request.js';
 import { NO_ROW } from '../platform/http/validation/id.js';
 import { isForeignKeyViolation } from '../platform/database/failures.js';
 import { Queries } from '../platform/database/queries.js';
-import { EventOutbox } from '../platform/changes/index.js';
+import { Transactions } from '../platform/database/transactions.js';
+import { Changes } from '../platform/changes/index.js';
 import type { CreateUserInput, UpdateUserInput } from './user.input.js';
 import { FIRST_USER_ID } from './user.entity.js';
 import { USER_EVENTS } from './user.events.js';
@@ -22,8 +23,6 @@ const FIELDS = ['name', 'email'] as const satisfies (keyof CreateUserInput)[];
 
 /** Any version, or the expected one. */
 const AS_EXPECTED = 'version = coalesce(CAST(:version AS bigint), version)';
-
-const toDeleted = ({ id }: { id: number }) => ({ id: String(id) });
 
 const selectPage = (condition: string) =>
   `SELECT ${USER_ROW} FROM users WHERE ${condition} ORDER BY id LIMIT :limit OFFSET :offset`;
@@ -40,7 +39,8 @@ export class UsersService {
 
   constructor(
     private readonly queries: Queries,
-    private readonly events: EventOutbox,
+    private readonly transactions: Transactions,
+    private readonly changes: Changes,
     private readonly clock: Clock,
   ) {
     this.updateStatement = `
@@ -87,8 +87,11 @@ export class UsersService {
   async create({ name, email }: CreateUserInput): Promise<UserRow> {
     const now = this.now();
     const parameters = { name, email: email ?? '', created_at: now, updated_at: now };
-    const [user] = await this.events.change(USER_EVENTS, 'created', { sql: INSERT, parameters }, toUserView);
-    return user!;
+    return this.transactions.run(async () => {
+      const [user] = await this.transactions.execute<UserRow>(INSERT, parameters);
+      await this.changes.record(USER_EVENTS.of('created', toUserView(user!)));
+      return user!;
+    });
   }
 
   /** Sets every field; an absent e-mail becomes empty. @throws AppError as {@link update} */
@@ -107,13 +110,12 @@ export class UsersService {
       email: email ?? null,
       now: this.now(),
     };
-    const [user] = await this.events.change(
-      USER_EVENTS,
-      'updated',
-      { sql: this.updateStatement, parameters },
-      toUserView,
-    );
-    return user ?? this.notWritten(id, expected);
+    return this.transactions.run(async () => {
+      const [user] = await this.transactions.execute<UserRow>(this.updateStatement, parameters);
+      if (!user) return this.notWritten(id, expected);
+      await this.changes.record(USER_EVENTS.of('updated', toUserView(user)));
+      return user;
+    });
   }
 
   /** @throws AppError `NOT_FOUND`, `PRECONDITION_FAILED`; `CONFLICT` for the first user and for users with posts */
@@ -123,13 +125,15 @@ export class UsersService {
     if (id === FIRST_USER_ID) throw new AppError('CONFLICT', IS_AUTHOR);
     const sql = `DELETE FROM users WHERE id = :id AND ${AS_EXPECTED} RETURNING id`;
     const parameters = { id, version: version ?? null };
-    const deleted = await this.events
-      .change(USER_EVENTS, 'deleted', { sql, parameters }, toDeleted)
-      .catch((error: unknown) => {
-        if (!isForeignKeyViolation(error)) throw error;
-        throw new AppError('CONFLICT', HAS_POSTS, { cause: error });
-      });
-    if (deleted.length === 0) await this.notWritten(id, expected);
+    const remove = async () => {
+      const deleted = await this.transactions.execute(sql, parameters);
+      if (deleted.length === 0) await this.notWritten(id, expected);
+      await this.changes.record(USER_EVENTS.of('deleted', { id: String(id) }));
+    };
+    await this.transactions.run(remove).catch((error: unknown) => {
+      if (!isForeignKeyViolation(error)) throw error;
+      throw new AppError('CONFLICT', HAS_POSTS, { cause: error });
+    });
   }
 
   private readonly now = (): string => this.clock.now().toISOString();

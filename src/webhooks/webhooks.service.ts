@@ -8,7 +8,7 @@ import type { CursorRequest, PageRequest } from '../platform/http/pages/page-req
 import { NO_ROW } from '../platform/http/validation/id.js';
 import { Queries } from '../platform/database/queries.js';
 import { Transactions } from '../platform/database/transactions.js';
-import { EventLog } from '../platform/changes/index.js';
+import { Changes, EventLog } from '../platform/changes/index.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import type { CreateWebhookInput, UpdateWebhookInput } from './webhook.input.js';
 import { Webhook } from './webhook.entity.js';
@@ -35,6 +35,7 @@ export class WebhooksService {
     private readonly secrets: WebhookSecrets,
     private readonly queries: Queries,
     private readonly transactions: Transactions,
+    private readonly changes: Changes,
     private readonly log: EventLog,
     private readonly clock: Clock,
   ) {}
@@ -75,6 +76,7 @@ export class WebhooksService {
           updatedAt: now,
         }),
       );
+      await this.changes.record({ subject: pathOf(webhook.id) });
       return this.withSecret(webhook);
     });
   }
@@ -98,14 +100,18 @@ export class WebhooksService {
       });
       if (active === false) await this.queue.giveUp(id);
       else if (url != null && url !== before.url) await this.queue.forgetAttempts(id);
+      await this.changes.record({ subject: pathOf(id) });
     });
     return this.findOne(id);
   }
 
   /** @throws AppError `NOT_FOUND` */
   async delete(id: number): Promise<void> {
-    const { affected } = await this.webhooks.delete({ id });
-    if (affected === 0) await this.findOne(id);
+    await this.transactions.run(async () => {
+      const { affected } = await this.webhooks.delete({ id });
+      if (affected === 0) await this.findOne(id);
+      await this.changes.record({ subject: pathOf(id) });
+    });
   }
 
   /**
@@ -119,13 +125,18 @@ export class WebhooksService {
       // It locks the row: of two concurrent rotations, the second keeps the secret of the first.
       await this.webhooks.update(id, { updatedAt: now });
       await this.webhooks.update(id, this.secrets.rotate(await this.findOne(id), now));
+      await this.changes.record({ subject: `${pathOf(id)}/rotate-secret` });
       return this.withSecret(await this.findOne(id));
     });
   }
 
   /** @throws AppError `NOT_FOUND`, `CONFLICT` for one that is inactive */
   async test(id: number): Promise<WebhookDelivery> {
-    const delivery = await this.transactions.run(async () => this.queue.addTest(await this.lockActive(id)));
+    const delivery = await this.transactions.run(async () => {
+      const added = await this.queue.addTest(await this.lockActive(id));
+      await this.changes.record({ subject: `${pathOf(id)}/test` });
+      return added;
+    });
     this.sender.wake();
     return delivery;
   }
@@ -147,6 +158,7 @@ export class WebhooksService {
       const found = await this.deliveries.findOneBy({ id: deliveryId, webhookId });
       if (!found) throw new AppError('NOT_FOUND', 'Delivery not found');
       await this.queue.restart(found);
+      await this.changes.record({ subject: `${pathOf(id)}/deliveries/${deliveryId}/redeliver` });
       return found;
     });
     this.sender.wake();
@@ -169,6 +181,8 @@ export class WebhooksService {
     return webhook;
   }
 }
+
+const pathOf = (id: number): string => `/v1/webhooks/${id}`;
 
 /** The types as they are stored. */
 const stored = (types: readonly string[]): string => JSON.stringify([...new Set(types)]);

@@ -23,7 +23,7 @@ try {
   await make('replies', '--parent', 'blog-entries', '--owner', 'account', '--on-delete', 'restrict');
   await check('with the modules');
 
-  const tests = ['test/database', 'reference', 'graphql.e2e', ...MODULES];
+  const tests = ['test/database', 'reference', 'graphql.e2e', 'audit-routes', ...MODULES];
   const output = await run(process.execPath, 'node_modules/jest/bin/jest.js', ...tests);
   for (const name of MODULES) {
     if (!output.includes(`test/${name}.e2e-spec.ts`)) throw new Error(`The tests of ${name} did not run`);

@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThan, Repository } from 'typeorm';
-import { auditAccount } from '../../platform/http/audit-trail.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { AppError, ERRORS } from '../../platform/http/errors/errors.js';
 import { Transactions } from '../../platform/database/transactions.js';
@@ -77,7 +76,6 @@ export class AccountTokens {
     const account = await this.accounts.lock(accountId);
     const { affected } = await this.tokens.delete({ id });
     if (affected !== 1 || !account?.isActive) throw invalidCode();
-    auditAccount(account.id);
     return account;
   }
 

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { auditAccount } from '../../platform/http/audit-trail.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { AppError, ERRORS } from '../../platform/http/errors/errors.js';
 import { isDuplicate } from '../../platform/database/failures.js';
 import { Queries } from '../../platform/database/queries.js';
 import { Transactions } from '../../platform/database/transactions.js';
+import { Changes } from '../../platform/changes/index.js';
 import { Account } from './account.entity.js';
 import type { RegisterInput, UpdateAccountInput } from './account.input.js';
 import { ACCOUNT, type AccountRow, toAccount } from './account.row.js';
@@ -45,6 +45,7 @@ export class AccountsService {
     @InjectRepository(Account) private readonly accounts: Repository<Account>,
     private readonly queries: Queries,
     private readonly transactions: Transactions,
+    private readonly changes: Changes,
     private readonly passwords: Passwords,
     private readonly clock: Clock,
   ) {}
@@ -109,12 +110,15 @@ export class AccountsService {
   }
 
   /** @throws AppError `UNAUTHENTICATED` when the account was deleted after the request was authenticated */
-  async update(id: number, { name, phone }: UpdateAccountInput): Promise<Account> {
+  update(id: number, { name, phone }: UpdateAccountInput): Promise<Account> {
     const changes = { ...(name != null && { name }), ...(phone != null && { phone }) };
-    if (Object.keys(changes).length > 0) await this.accounts.update({ id }, changes);
-    const account = await this.accounts.findOneBy({ id });
-    if (!account) throw accountDeleted();
-    return account;
+    return this.transactions.run(async () => {
+      if (Object.keys(changes).length > 0) await this.accounts.update({ id }, changes);
+      const account = await this.accounts.findOneBy({ id });
+      if (!account) throw accountDeleted();
+      await this.changes.record();
+      return account;
+    });
   }
 
   /**
@@ -200,8 +204,7 @@ export class AccountsService {
       dateJoined: now,
     });
     await this.accounts.insert(account);
-    auditAccount(account.id);
-    this.transactions.addSubject(`account ${account.id}`);
+    await this.changes.record({ subject: `account ${account.id}`, actor: account.id });
     return account;
   }
 }

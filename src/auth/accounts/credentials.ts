@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { runWithoutTrail } from '../../platform/http/audit-trail.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import type { ClientInfo } from '../../platform/http/client.js';
 import { Config } from '../../platform/config/config.js';
@@ -77,7 +76,7 @@ export class Credentials {
     await this.throttle.assertNotBlocked(attempt);
     let counted: CountedAttempt | undefined;
     const matches = await this.passwords.matches(password, account?.passwordHash, address, async () => {
-      counted = await runWithoutTrail(() => this.throttle.count(attempt));
+      counted = await this.throttle.count(attempt);
     });
     if (!matches) {
       const reason = account ? 'wrong password' : 'unknown account';
@@ -85,7 +84,7 @@ export class Credentials {
     } else if (account?.isActive) {
       // With a second factor, only a complete login clears the count.
       const isComplete = !account.hasSecondFactor;
-      await runWithoutTrail(() => this.throttle.succeed(counted!, { isComplete }));
+      await this.throttle.succeed(counted!, { isComplete });
     }
     return matches;
   }

@@ -8,6 +8,7 @@ import type { ClientInfo } from '../../platform/http/client.js';
 import { NO_ROW, toId } from '../../platform/http/validation/id.js';
 import { parseTime } from '../../platform/http/time.js';
 import { Transactions } from '../../platform/database/transactions.js';
+import { Changes } from '../../platform/changes/index.js';
 import type { Principal } from '../../platform/access/index.js';
 import { AccountMails } from '../account-mails/index.js';
 import { type Account, accountDeleted, AccountsService } from '../accounts/index.js';
@@ -34,6 +35,7 @@ export class ApiKeysService {
     private readonly mails: AccountMails,
     private readonly security: SecurityEvents,
     private readonly transactions: Transactions,
+    private readonly changes: Changes,
     private readonly clock: Clock,
   ) {}
 
@@ -62,7 +64,7 @@ export class ApiKeysService {
       if ((await this.repository.countBy({ accountId: account.id })) >= MAX_KEYS)
         throw new AppError('CONFLICT', TOO_MANY_KEYS);
       await this.mails.notify(account, 'api-key-added');
-      return this.repository.save(
+      const created = await this.repository.save(
         this.repository.create({
           accountId: account.id,
           name: input.name,
@@ -74,6 +76,8 @@ export class ApiKeysService {
           expiresAt,
         }),
       );
+      await this.changes.record({ subject: `/auth/api-keys/${created.id}` });
+      return created;
     });
     this.security.record('api_key_created', { accountId: caller.account.id });
     return { stored, key };
@@ -84,9 +88,11 @@ export class ApiKeysService {
     await this.transactions.run(async () => {
       const account = await this.accounts.lock(accountId);
       if (!account) throw accountDeleted();
-      const { affected } = await this.repository.delete({ id: toId(id) ?? NO_ROW, accountId });
+      const keyId = toId(id) ?? NO_ROW;
+      const { affected } = await this.repository.delete({ id: keyId, accountId });
       if (affected !== 1) throw new AppError('NOT_FOUND', NO_SUCH_KEY);
       await this.mails.notify(account, 'api-key-removed');
+      await this.changes.record({ subject: `/auth/api-keys/${keyId}` });
     });
   }
 }

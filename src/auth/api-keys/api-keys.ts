@@ -1,7 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { runWithoutTrail } from '../../platform/http/audit-trail.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { Queries } from '../../platform/database/queries.js';
 import type { ApiKeyInfo, Rights } from '../../platform/access/index.js';
@@ -75,7 +74,7 @@ export class ApiKeys {
 
   /** Not awaited: reading with a key also works while the database cannot write. The next request tries again. */
   private recordUse(id: number, now: Date): void {
-    runWithoutTrail(() => this.keys.update({ id }, { lastUsedAt: now })).catch((error: unknown) => {
+    this.keys.update({ id }, { lastUsedAt: now }).catch((error: unknown) => {
       this.logger.warn({ msg: 'The use of an API key could not be recorded', err: error });
     });
   }

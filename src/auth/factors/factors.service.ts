@@ -3,6 +3,7 @@ import { AppError } from '../../platform/http/errors/errors.js';
 import { SecurityEvents } from '../../platform/http/security-events.js';
 import type { ClientInfo } from '../../platform/http/client.js';
 import { Transactions } from '../../platform/database/transactions.js';
+import { Changes } from '../../platform/changes/index.js';
 import type { Principal } from '../../platform/access/index.js';
 import { AccountMails } from '../account-mails/index.js';
 import { type Account, accountDeleted, AccountsService } from '../accounts/index.js';
@@ -26,6 +27,7 @@ export class FactorsService {
     private readonly mails: AccountMails,
     private readonly security: SecurityEvents,
     private readonly transactions: Transactions,
+    private readonly changes: Changes,
   ) {}
 
   async find({ id, hasSecondFactor }: Account): Promise<FactorsView> {
@@ -47,6 +49,7 @@ export class FactorsService {
       const account = await this.accounts.lock(caller.account.id);
       if (!account) throw accountDeleted();
       if (account.hasSecondFactor) throw new AppError('CONFLICT', ALREADY_ON);
+      await this.changes.record();
       return this.factors.create(account);
     });
   }
@@ -65,6 +68,7 @@ export class FactorsService {
         await this.logins.requireOpen(sid);
         await this.logins.endAll(current.id, sid);
         await this.mails.notify(current, 'factor-added');
+        await this.changes.record();
         return this.factors.confirm(current);
       },
     });
@@ -82,7 +86,10 @@ export class FactorsService {
     const codes = await this.factors.verify(caller.account, input.code, client, {
       recovery: false,
       wrong: wrongCode,
-      work: ({ id }) => this.factors.renewRecoveryCodes(id),
+      work: async ({ id }) => {
+        await this.changes.record();
+        return this.factors.renewRecoveryCodes(id);
+      },
     });
     this.security.record('factor_changed', {
       accountId: caller.account.id,
@@ -100,6 +107,7 @@ export class FactorsService {
       work: async (current) => {
         await this.factors.remove(current.id);
         await this.mails.notify(current, 'factor-removed');
+        await this.changes.record();
       },
     });
     this.security.record('factor_changed', { accountId: caller.account.id, reason: 'TOTP off' });

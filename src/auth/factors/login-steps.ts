@@ -3,7 +3,6 @@ import { Injectable } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { runWithoutTrail } from '../../platform/http/audit-trail.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import type { ClientInfo } from '../../platform/http/client.js';
@@ -81,7 +80,7 @@ export class LoginSteps {
       expiresAt: new Date(this.clock.now().getTime() + LIFETIME * 1000),
     };
     try {
-      await runWithoutTrail(() => this.challenges.insert(challenge));
+      await this.challenges.insert(challenge);
     } catch (error) {
       // The account was deleted concurrently.
       if (!isForeignKeyViolation(error)) throw error;
@@ -115,7 +114,7 @@ export class LoginSteps {
     return attempt.catch(async (error: unknown) => {
       // The code was not looked at: a recovery code may follow.
       const isLimited = error instanceof AppError && error.code === 'RATE_LIMITED';
-      if (isLimited) await runWithoutTrail(() => this.challenges.decrement({ id }, 'attempts', 1));
+      if (isLimited) await this.challenges.decrement({ id }, 'attempts', 1);
       throw error;
     });
   }
@@ -126,13 +125,11 @@ export class LoginSteps {
    */
   private async ownerOf(id: string): Promise<Account> {
     // SQL, because TypeORM has no `UPDATE … RETURNING` on SQLite.
-    const [challenge] = await runWithoutTrail(() =>
-      this.transactions.execute<{ accountId: number; passwordChangedAt: string }>(
-        `UPDATE login_challenges SET attempts = attempts + 1
+    const [challenge] = await this.transactions.execute<{ accountId: number; passwordChangedAt: string }>(
+      `UPDATE login_challenges SET attempts = attempts + 1
          WHERE id = :id AND expires_at > :now AND attempts < ${MAX_ATTEMPTS}
          RETURNING account_id AS "accountId", password_changed_at AS "passwordChangedAt"`,
-        { id, now: this.clock.now().toISOString() },
-      ),
+      { id, now: this.clock.now().toISOString() },
     );
     const account = challenge && (await this.accounts.findOne(challenge.accountId));
     const isSame = account?.passwordChangedAt.getTime() === Date.parse(challenge?.passwordChangedAt ?? '');

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { isStorable } from '../../platform/http/validation/text.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import { Changes } from '../../platform/changes/index.js';
 import type { Principal } from '../../platform/access/index.js';
 import type { Account } from '../accounts/index.js';
 import { type LoginView, toLoginView } from './login.view.js';
@@ -9,7 +11,11 @@ import { Logins } from './logins.js';
 /** Lists and ends logins for the account's owner. */
 @Injectable()
 export class LoginsService {
-  constructor(private readonly logins: Logins) {}
+  constructor(
+    private readonly logins: Logins,
+    private readonly transactions: Transactions,
+    private readonly changes: Changes,
+  ) {}
 
   async list({ account, sid }: Principal): Promise<LoginView[]> {
     const logins = await this.logins.list(account.id);
@@ -17,7 +23,10 @@ export class LoginsService {
   }
 
   async endOthers({ account, sid }: Principal): Promise<void> {
-    await this.logins.endAll(account.id, sid);
+    await this.transactions.run(async () => {
+      await this.logins.endAll(account.id, sid);
+      await this.changes.record();
+    });
   }
 
   /** @throws AppError `NOT_FOUND` if the account has no valid login with that id */

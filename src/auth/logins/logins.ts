@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { LessThan, LessThanOrEqual, MoreThan, Not, Repository } from 'typeorm';
-import { auditAccount, runWithoutTrail } from '../../platform/http/audit-trail.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import type { ClientInfo } from '../../platform/http/client.js';
 import { Config } from '../../platform/config/config.js';
 import { Queries } from '../../platform/database/queries.js';
 import { Transactions } from '../../platform/database/transactions.js';
+import { Changes } from '../../platform/changes/index.js';
 import { type LoginInfo, type LoginKind, type Rights, tokenNotValid } from '../../platform/access/index.js';
 import { ACCOUNT, type Account, type AccountRow, toAccount } from '../accounts/index.js';
 import { Login } from './login.entity.js';
@@ -67,6 +67,7 @@ export class Logins {
     @InjectRepository(Login) private readonly logins: Repository<Login>,
     private readonly queries: Queries,
     private readonly transactions: Transactions,
+    private readonly changes: Changes,
     private readonly clock: Clock,
     private readonly config: Config,
   ) {}
@@ -76,32 +77,35 @@ export class Logins {
    *
    * @returns false if the account, its password or its second factor was changed concurrently
    */
-  async open(account: Account, login: NewLogin, { address, agent }: ClientInfo): Promise<boolean> {
-    auditAccount(account.id);
-    // SQL, because TypeORM has no `INSERT … SELECT`: the account must not change in between.
-    const opened = await this.transactions.execute(
-      `INSERT INTO logins (id, account_id, kind, refresh_jti, secret_hash, address, agent,
-         created_at, last_used_at, expires_at)
-       SELECT :id, id, :kind, :refreshJti, :secretHash, :address, :agent, :now, :now, :expiresAt FROM accounts
-       WHERE id = :account AND is_active AND password_changed_at = :passwordChangedAt
-         AND has_second_factor = :hasSecondFactor
-       ${this.queries.dialect.lockRows} RETURNING id`,
-      {
-        id: login.id,
-        kind: login.kind,
-        refreshJti: login.refreshJti ?? null,
-        secretHash: login.secretHash ?? null,
-        address,
-        agent,
-        now: this.clock.now().toISOString(),
-        expiresAt: login.expiresAt.toISOString(),
-        account: account.id,
-        passwordChangedAt: account.passwordChangedAt.toISOString(),
-        // A boolean for both databases.
-        hasSecondFactor: account.hasSecondFactor ? 1 : 0,
-      },
-    );
-    return opened.length > 0;
+  open(account: Account, login: NewLogin, { address, agent }: ClientInfo): Promise<boolean> {
+    const parameters = {
+      id: login.id,
+      kind: login.kind,
+      refreshJti: login.refreshJti ?? null,
+      secretHash: login.secretHash ?? null,
+      address,
+      agent,
+      now: this.clock.now().toISOString(),
+      expiresAt: login.expiresAt.toISOString(),
+      account: account.id,
+      passwordChangedAt: account.passwordChangedAt.toISOString(),
+      // A boolean for both databases.
+      hasSecondFactor: account.hasSecondFactor ? 1 : 0,
+    };
+    return this.transactions.run(async () => {
+      // SQL, because TypeORM has no `INSERT … SELECT`: the account must not change in between.
+      const opened = await this.transactions.execute(
+        `INSERT INTO logins (id, account_id, kind, refresh_jti, secret_hash, address, agent,
+           created_at, last_used_at, expires_at)
+         SELECT :id, id, :kind, :refreshJti, :secretHash, :address, :agent, :now, :now, :expiresAt FROM accounts
+         WHERE id = :account AND is_active AND password_changed_at = :passwordChangedAt
+           AND has_second_factor = :hasSecondFactor
+         ${this.queries.dialect.lockRows} RETURNING id`,
+        parameters,
+      );
+      if (opened.length > 0) await this.changes.record({ actor: account.id });
+      return opened.length > 0;
+    });
   }
 
   /**
@@ -147,7 +151,7 @@ export class Logins {
 
   /** Records that the password or the second factor of a login was checked again. */
   async confirm(id: string): Promise<void> {
-    await runWithoutTrail(() => this.logins.update({ id }, { authenticatedAt: this.clock.now() }));
+    await this.logins.update({ id }, { authenticatedAt: this.clock.now() });
   }
 
   /**
@@ -237,9 +241,12 @@ export class Logins {
   }
 
   /** Ends one login of an account. @returns whether it was valid */
-  async endOne(accountId: number, id: string): Promise<boolean> {
-    const { affected } = await this.logins.delete({ id, accountId, ...this.valid() });
-    return affected === 1;
+  endOne(accountId: number, id: string): Promise<boolean> {
+    return this.transactions.run(async () => {
+      const { affected } = await this.logins.delete({ id, accountId, ...this.valid() });
+      if (affected === 1) await this.changes.record({ actor: accountId });
+      return affected === 1;
+    });
   }
 
   /** Ends the login of a cookie, if its secret is right. */
@@ -250,7 +257,7 @@ export class Logins {
   /** Records a use of a login, unless a later one is recorded, and extends the login. */
   async touch(id: string, use: LoginUse, { address, agent }: ClientInfo): Promise<void> {
     const isEarlier = { id, lastUsedAt: LessThan(use.lastUsedAt) };
-    await runWithoutTrail(() => this.logins.update(isEarlier, { ...use, address, agent }));
+    await this.logins.update(isEarlier, { ...use, address, agent });
   }
 
   private current({ sid, user_id, jti }: PresentedToken) {

@@ -1,6 +1,5 @@
 import { createHash, createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { runWithoutTrail } from '../../platform/http/audit-trail.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { Config } from '../../platform/config/config.js';
 import { deriveKeys, type Keys } from '../../platform/config/derive-keys.js';
@@ -57,14 +56,12 @@ export class Challenges {
     const expiresAt = new Date(bytes.readUIntBE(0, TIME));
     if (expiresAt <= this.clock.now()) return undefined;
     // SQL, because TypeORM does not report whether an `INSERT … ON CONFLICT DO NOTHING` has inserted a row.
-    const used = await runWithoutTrail(() =>
-      this.transactions.execute(
-        'INSERT INTO used_challenges (id, expires_at) VALUES (:id, :expiresAt) ON CONFLICT (id) DO NOTHING RETURNING id',
-        {
-          id: createHash('sha256').update(bytes).digest('base64url'),
-          expiresAt: expiresAt.toISOString(),
-        },
-      ),
+    const used = await this.transactions.execute(
+      'INSERT INTO used_challenges (id, expires_at) VALUES (:id, :expiresAt) ON CONFLICT (id) DO NOTHING RETURNING id',
+      {
+        id: createHash('sha256').update(bytes).digest('base64url'),
+        expiresAt: expiresAt.toISOString(),
+      },
     );
     const isOwnSite = crossOrigin === false && topOrigin === undefined;
     return used.length === 1 && isOwnSite ? challenge : undefined;

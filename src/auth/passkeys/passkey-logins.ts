@@ -9,7 +9,6 @@ import {
 import { LessThan, Repository } from 'typeorm';
 import { Clock } from '../../platform/jobs/clock.js';
 import { AppError } from '../../platform/http/errors/errors.js';
-import { runWithoutTrail } from '../../platform/http/audit-trail.js';
 import { SecurityEvents } from '../../platform/http/security-events.js';
 import type { ClientInfo } from '../../platform/http/client.js';
 import { isStorable } from '../../platform/http/validation/text.js';
@@ -53,13 +52,13 @@ export class PasskeyLogins {
   async authenticate(response: AuthenticationResponseJSON, { address }: ClientInfo): Promise<Account> {
     const rpID = this.party.id;
     await this.throttle.assertNotBlocked({ address });
-    const counted = await runWithoutTrail(() => this.throttle.count({ address }));
+    const counted = await this.throttle.count({ address });
     const challenge = await this.challenges.use(response.response.clientDataJSON, PURPOSE);
     const passkey = challenge === undefined ? null : await this.find(response);
     const counter = passkey && (await this.verify(passkey, response, challenge!, rpID));
     const account = passkey?.account;
     if (passkey == null || counter == null || !account?.isActive) throw this.failed(passkey?.accountId);
-    await runWithoutTrail(() => this.throttle.succeed(counted, { isComplete: false }));
+    await this.throttle.succeed(counted, { isComplete: false });
     this.credentials.requireVerified(account);
     if (!(await this.use(passkey, counter))) throw this.failed(account.id);
     return account;

@@ -14,6 +14,7 @@ import type { ClientInfo } from '../../platform/http/client.js';
 import { NO_ROW, toId } from '../../platform/http/validation/id.js';
 import { isDuplicate } from '../../platform/database/failures.js';
 import { Transactions } from '../../platform/database/transactions.js';
+import { Changes } from '../../platform/changes/index.js';
 import type { Principal } from '../../platform/access/index.js';
 import { AccountMails } from '../account-mails/index.js';
 import { type Account, accountDeleted, AccountsService, LoginWays } from '../accounts/index.js';
@@ -55,6 +56,7 @@ export class PasskeysService {
     private readonly mails: AccountMails,
     private readonly security: SecurityEvents,
     private readonly transactions: Transactions,
+    private readonly changes: Changes,
     private readonly clock: Clock,
   ) {}
 
@@ -71,6 +73,7 @@ export class PasskeysService {
     const rpID = this.party.id;
     await this.recent.require(caller, input, client);
     const { id, email, name } = caller.account;
+    await this.transactions.run(() => this.changes.record());
     return generateRegistrationOptions({
       rpName: this.party.name,
       rpID,
@@ -112,6 +115,7 @@ export class PasskeysService {
           throw new AppError('CONFLICT', TOO_MANY_PASSKEYS);
         await this.repository.insert(passkey);
         await this.mails.notify(owner, 'passkey-added');
+        await this.changes.record({ subject: `/auth/passkeys/${passkey.id}` });
       });
     } catch (error) {
       if (!isDuplicate(error)) throw error;
@@ -136,6 +140,7 @@ export class PasskeysService {
       await this.ways.requireAnother(account);
       await this.repository.delete({ id: passkey.id });
       await this.mails.notify(account, 'passkey-removed');
+      await this.changes.record({ subject: `/auth/passkeys/${passkey.id}` });
     });
     this.security.record('factor_changed', { accountId: caller.account.id, reason: 'passkey removed' });
   }

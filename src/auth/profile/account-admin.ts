@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { auditAccount } from '../../platform/http/audit-trail.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { isDuplicate } from '../../platform/database/failures.js';
 import { Transactions } from '../../platform/database/transactions.js';
+import { Changes } from '../../platform/changes/index.js';
 import { AccountMails, AccountTokens } from '../account-mails/index.js';
 import { Account, AccountsService, normalizeNewEmail, PasswordPolicy, Passwords } from '../accounts/index.js';
 import { Logins } from '../logins/index.js';
@@ -31,6 +31,7 @@ export class AccountAdmin {
   constructor(
     @InjectRepository(Account) private readonly repository: Repository<Account>,
     private readonly transactions: Transactions,
+    private readonly changes: Changes,
     private readonly accounts: AccountsService,
     private readonly passwords: Passwords,
     private readonly policy: PasswordPolicy,
@@ -63,7 +64,6 @@ export class AccountAdmin {
   async find(email: string): Promise<Account> {
     const account = await this.accounts.findByEmail(email);
     if (!account) throw notFound(email);
-    auditAccount(account.id);
     return account;
   }
 
@@ -80,7 +80,7 @@ export class AccountAdmin {
   }
 
   setStaff(email: string, staff: boolean): Promise<Account> {
-    return this.set(email, { isStaff: staff });
+    return this.transactions.run(() => this.set(email, { isStaff: staff }));
   }
 
   async verifyEmail(email: string): Promise<Account> {
@@ -89,6 +89,7 @@ export class AccountAdmin {
       const account = await this.accounts.lock(id);
       if (!account) throw notFound(email);
       await this.accounts.markVerified(account);
+      await this.record(account);
     });
     return this.find(email);
   }
@@ -105,6 +106,7 @@ export class AccountAdmin {
       await this.tokens.endAll(seen.id);
       await this.removeApiKeys(account);
       await this.mails.notify(account, 'password-changed');
+      await this.record(account);
     });
     return seen;
   }
@@ -130,6 +132,7 @@ export class AccountAdmin {
         if (!before) throw notFound(email);
         await this.tokens.endAll(id);
         await this.mails.notify(before, 'email-changed');
+        await this.record(before);
         return this.accounts.setEmail(before, address);
       });
     } catch (error) {
@@ -148,6 +151,7 @@ export class AccountAdmin {
       if ((await this.passkeys.count(id)) > 0) await this.mails.notify(account, 'passkey-removed');
       await this.factors.remove(id);
       await this.passkeys.removeAll(id);
+      await this.record(account);
       return account;
     });
   }
@@ -160,6 +164,7 @@ export class AccountAdmin {
       const account = await this.accounts.lock(id);
       if (!account) throw notFound(email);
       await this.removal.remove(account);
+      await this.record(account);
       return account;
     });
   }
@@ -171,7 +176,13 @@ export class AccountAdmin {
   private async set(email: string, flags: Partial<Pick<Account, 'isActive' | 'isStaff'>>): Promise<Account> {
     const { id } = await this.find(email);
     await this.repository.update({ id }, flags);
-    return this.find(email);
+    const account = await this.find(email);
+    await this.record(account);
+    return account;
+  }
+
+  private record({ id }: Account): Promise<void> {
+    return this.changes.record({ subject: `account ${id}` });
   }
 }
 

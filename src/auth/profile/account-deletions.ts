@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { auditAnonymously } from '../../platform/http/audit-trail.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import type { ClientInfo } from '../../platform/http/client.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import { Changes } from '../../platform/changes/index.js';
 import type { Principal } from '../../platform/access/index.js';
 import { accountDeleted, AccountsService, NO_PASSWORD } from '../accounts/index.js';
 import { RecentLogins, requireCode } from '../logins/index.js';
@@ -18,6 +19,8 @@ export class AccountDeletions {
     private readonly accounts: AccountsService,
     private readonly recent: RecentLogins,
     private readonly removal: AccountRemoval,
+    private readonly transactions: Transactions,
+    private readonly changes: Changes,
   ) {}
 
   /**
@@ -38,8 +41,11 @@ export class AccountDeletions {
       if (password == null) throw missingPassword();
       await this.recent.authenticate(caller, { password, code }, client);
     }
-    auditAnonymously();
-    await this.removal.remove(account);
+    await this.transactions.run(async () => {
+      // Before the removal, which takes address and client from the entries of the account.
+      await this.changes.record();
+      await this.removal.remove(account);
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ClientInfo } from '../../platform/http/client.js';
 import { Transactions } from '../../platform/database/transactions.js';
+import { Changes } from '../../platform/changes/index.js';
 import type { Principal } from '../../platform/access/index.js';
 import { AccountMails, AccountTokens } from '../account-mails/index.js';
 import { AccountsService, type ChangePasswordInput, PasswordPolicy, Passwords } from '../accounts/index.js';
@@ -10,6 +11,7 @@ import { Logins, RecentLogins } from '../logins/index.js';
 export class PasswordChanges {
   constructor(
     private readonly transactions: Transactions,
+    private readonly changes: Changes,
     private readonly accounts: AccountsService,
     private readonly recent: RecentLogins,
     private readonly passwords: Passwords,
@@ -35,6 +37,7 @@ export class PasswordChanges {
       await this.logins.endAll(account.id, sid);
       await this.tokens.endAll(account.id);
       await this.mails.notify(account, 'password-changed');
+      await this.changes.record();
     });
   }
 }

@@ -3,6 +3,7 @@ import { AppError } from '../../platform/http/errors/errors.js';
 import type { ClientInfo } from '../../platform/http/client.js';
 import { isDuplicate } from '../../platform/database/failures.js';
 import { Transactions } from '../../platform/database/transactions.js';
+import { Changes } from '../../platform/changes/index.js';
 import { MailOutbox } from '../../platform/mail/index.js';
 import type { Principal } from '../../platform/access/index.js';
 import { AccountMails, AccountTokens, MailLimits } from '../account-mails/index.js';
@@ -23,6 +24,7 @@ export class EmailChanges {
     private readonly limits: MailLimits,
     private readonly outbox: MailOutbox,
     private readonly transactions: Transactions,
+    private readonly changes: Changes,
   ) {}
 
   /**
@@ -43,6 +45,7 @@ export class EmailChanges {
       if ((await this.limits.take('addresses', account.email)) === 0) {
         await this.mails.announceChange(account);
       }
+      await this.changes.record();
     });
   }
 
@@ -54,6 +57,7 @@ export class EmailChanges {
         const before = await this.tokens.consume(found);
         await this.tokens.endAll(before.id);
         await this.mails.notify(before, 'email-changed');
+        await this.changes.record({ actor: before.id });
         return this.accounts.setEmail(before, found.email);
       });
     } catch (error) {

@@ -3,6 +3,7 @@ import { AppError, ERRORS } from '../../platform/http/errors/errors.js';
 import type { ClientInfo } from '../../platform/http/client.js';
 import { checkInput } from '../../platform/http/validation/input.pipe.js';
 import { Transactions } from '../../platform/database/transactions.js';
+import { Changes } from '../../platform/changes/index.js';
 import { MailOutbox } from '../../platform/mail/index.js';
 import { AccountMails, AccountTokens, MailLimits } from '../account-mails/index.js';
 import { type Account, AccountsService, Credentials, LoginInput } from '../accounts/index.js';
@@ -31,6 +32,7 @@ export class EmailVerification {
     private readonly limits: MailLimits,
     private readonly outbox: MailOutbox,
     private readonly transactions: Transactions,
+    private readonly changes: Changes,
   ) {}
 
   /**
@@ -59,6 +61,7 @@ export class EmailVerification {
       if (!isOwner && (await this.hasOtherWays(account)))
         throw new AppError('FORBIDDEN', MAY_BE_ANOTHERS, { isDenial: false });
       await this.accounts.markVerified(account);
+      await this.changes.record({ actor: account.id });
     });
   }
 
@@ -85,6 +88,7 @@ export class EmailVerification {
         throw new AppError('RATE_LIMITED', MAIL_LIMIT, { headers: { 'retry-after': String(seconds) } });
       }
       await this.mails.verifyEmail(account);
+      await this.changes.record();
     });
   }
 

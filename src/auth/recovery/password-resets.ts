@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ClientInfo } from '../../platform/http/client.js';
 import { SecurityEvents } from '../../platform/http/security-events.js';
 import { Transactions } from '../../platform/database/transactions.js';
+import { Changes } from '../../platform/changes/index.js';
 import { MailOutbox } from '../../platform/mail/index.js';
 import { AccountMails, AccountTokens, MailLimits } from '../account-mails/index.js';
 import { type Account, AccountsService, emailKey, PasswordPolicy, Passwords } from '../accounts/index.js';
@@ -30,6 +31,7 @@ export class PasswordResets {
     private readonly apiKeys: ApiKeys,
     private readonly security: SecurityEvents,
     private readonly transactions: Transactions,
+    private readonly changes: Changes,
   ) {}
 
   /** Does the same work for every address: the account is looked up when the mail is sent. */
@@ -63,6 +65,7 @@ export class PasswordResets {
       await this.tokens.endAll(account.id);
       if (await this.apiKeys.removeAll(account.id)) await this.mails.notify(account, 'api-key-removed');
       await this.mails.notifyUnverified(account, 'password-changed');
+      await this.changes.record({ actor: account.id });
     });
   }
 

@@ -6,7 +6,6 @@ import { IsNull, LessThan, MoreThan, Not, Repository } from 'typeorm';
 import { Clock } from '../../platform/jobs/clock.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { SecurityEvents } from '../../platform/http/security-events.js';
-import { runWithoutTrail } from '../../platform/http/audit-trail.js';
 import type { ClientInfo } from '../../platform/http/client.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { Encryption } from '../../platform/encryption/index.js';
@@ -122,7 +121,7 @@ export class SecondFactors {
     const attempt = { emailKey, accountId: id, address, isCode };
     await this.throttle.assertNotBlocked(attempt);
     // Before the outcome is known, so that concurrent attempts cannot exceed the limit.
-    const counted = await runWithoutTrail(() => this.throttle.count(attempt));
+    const counted = await this.throttle.count(attempt);
     const result = await this.transactions.run(async () => {
       const account = await this.accounts.lock(id);
       if (!account?.isActive || account.email !== email) throw accountDeleted();
@@ -137,7 +136,7 @@ export class SecondFactors {
       this.security.record('code_failed', { accountId: id });
       throw wrong();
     }
-    await runWithoutTrail(() => this.throttle.succeed(counted, { isComplete: isLogin }));
+    await this.throttle.succeed(counted, { isComplete: isLogin });
     return result.value;
   }
 

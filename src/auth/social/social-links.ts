@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { auditAccount } from '../../platform/http/audit-trail.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import type { ClientInfo } from '../../platform/http/client.js';
+import { toId } from '../../platform/http/validation/id.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import { Changes } from '../../platform/changes/index.js';
 import type { Principal } from '../../platform/access/index.js';
 import { AccountMails } from '../account-mails/index.js';
 import { Logins, type RecentInput, RecentLogins } from '../logins/index.js';
@@ -28,6 +30,8 @@ export class SocialLinks {
     private readonly logins: Logins,
     private readonly recent: RecentLogins,
     private readonly mails: AccountMails,
+    private readonly transactions: Transactions,
+    private readonly changes: Changes,
   ) {}
 
   /**
@@ -49,7 +53,9 @@ export class SocialLinks {
     if (sid === undefined)
       throw new AppError('UNAUTHENTICATED', 'Log in with a session or a token to do this');
     const { flow, cookie } = this.flows.start(provider, { linkTo: sid });
-    return { url: await this.clients.authorizationUrl(provider, flow), cookie };
+    const url = await this.clients.authorizationUrl(provider, flow);
+    await this.transactions.run(() => this.changes.record());
+    return { url, cookie };
   }
 
   /**
@@ -60,11 +66,11 @@ export class SocialLinks {
     if (!isSubject(subject)) throw new AppError('UNAUTHENTICATED', 'The provider did not send a user id');
     const accountId = await this.logins.ownerOf(sid);
     if (accountId === undefined) throw loginEnded();
-    auditAccount(accountId);
     return this.identities.link(accountId, { provider, subject }, async (account) => {
       // It may have ended meanwhile; the account is locked now.
       if ((await this.logins.ownerOf(sid)) === undefined) throw loginEnded();
       await this.mails.notify(account, 'identity-added');
+      await this.changes.record({ actor: accountId });
     });
   }
 
@@ -74,9 +80,10 @@ export class SocialLinks {
    */
   async remove(caller: Principal, id: string, input: RecentInput, client: ClientInfo): Promise<void> {
     await this.recent.require(caller, input, client);
-    await this.identities.unlink(caller.account.id, id, (account) =>
-      this.mails.notify(account, 'identity-removed'),
-    );
+    await this.identities.unlink(caller.account.id, id, async (account) => {
+      await this.mails.notify(account, 'identity-removed');
+      await this.changes.record({ subject: `/auth/identities/${toId(id)}` });
+    });
   }
 }
 

@@ -22,7 +22,7 @@ import {
   Throws,
 } from '../../platform/http/openapi/returns.js';
 import { SmallBodies } from '../../platform/http/json-body.js';
-import { Audited, NoStore } from '../../platform/http/route-config.js';
+import { NoStore } from '../../platform/http/route-config.js';
 import { Client, type ClientInfo } from '../../platform/http/client.js';
 import { firstValue, type QueryParameters } from '../../platform/http/query.js';
 import { Public } from '../../platform/access/index.js';
@@ -114,7 +114,6 @@ export class SocialController {
     FORBIDDEN: [EMAIL_NOT_VERIFIED, REGISTRATION_CLOSED],
     VALIDATION_ERROR: 'The provider did not return an e-mail address for your account',
   })
-  @Audited()
   async finish(
     @Param('provider') provider: string,
     @Query() query: QueryParameters,

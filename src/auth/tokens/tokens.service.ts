@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { SecurityEvents } from '../../platform/http/security-events.js';
-import { auditAccount } from '../../platform/http/audit-trail.js';
 import type { ClientInfo } from '../../platform/http/client.js';
 import { Config } from '../../platform/config/config.js';
 import { tokenNotValid } from '../../platform/access/index.js';
@@ -78,7 +77,6 @@ export class TokensService {
   /** Ends the login of a refresh token. @throws AppError `TOKEN_NOT_VALID` when it has ended already */
   async logout(token: string): Promise<void> {
     const claims = this.codec.read(token, 'refresh');
-    auditAccount(claims.user_id);
     if (!(await this.logins.end(claims))) throw tokenNotValid();
   }
 

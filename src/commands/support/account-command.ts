@@ -10,9 +10,9 @@ import { checkInput } from '../../platform/http/validation/input.pipe.js';
 import { EncryptedColumns } from '../../platform/encryption/index.js';
 import { IdempotencyRecordsModule } from '../../platform/idempotency/idempotency.module.js';
 import { WebhookSecretsModule } from '../../webhooks/webhooks.module.js';
-import { auditCommand } from './audit-command.js';
 import { askFor, askForPassword, confirm } from './ask.js';
 import { rejectUsage } from './command-line.js';
+import { recordAsOperator } from './operator.js';
 import { runDatabaseCommand } from './run-command.js';
 import { countOf } from './progress.js';
 
@@ -127,18 +127,18 @@ interface Command {
   readonly words: number;
   /** Whether it also accepts --email, and asks without it. */
   readonly mayAsk?: boolean;
-  /** `purge` writes without an entry in the audit log: it deletes only expired rows, as the service does. */
-  readonly access?: 'read' | 'unaudited write';
+  /** Whether it only reads. */
+  readonly isReading?: true;
   run(command: AccountCommand, email: string, parameter: string): Promise<void>;
 }
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   create: { words: 0, run: (command) => command.create({ superuser: false }) },
   'create-superuser': { words: 0, run: (command) => command.create({ superuser: true }) },
-  reencrypt: { words: 0, access: 'unaudited write', run: (command) => command.reencrypt() },
+  reencrypt: { words: 0, run: (command) => command.reencrypt() },
   'reset-mfa': { words: 1, mayAsk: true, run: (command, email) => command.resetFactors(email) },
-  list: { words: 0, access: 'read', run: (command) => command.list() },
-  purge: { words: 0, access: 'unaudited write', run: (command) => command.purge() },
+  list: { words: 0, isReading: true, run: (command) => command.list() },
+  purge: { words: 0, run: (command) => command.purge() },
   activate: {
     words: 1,
     run: async ({ admin }, email) => printAccount('is active', await admin.setActive(email, true)),
@@ -149,7 +149,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       printAccount('is not active any more', await admin.setActive(email, false)),
   },
   staff: { words: 1, run: (command, email) => command.setStaff(email) },
-  show: { words: 1, access: 'read', run: (command, email) => command.show(email) },
+  show: { words: 1, isReading: true, run: (command, email) => command.show(email) },
   'reset-password': { words: 1, run: (command, email) => command.resetPassword(email) },
   'verify-email': {
     words: 1,
@@ -172,7 +172,6 @@ export function runAccountCommand(words: string[], flags: Flags, usage: string):
   if (name === undefined) return rejectUsage(usage);
   if (!Object.hasOwn(COMMANDS, name)) return rejectUsage(`There is no command ${name}\n\n${usage}`);
   const command = COMMANDS[name]!;
-  const { access } = command;
   const given = words.length - 1;
   if (given !== command.words && !(command.mayAsk && given === 0)) {
     return rejectUsage(`${name} takes ${PARAMETERS[command.words]}\n\n${usage}`);
@@ -180,13 +179,13 @@ export function runAccountCommand(words: string[], flags: Flags, usage: string):
 
   return runDatabaseCommand(
     async (context) => {
-      const work = () => command.run(new AccountCommand(context, flags), email, parameter);
-      await (access === undefined ? auditCommand(context, `account ${name}`, work) : work());
+      recordAsOperator(context, `account ${name}`);
+      await command.run(new AccountCommand(context, flags), email, parameter);
       return 0;
     },
     {
       modules: ACCOUNT_MODULES,
-      access: access === 'read' ? 'read' : 'write',
+      access: command.isReading ? 'read' : 'write',
       yes: flags.yes,
     },
   );

@@ -1,7 +1,13 @@
 import { userInfo } from 'node:os';
+import type { INestApplicationContext } from '@nestjs/common';
+import { Changes } from '../../platform/changes/index.js';
 
-/** The user of the system who runs a command, for the audit log. In a container, the user may have no name. */
-export function operator(): string {
+/** Makes the changes of a command those of the user of the system who runs it. */
+export const recordAsOperator = (context: INestApplicationContext, command: string): void =>
+  context.get(Changes, { strict: false }).recordAsCommand(command, operator());
+
+/** In a container, the user may have no name. */
+function operator(): string {
   try {
     return `user ${userInfo().username}`;
   } catch {

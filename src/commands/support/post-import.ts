@@ -2,19 +2,18 @@ import { isUtf8 } from 'node:buffer';
 import { createReadStream, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { INestApplicationContext } from '@nestjs/common';
-import { AuditLogModule } from '../../audit/audit-log.module.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { Optional } from '../../platform/http/validation/fields.js';
 import { checkInput } from '../../platform/http/validation/input.pipe.js';
 import { Text } from '../../platform/http/validation/text.js';
 import { Database } from '../../platform/database/database.js';
-import { EventOutbox, EventRecordsModule } from '../../platform/changes/index.js';
+import { Changes, EventRecordsModule } from '../../platform/changes/index.js';
 import { insertPosts, type NewPost } from '../../posts/post-batch.js';
 import { CreatePostInput } from '../../posts/post.input.js';
 import { POSTS_PATH } from '../../posts/post.view.js';
 import { FIRST_USER_ID } from '../../users/user.entity.js';
-import { auditCommand } from './audit-command.js';
+import { recordAsOperator } from './operator.js';
 import { countOf, Progress } from './progress.js';
 import { runDatabaseCommand } from './run-command.js';
 
@@ -31,7 +30,7 @@ class ImportedPost extends CreatePostInput {
 /** Imports posts from lines of JSON, by the rules of `POST /v1/posts`. What was written before an interruption stays. */
 class PostImport {
   private readonly database: Database;
-  private readonly events: EventOutbox;
+  private readonly changes: Changes;
   private readonly clock: Clock;
   private batch: NewPost[] = [];
   private characters = 0;
@@ -45,7 +44,7 @@ class PostImport {
 
   constructor(context: INestApplicationContext) {
     this.database = context.get(Database);
-    this.events = context.get(EventOutbox, { strict: false });
+    this.changes = context.get(Changes, { strict: false });
     this.clock = context.get(Clock);
   }
 
@@ -94,7 +93,11 @@ class PostImport {
     this.batch = [];
     this.characters = 0;
     if (batch.length > 0) {
-      const stored = await insertPosts(this.database, batch, this.events);
+      const isFirst = this.stored + this.known === 0;
+      const stored = await this.database.transactions.run(async () => {
+        if (isFirst) await this.changes.record({ subject: POSTS_PATH });
+        return insertPosts(this.database, batch, this.changes);
+      });
       this.stored += stored;
       this.known += batch.length - stored;
     }
@@ -147,7 +150,10 @@ async function* splitLines(input: AsyncIterable<Buffer>): AsyncIterable<Buffer> 
 /** @param name a file, or `-` */
 export function importPosts(name: string, { yes }: { readonly yes: boolean }): Promise<void> {
   return runDatabaseCommand(
-    (context) => auditCommand(context, 'import', () => new PostImport(context).run(name), POSTS_PATH),
-    { modules: [EventRecordsModule, AuditLogModule], access: 'write', yes },
+    (context) => {
+      recordAsOperator(context, 'import');
+      return new PostImport(context).run(name);
+    },
+    { modules: [EventRecordsModule], access: 'write', yes },
   );
 }

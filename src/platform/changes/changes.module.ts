@@ -1,15 +1,17 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { EventEmitterModule } from '@nestjs/event-emitter';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
+import { AuditEntry } from './audit-entry.entity.js';
+import { Changes } from './changes.js';
 import { CommittedEvents, InProcessEvents } from './committed-events.js';
 import type { EventsOf } from './define-events.js';
 import { EventAppender } from './event-appender.js';
 import { PostgresEventAppender } from './event-appender.postgres.js';
 import { SqliteEventAppender } from './event-appender.sqlite.js';
 import { EventLog } from './event-log.js';
-import { EventOutbox } from './event-outbox.js';
 import { EventPurge } from './event-purge.js';
 import { EventStore } from './event-store.js';
 import { EventTypes } from './event-types.js';
@@ -26,20 +28,21 @@ export const eventAppender = (queries: Queries, transactions: Transactions): Eve
 @Module({})
 class FeatureEventsModule {}
 
-/** How events are recorded and read. Nothing in it delivers, so commands may use it. */
+/** How changes are recorded, and events read. Nothing in it delivers, so commands may use it. */
 @Module({
+  imports: [TypeOrmModule.forFeature([AuditEntry])],
   providers: [
+    Changes,
     CommittedEvents,
     { provide: EventAppender, inject: [Queries, Transactions], useFactory: eventAppender },
-    EventOutbox,
     EventStore,
     EventTypes,
   ],
-  exports: [CommittedEvents, EventAppender, EventOutbox, EventStore, EventTypes],
+  exports: [Changes, CommittedEvents, EventAppender, EventStore, EventTypes],
 })
 export class EventRecordsModule {}
 
-/** The log of events in the database, and its subscribers. Features record their events here. */
+/** The log of events in the database, and its subscribers. Features register their events here. */
 @Module({
   imports: [EventRecordsModule, DiscoveryModule, EventEmitterModule.forRoot({ wildcard: true })],
   providers: [EventLog, EventPurge, InProcessEvents, SubscriberPositions, Subscribers],

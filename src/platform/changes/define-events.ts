@@ -1,8 +1,5 @@
 import type { Type } from '@nestjs/common';
 
-/** The form of a column in a view: unchanged, as text (the ids of version 2), JSON text as JSON, or as a time. */
-export type ExportedColumn = 'value' | 'text' | 'json' | 'moment';
-
 /** A change of a resource, before it has a position in the log. */
 export interface NewEvent {
   /** Such as `post.created`. */
@@ -27,8 +24,6 @@ interface Definition<Change extends string> {
   readonly isPrivate?: boolean;
   /** The class of the view, for the reference. */
   readonly view?: Type;
-  /** The columns of the view, for changes by SQL; see `EventOutbox.change`. */
-  readonly columns?: Readonly<Record<string, ExportedColumn>>;
 }
 
 interface Details {
@@ -44,23 +39,14 @@ export class EventsOf<Change extends string = string> {
   readonly collection: string;
   private readonly resource: string;
   private readonly changes: readonly Change[];
-  private readonly columns: Readonly<Record<string, ExportedColumn>>;
   private readonly view: Type | undefined;
 
-  constructor({
-    resource,
-    collection = '',
-    changes,
-    isPrivate = false,
-    view,
-    columns = {},
-  }: Definition<Change>) {
+  constructor({ resource, collection = '', changes, isPrivate = false, view }: Definition<Change>) {
     this.resource = resource;
     this.collection = collection;
     this.changes = changes;
     this.isPrivate = isPrivate;
     this.view = view;
-    this.columns = columns;
   }
 
   get types(): string[] {
@@ -94,11 +80,6 @@ export class EventsOf<Change extends string = string> {
   /** The class of the data of a type; of a deleted resource, and without a view, only its id is known. */
   viewOf(type: string): Type | undefined {
     return type === `${this.resource}.deleted` ? undefined : this.view;
-  }
-
-  /** The columns of the view after a change. */
-  columnsAfter(change: Change): Readonly<Record<string, ExportedColumn>> {
-    return change === 'deleted' ? { id: this.columns['id'] ?? 'value' } : this.columns;
   }
 }
 

@@ -2,13 +2,11 @@ import { isNotPermitted } from '../database/failures.js';
 import type { Queries } from '../database/queries.js';
 import type { Statement } from '../database/statement.js';
 import type { Transactions } from '../database/transactions.js';
-import type { EventsOf, ExportedColumn, NewEvent } from './define-events.js';
-import { CHANNEL, EventAppender, type RecordedChange } from './event-appender.js';
+import type { NewEvent } from './define-events.js';
+import { CHANNEL, EventAppender } from './event-appender.js';
 
 /** How many events one transaction numbers. */
 const BATCH = 500;
-
-const MOMENT = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
 
 /** Transactions may commit in another order than they insert, so events get their position after the commit. */
 export class PostgresEventAppender extends EventAppender {
@@ -33,21 +31,6 @@ export class PostgresEventAppender extends EventAppender {
   /** The epoch is set with the position. */
   insertion(events: readonly NewEvent[], time: string): Statement {
     return this.insertInto({}, events, time);
-  }
-
-  /** In one statement: a transaction would take four round trips. */
-  change<Change extends string, Row>({
-    definition,
-    change,
-    statement,
-    ownerId,
-    time,
-  }: RecordedChange<Change, Row>): Promise<Row[]> {
-    return this.transactions.execute<Row>(withEvents(definition, change, statement.sql), {
-      ...statement.parameters,
-      eventTime: time,
-      ...(definition.isPrivate && { ownerId }),
-    });
   }
 
   open(): Promise<void> {
@@ -109,32 +92,3 @@ export class PostgresEventAppender extends EventAppender {
     return BATCH;
   }
 }
-
-/** Combines a statement and the insertion of its events. */
-function withEvents<Change extends string>(
-  definition: EventsOf<Change>,
-  change: Change,
-  statement: string,
-): string {
-  const { collection, isPrivate } = definition;
-  const columns = Object.entries(definition.columnsAfter(change)).map(([name, kind]) => exported(name, kind));
-  return `
-    WITH changed AS (${statement}), recorded AS (
-      INSERT INTO events (type, subject, time, data, is_private, owner_id)
-      SELECT '${definition.typeOf(change)}', '${collection}/' || changed.id, CAST(:eventTime AS timestamptz),
-        (SELECT CAST(row_to_json(shown) AS text) FROM (SELECT ${columns.join(', ')}) AS shown),
-        ${isPrivate}, ${isPrivate ? 'CAST(:ownerId AS bigint)' : 'NULL'}
-      FROM changed
-    )
-    SELECT * FROM changed`;
-}
-
-/** A column in the form of the view. */
-const exported = (name: string, kind: ExportedColumn): string =>
-  ({
-    value: name,
-    text: `CAST(${name} AS text) AS ${name}`,
-    // Line breaks outside of texts: an event is on one line.
-    json: `CAST(translate(${name}, chr(13) || chr(10), '  ') AS json) AS ${name}`,
-    moment: `to_char(${name} AT TIME ZONE 'UTC', ${MOMENT}) AS ${name}`,
-  })[kind];

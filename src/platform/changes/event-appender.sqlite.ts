@@ -1,5 +1,5 @@
 import type { NewEvent } from './define-events.js';
-import { EventAppender, type RecordedChange } from './event-appender.js';
+import { EventAppender } from './event-appender.js';
 import type { Statement } from '../database/statement.js';
 
 /** There is one writer at a time, so events get their position when they are inserted. */
@@ -10,16 +10,6 @@ export class SqliteEventAppender extends EventAppender {
 
   insertion(events: readonly NewEvent[], time: string): Statement {
     return this.insertInto({ epoch: '(SELECT epoch FROM event_log WHERE id = 1)' }, events, time);
-  }
-
-  change<Change extends string, Row>({
-    statement,
-    time,
-    eventOf,
-  }: RecordedChange<Change, Row>): Promise<Row[]> {
-    return this.transactions.executeBoth<Row>(statement, (rows) =>
-      rows.length === 0 ? undefined : this.insertion(rows.map(eventOf), time),
-    );
   }
 
   /** The database cannot detect that it was restored; but the process has been restarted since. */

@@ -3,23 +3,10 @@ import { stringify } from '../http/json-text.js';
 import type { Queries } from '../database/queries.js';
 import type { Statement } from '../database/statement.js';
 import type { Transactions } from '../database/transactions.js';
-import type { EventsOf, NewEvent } from './define-events.js';
+import type { NewEvent } from './define-events.js';
 
 /** The channel that signals new events. */
 export const CHANNEL = 'events';
-
-/** A statement that changes rows, and the events of its rows. */
-export interface RecordedChange<Change extends string, Row> {
-  readonly definition: EventsOf<Change>;
-  readonly change: Change;
-  /** Returns the changed rows. */
-  readonly statement: Statement;
-  /** The account that owns the rows, for private events. */
-  readonly ownerId: number | null;
-  /** The time of the events, as RFC 3339 text. */
-  readonly time: string;
-  readonly eventOf: (row: Row) => NewEvent;
-}
 
 interface LogRow {
   readonly epoch: string;
@@ -47,9 +34,6 @@ export abstract class EventAppender {
 
   /** The statement that inserts events. */
   abstract insertion(events: readonly NewEvent[], time: string): Statement;
-
-  /** Changes rows and inserts their events, in one transaction. @returns the changed rows */
-  abstract change<Change extends string, Row>(change: RecordedChange<Change, Row>): Promise<Row[]>;
 
   /** Call it at start: a restored database must not give out the same ids again. */
   abstract open(): Promise<void>;

@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { runWithoutTrail } from '../http/audit-trail.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import type { Listening } from '../database/database.js';
@@ -183,9 +182,8 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   private async number(): Promise<number> {
-    // Numbering is not a change by the caller, but takes part in the caller's transaction: a second connection for each
-    // of them could use up the pool.
-    await runWithoutTrail(() => this.appender.number());
+    // It takes part in the caller's transaction: a second connection for each of them could use up the pool.
+    await this.appender.number();
     // Besides its result, this query lets PostgreSQL remove numbered events from the index of those without a position:
     // the numbering does not always do that, and would read them every time.
     return (await this.store.state()).last;

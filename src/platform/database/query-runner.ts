@@ -1,6 +1,6 @@
 import type { QueryResult, QueryRunner } from 'typeorm';
 import type { ServiceDataSource } from './service-data-source.js';
-import { isWritingSql, Mutex, TransactionState, type UnitOfWork } from './unit-of-work.js';
+import { TransactionState, type UnitOfWork } from './unit-of-work.js';
 
 type Constructor = new (...parameters: any[]) => QueryRunner;
 
@@ -10,7 +10,6 @@ type Constructor = new (...parameters: any[]) => QueryRunner;
  * - After a failed statement, a transaction cannot commit (see `TransactionSubscriber`). PostgreSQL would turn `COMMIT`
  *   into a rollback without an error; SQLite would commit the rest.
  * - `release` rolls back an open transaction, because the next user of the connection would write into it.
- * - A single write gets a transaction if there are participants.
  * - It may take part in a unit of work.
  */
 export const serviceQueryRunner = <Base extends Constructor>(Base: Base) =>
@@ -18,8 +17,6 @@ export const serviceQueryRunner = <Base extends Constructor>(Base: Base) =>
     declare isTransactionActive: boolean;
     readonly transaction = new TransactionState();
     unit: UnitOfWork | undefined;
-    /** Single statements with a transaction of their own. */
-    private readonly single = new Mutex();
 
     join(unit: UnitOfWork): this {
       this.unit = unit;
@@ -31,25 +28,20 @@ export const serviceQueryRunner = <Base extends Constructor>(Base: Base) =>
     override query(sql: string, parameters?: any[], useStructuredResult?: boolean): Promise<any> {
       const { unit } = this;
       if (unit) return unit.execute((owner) => owner.send(sql, parameters, useStructuredResult));
-      const { hasParticipants } = this.dataSource as ServiceDataSource;
-      return hasParticipants && !this.isInTransaction() && isWritingSql(sql)
-        ? this.single.run(() => this.sendInTransaction(sql, parameters, useStructuredResult))
-        : this.send(sql, parameters, useStructuredResult);
+      return this.send(sql, parameters, useStructuredResult);
     }
 
     async send(sql: string, parameters?: unknown[], useStructuredResult?: boolean): Promise<any> {
       // Another subscriber may have run a statement that failed, after TransactionSubscriber was called.
       if (sql === 'COMMIT') this.transaction.check();
-      const result = await this.track(sql, () => this.run(sql, parameters), changesOf);
+      const result = await this.track(sql, () => this.run(sql, parameters));
       return useStructuredResult ? result : result.raw;
     }
 
-    /** Runs a statement, and counts its changes and errors. */
-    protected async track<T>(sql: string, run: () => Promise<T>, changes: (result: T) => number): Promise<T> {
+    /** Runs a statement, and keeps its error. */
+    protected async track<T>(sql: string, run: () => Promise<T>): Promise<T> {
       try {
-        const result = await run();
-        this.transaction.succeed(sql, changes(result));
-        return result;
+        return await run();
       } catch (error) {
         const explained = (this.dataSource as ServiceDataSource).explain(error, sql);
         this.transaction.fail(explained);
@@ -70,18 +62,6 @@ export const serviceQueryRunner = <Base extends Constructor>(Base: Base) =>
     /** Whether the connection is in a transaction, however it was begun. */
     protected isInTransaction(): boolean {
       return this.isTransactionActive;
-    }
-
-    private async sendInTransaction(sql: string, ...parameters: [any[]?, boolean?]): Promise<any> {
-      await this.startTransaction();
-      try {
-        const result = await this.send(sql, ...parameters);
-        await this.commitTransaction();
-        return result;
-      } catch (error) {
-        if (this.isTransactionActive) await this.rollbackTransaction().catch(() => undefined);
-        throw error;
-      }
     }
 
     override async startTransaction(
@@ -124,7 +104,3 @@ export const serviceQueryRunner = <Base extends Constructor>(Base: Base) =>
       return this.unit.runner.connect();
     }
   };
-
-/** The number of rows; 1 for several statements in one text, whose results TypeORM does not pass on. */
-const changesOf = ({ affected, raw }: QueryResult): number =>
-  affected ?? (Array.isArray(raw) ? raw.length : 1);

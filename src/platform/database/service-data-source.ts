@@ -15,7 +15,7 @@ import type { Dialect } from './dialect.js';
 import { explainStatement } from './failures.js';
 import { migrations } from './migrations/index.js';
 import { Storage } from './storage.js';
-import { type ServiceQueryRunner, type TransactionParticipant, UnitOfWork } from './unit-of-work.js';
+import { type ServiceQueryRunner, UnitOfWork } from './unit-of-work.js';
 
 type Isolation = NonNullable<Parameters<QueryRunner['startTransaction']>[0]>;
 
@@ -34,9 +34,6 @@ export abstract class ServiceDataSource extends DataSource {
   /** The tables that the database had when its schema was last checked, or before. */
   readonly tables = new Set<string>();
 
-  /** Take part in every transaction that changes rows. */
-  readonly participants: TransactionParticipant[] = [];
-
   constructor(options: DataSourceOptions) {
     super({ ...options, migrations, subscribers: [TransactionSubscriber] });
   }
@@ -48,19 +45,14 @@ export abstract class ServiceDataSource extends DataSource {
     return super.setOptions({ ...options, subscribers });
   }
 
-  /** Whether a change in the current context has participants. */
-  get hasParticipants(): boolean {
-    return this.participants.some((participant) => participant.isWanted());
-  }
-
   /** The current unit of work. */
   get unit(): UnitOfWork | undefined {
     const unit = this.units.getStore();
     return unit?.isActive ? unit : undefined;
   }
 
-  /** @param begin begins the transaction, unless it is in progress */
-  newUnit(runner: ServiceQueryRunner, begin?: () => Promise<void>): UnitOfWork {
+  /** @param begin begins the transaction */
+  newUnit(runner: ServiceQueryRunner, begin: () => Promise<void>): UnitOfWork {
     return new UnitOfWork({ runner, current: this.units, begin });
   }
 
@@ -122,17 +114,9 @@ class TransactionSubscriber implements EntitySubscriberInterface {
     stateOf(queryRunner).begin();
   }
 
-  /** @throws the error of a statement or of a participant, so that the transaction does not commit */
-  async beforeTransactionCommit({ queryRunner, dataSource }: TransactionCommitEvent): Promise<void> {
-    const state = stateOf(queryRunner);
-    state.check();
-    if (state.isNested || !state.hasChanged) return;
-    const source = dataSource as ServiceDataSource;
-    const wanted = source.participants.filter((participant) => participant.isWanted());
-    if (wanted.length === 0) return;
-    await source.newUnit(queryRunner as ServiceQueryRunner).complete(async () => {
-      for (const participant of wanted) await participant.beforeCommit(state.subjects);
-    });
+  /** @throws the error of a statement, so that the transaction does not commit */
+  async beforeTransactionCommit({ queryRunner }: TransactionCommitEvent): Promise<void> {
+    stateOf(queryRunner).check();
   }
 
   afterTransactionCommit({ queryRunner }: TransactionCommitEvent): void {

@@ -2,12 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { Parameters, Statement } from './statement.js';
 import { isConflict, retryConflicts } from './failures.js';
 import type { ServiceDataSource } from './service-data-source.js';
-import {
-  isWritingSql,
-  runCommitHook,
-  type ServiceQueryRunner,
-  type TransactionParticipant,
-} from './unit-of-work.js';
+import { runCommitHook, type ServiceQueryRunner } from './unit-of-work.js';
 
 /** Additional steps of a deferred unit of work, in the same transaction. */
 export interface DeferredSteps<T> {
@@ -24,7 +19,7 @@ export interface DeferredSteps<T> {
    * @param rows those of `first`; `undefined` if another transaction has the lock
    */
   readonly check: (rows: readonly unknown[] | undefined) => void;
-  /** Returns the statements that run right before the commit, after those of the participants. */
+  /** Returns the statements that run right before the commit. */
   readonly last: (value: T) => readonly Statement[];
 }
 
@@ -41,21 +36,6 @@ export interface DeferredSteps<T> {
  */
 export abstract class Transactions {
   constructor(protected readonly source: ServiceDataSource) {}
-
-  /** Adds a participant, such as the audit log, which writes in the transaction of every change. */
-  addParticipant(participant: TransactionParticipant): void {
-    this.source.participants.push(participant);
-  }
-
-  /** Whether a change in the current context has participants, and so requires a unit of work. */
-  get hasParticipants(): boolean {
-    return this.source.hasParticipants;
-  }
-
-  /** Adds a resource that the current unit of work changes, by its path: `/v1/posts/7`. */
-  addSubject(path: string): void {
-    this.source.unit?.addSubject(path);
-  }
 
   /** Whether there is a current unit of work, even if its transaction has not begun. */
   get isActive(): boolean {
@@ -84,23 +64,7 @@ export abstract class Transactions {
   execute<Row>(sql: string, parameters: Parameters = {}): Promise<Row[]> {
     const { unit } = this.source;
     if (unit) return unit.execute((runner) => runner.execute<Row>(sql, parameters));
-    if (this.hasParticipants && isWritingSql(sql)) return this.run(() => this.execute<Row>(sql, parameters));
     return this.autocommit<Row>(sql, parameters);
-  }
-
-  /**
-   * Runs a writing statement, and one that depends on its rows, in one transaction.
-   *
-   * @param following `undefined` if no statement follows
-   * @returns the rows of the first statement
-   */
-  executeBoth<Row>(
-    statement: Statement,
-    following: (rows: readonly Row[]) => Statement | undefined,
-  ): Promise<Row[]> {
-    const { unit } = this.source;
-    if (unit) return unit.join(() => this.executeInOrder(statement, following));
-    return this.run(() => this.executeInOrder(statement, following));
   }
 
   /**
@@ -176,16 +140,6 @@ export abstract class Transactions {
   /** A runner for a unit of work. */
   protected newRunner(): ServiceQueryRunner {
     return this.source.createOwnQueryRunner();
-  }
-
-  private async executeInOrder<Row>(
-    { sql, parameters }: Statement,
-    following: (rows: readonly Row[]) => Statement | undefined,
-  ): Promise<Row[]> {
-    const rows = await this.execute<Row>(sql, parameters);
-    const next = following(rows);
-    if (next) await this.execute(next.sql, next.parameters);
-    return rows;
   }
 
   /** Runs a statement in a transaction of its own. */

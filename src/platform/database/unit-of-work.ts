@@ -3,27 +3,6 @@ import { Logger } from '@nestjs/common';
 import type { QueryRunner } from 'typeorm';
 import type { Parameters, Statement } from './statement.js';
 
-/**
- * Adds writes to the transactions of other modules, such as an audit log. `TransactionSubscriber` calls it in a unit of
- * work of its own on the same connection, so that repositories and `Transactions` write into the same transaction.
- */
-export interface TransactionParticipant {
-  /** Whether a change in the current asynchronous context needs such a write. */
-  isWanted(): boolean;
-  /**
-   * Called right before the commit of a transaction that has changed rows; called again if the transaction is retried.
-   *
-   * @param subjects what the unit of work has added, see `Transactions.addSubject`
-   */
-  beforeCommit(subjects: readonly string[]): Promise<void>;
-}
-
-const WRITE =
-  /^\s*(?:(?:INSERT|UPDATE|DELETE|REPLACE|MERGE|TRUNCATE)\b|WITH\b.*?(?<!\bFOR )\b(?:INSERT|UPDATE|DELETE|MERGE)\b)/is;
-
-/** Whether a statement may change rows: by its first word, or by a write within `WITH`. */
-export const isWritingSql = (sql: string): boolean => WRITE.test(sql);
-
 /** A query runner of this service, on either database. */
 export interface ServiceQueryRunner extends QueryRunner {
   readonly transaction: TransactionState;
@@ -37,13 +16,12 @@ export interface ServiceQueryRunner extends QueryRunner {
   execute<Row>(sql: string, parameters: Parameters): Promise<Row[]>;
   /** Begins a transaction with some statements, on PostgreSQL in one packet. @returns the rows of each */
   startTransactionWith(statements: readonly Statement[]): Promise<any[][]>;
-  /** Commits with some statements, which follow those of the participants, on PostgreSQL in one packet. */
+  /** Commits with some statements, on PostgreSQL in one packet. */
   commitTransactionWith(statements: readonly Statement[]): Promise<void>;
 }
 
 /** A transaction, or a savepoint in it. */
 interface Level {
-  hasChanged: boolean;
   failure?: { readonly error: unknown };
 }
 
@@ -51,7 +29,6 @@ interface Level {
 export class TransactionState {
   private readonly levels: Level[] = [];
   private hooks: (() => unknown)[] = [];
-  private named = new Set<string>();
 
   get isActive(): boolean {
     return this.levels.length > 0;
@@ -61,22 +38,8 @@ export class TransactionState {
     return this.levels.length > 1;
   }
 
-  get hasChanged(): boolean {
-    return this.levels.some((level) => level.hasChanged);
-  }
-
-  get subjects(): readonly string[] {
-    return [...this.named];
-  }
-
   begin(): void {
-    this.levels.push({ hasChanged: false });
-  }
-
-  /** Counts a statement that succeeded. @param rows the number of changed rows */
-  succeed(sql: string, rows: number): void {
-    const level = this.levels.at(-1);
-    if (level && rows > 0 && !level.hasChanged) level.hasChanged = isWritingSql(sql);
+    this.levels.push({});
   }
 
   /** Keeps the error of a statement. */
@@ -90,31 +53,24 @@ export class TransactionState {
     for (const { failure } of this.levels) if (failure) throw failure.error;
   }
 
-  /** Keeps commit hooks and subjects until the end of the transaction. */
-  add(hooks: readonly (() => unknown)[], subjects: Iterable<string>): void {
+  /** Keeps commit hooks until the end of the transaction. */
+  add(hooks: readonly (() => unknown)[]): void {
     this.hooks.push(...hooks);
-    for (const subject of subjects) this.named.add(subject);
   }
 
   commit(): void {
     const { hooks } = this;
-    const level = this.end();
-    const outer = this.levels.at(-1);
-    if (outer) outer.hasChanged ||= level?.hasChanged === true;
-    else for (const hook of hooks) runCommitHook(hook);
+    this.end();
+    if (!this.isActive) for (const hook of hooks) runCommitHook(hook);
   }
 
   rollback(): void {
     this.end();
   }
 
-  private end(): Level | undefined {
-    const level = this.levels.pop();
-    if (this.levels.length === 0) {
-      this.hooks = [];
-      this.named = new Set();
-    }
-    return level;
+  private end(): void {
+    this.levels.pop();
+    if (!this.isActive) this.hooks = [];
   }
 }
 
@@ -126,7 +82,7 @@ export function runCommitHook(hook: () => unknown): void {
 }
 
 /** Runs work exclusively, first come, first served. */
-export class Mutex {
+class Mutex {
   private last: Promise<unknown> = Promise.resolve();
 
   run<T>(work: () => Promise<T>): Promise<T> {
@@ -158,7 +114,6 @@ export class UnitOfWork {
   /** Statements and nested transactions share a connection, and savepoints are a stack. */
   private readonly mutex = new Mutex();
   private readonly hooks: (() => unknown)[] = [];
-  private readonly subjects = new Set<string>();
   private failure: { readonly error: unknown } | undefined;
   private hasBegun: boolean;
   private isOver = false;
@@ -182,11 +137,6 @@ export class UnitOfWork {
     return this.hasBegun && !this.isOver;
   }
 
-  /** Adds a subject; a nested transaction that is rolled back removes its subjects. */
-  addSubject(subject: string): void {
-    this.subjects.add(subject);
-  }
-
   /** Calls back after the commit, and not after a rollback. */
   onCommit(hook: () => unknown): void {
     this.hooks.push(hook);
@@ -205,7 +155,7 @@ export class UnitOfWork {
         const value = await work();
         await this.settle();
         const { outer, runner } = this.options;
-        (outer ?? runner.transaction).add(this.hooks, this.subjects);
+        (outer ?? runner.transaction).add(this.hooks);
         return value;
       } finally {
         await this.settle().catch(() => undefined);
@@ -214,10 +164,9 @@ export class UnitOfWork {
     });
   }
 
-  /** Keeps commit hooks and subjects of a nested transaction. */
-  add(hooks: readonly (() => unknown)[], subjects: Iterable<string>): void {
+  /** Keeps commit hooks of a nested transaction. */
+  add(hooks: readonly (() => unknown)[]): void {
     this.hooks.push(...hooks);
-    for (const subject of subjects) this.subjects.add(subject);
   }
 
   /** Runs a part of the work. If it fails, all of it fails. */

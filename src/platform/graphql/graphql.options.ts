@@ -13,7 +13,6 @@ import { Registry } from 'prom-client';
 import { Authenticator } from '../access/index.js';
 import { stringifyWithoutCopies } from '../http/json-text.js';
 import { Config } from '../config/config.js';
-import { auditPlugin } from './audit.plugin.js';
 import { createContext } from './create-context.js';
 import { createFormatError } from './graphql-errors.js';
 import { httpPlugin } from './http.plugin.js';
@@ -21,7 +20,7 @@ import { metricsPlugin } from './metrics.plugin.js';
 import { costPlugin } from './limits/cost.plugin.js';
 import { noIntrospectionRule } from './limits/introspection.rule.js';
 import { shapeRule } from './limits/shape.rule.js';
-import { queriesPlugin } from './queries.plugin.js';
+import { operationPlugin } from './operation.plugin.js';
 import { PATH } from './route.js';
 
 const MiB = 1024 * 1024;
@@ -84,8 +83,7 @@ export class GraphqlOptions implements GqlOptionsFactory<Omit<ApolloDriverConfig
       stopOnTerminationSignals: false,
       plugins: [
         httpPlugin,
-        auditPlugin,
-        queriesPlugin,
+        operationPlugin,
         ...(metricsPort === undefined ? [] : [metricsPlugin(this.registry)]),
         costPlugin(graphql.limits.cost),
         ApolloServerPluginCacheControlDisabled(),

@@ -3,15 +3,9 @@ import type { FastifyRequest, RouteOptions } from 'fastify';
 /** The methods that change nothing (RFC 9110, section 9.2.1). */
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-const WRITES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
-
 const WITHOUT_BODY = new Set(['GET', 'HEAD']);
 
 export const isSafe = ({ method }: { readonly method: string }): boolean => SAFE_METHODS.has(method);
-
-/** Whether a route may change something. */
-export const isWritingRoute = ({ method }: RouteOptions): boolean =>
-  [method].flat().some((name) => WRITES.has(name));
 
 /** Whether Fastify reads the bodies of requests to a route. */
 export const hasBody = ({ method }: RouteOptions): boolean =>

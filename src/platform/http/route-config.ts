@@ -5,8 +5,6 @@ import type { FastifyContextConfig } from 'fastify';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Set by {@link Audited}. */
-    audited?: boolean;
     /** No cache may store the responses of the route, whoever asks. Set by {@link NoStore}. */
     noStore?: boolean;
     /** Set by {@link ForProbes}. */
@@ -15,9 +13,6 @@ declare module 'fastify' {
     eventStream?: boolean;
   }
 }
-
-/** A GET that changes data gets entries in the audit log, like every other method. */
-export const Audited = (): MethodDecorator => ConfigureRoute({ audited: true });
 
 /**
  * No cache may store a response, for example because it contains a token. The guard does the same where a handler

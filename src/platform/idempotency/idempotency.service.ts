@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Registry } from 'prom-client';
-import { currentTrail } from '../http/audit-trail.js';
+import { currentActor } from '../http/request-context.js';
 import { Clock } from '../jobs/clock.js';
 import { AppError, ERRORS } from '../http/errors/errors.js';
 import { readOrRemove } from '../operations/metrics.js';
@@ -177,8 +177,8 @@ export class IdempotencyService {
     const expiresAt = new Date(this.clock.now().getTime() + LIFETIME).toISOString();
     const parameters = { id, fingerprint, ...record, expiresAt };
     // The caller, or the account that a registration has created: its erasure also deletes the record.
-    const accountId = currentTrail()?.responsible;
-    if (accountId == null) return [{ sql: INSERT, parameters }];
+    const accountId = currentActor();
+    if (accountId === undefined) return [{ sql: INSERT, parameters }];
     return [
       { sql: INSERT, parameters },
       { sql: INSERT_ACCOUNT, parameters: { id, accountId } },

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { currentTrail } from '../http/audit-trail.js';
 import type { Versioned } from '../http/responses/expected-version.js';
 import { createdResponse } from '../http/responses/created.js';
 import { missingKey, parseKey } from './idempotency-key.js';
@@ -53,10 +52,7 @@ export class KeyedOperations {
     const { response, isReplayed } = await this.idempotency.once(id, fingerprints, async () =>
       createdResponse(path, await create(), caller !== null),
     );
-    if (isReplayed) {
-      this.idempotency.replays.inc();
-      currentTrail()?.noteReplay();
-    }
+    if (isReplayed) this.idempotency.replays.inc();
     return (JSON.parse(response.body!) as { data: View }).data.id;
   }
 }

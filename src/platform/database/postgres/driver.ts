@@ -53,7 +53,7 @@ class ServicePostgresRunner extends serviceQueryRunner(PostgresQueryRunner) impl
       const client: PoolClient = await this.connect();
       return this.driver.statements.run(sql, parameters, client);
     };
-    const { rows } = await this.track(sql, run, ({ rowCount }) => rowCount ?? 0);
+    const { rows } = await this.track(sql, run);
     return rows as Row[];
   }
 
@@ -77,13 +77,9 @@ class ServicePostgresRunner extends serviceQueryRunner(PostgresQueryRunner) impl
    *
    * @throws Error that says so, if the connection is lost: TypeORM has then released the runner
    */
-  protected override async track<T>(
-    sql: string,
-    run: () => Promise<T>,
-    changes: (result: T) => number,
-  ): Promise<T> {
+  protected override async track<T>(sql: string, run: () => Promise<T>): Promise<T> {
     try {
-      return await super.track(sql, run, changes);
+      return await super.track(sql, run);
     } catch (error) {
       const client = this.databaseConnection as PostgresClient | undefined;
       if (isReadOnlyServer(error)) client?.cut();

@@ -17,16 +17,11 @@ export class SqliteConnection {
   }
 
   all<Row>(sql: string, parameters: Parameters = {}): Row[] {
-    return this.run(sql, parameters).rows as Row[];
-  }
-
-  /** @returns the rows, and the number of changed rows */
-  run(sql: string, parameters: Parameters = {}): { rows: unknown[]; changes: number } {
     try {
       const prepared = this.prepare(sql);
-      if (!prepared.reader) return { rows: [], changes: prepared.run(parameters).changes };
-      const rows = prepared.all(parameters);
-      return { rows, changes: rows.length };
+      if (prepared.reader) return prepared.all(parameters) as Row[];
+      prepared.run(parameters);
+      return [];
     } catch (error) {
       throw this.explain(error, sql);
     }

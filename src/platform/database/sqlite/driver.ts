@@ -168,11 +168,7 @@ export class SqliteQueryRunner
 
   async startTransactionWith(statements: readonly Statement[]): Promise<unknown[][]> {
     await this.startTransaction();
-    return this.track(
-      'SELECT',
-      async () => this.runAll(statements),
-      () => 0,
-    );
+    return this.track('SELECT', async () => this.runAll(statements));
   }
 
   async commitTransactionWith(statements: readonly Statement[]): Promise<void> {
@@ -183,11 +179,11 @@ export class SqliteQueryRunner
   async execute<Row>(sql: string, parameters: Values): Promise<Row[]> {
     const run = async () => {
       this.assertInTransaction();
-      return this.driver.writing.run(sql, parameters);
+      return this.driver.writing.all<Row>(sql, parameters);
     };
-    const { rows } = await this.track(sql, run, ({ changes }) => changes);
+    const rows = await this.track(sql, run);
     this.lastEnd = performance.now();
-    return rows as Row[];
+    return rows;
   }
 
   protected override async run(sql: string, parameters?: unknown[]): Promise<QueryResult> {
@@ -243,7 +239,7 @@ export class SqliteQueryRunner
   /** Runs statements that belong to the transaction itself: they do not count as changes. @returns their rows */
   private runAll(statements: readonly Statement[]): unknown[][] {
     if (statements.length > 0) this.assertInTransaction();
-    return statements.map(({ sql, parameters }) => this.driver.writing.run(sql, parameters).rows);
+    return statements.map(({ sql, parameters }) => this.driver.writing.all(sql, parameters));
   }
 
   /** Begins and ends its part of a group, whose transaction it shares. */

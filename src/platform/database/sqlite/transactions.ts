@@ -1,4 +1,4 @@
-import type { Parameters, Statement } from '../statement.js';
+import type { Parameters } from '../statement.js';
 import { Transactions } from '../transactions.js';
 import type { ServiceQueryRunner } from '../unit-of-work.js';
 import type { SqliteDataSource } from './data-source.js';
@@ -18,20 +18,5 @@ export class SqliteTransactions extends Transactions {
   protected autocommit<Row>(sql: string, parameters: Parameters): Promise<Row[]> {
     const { queue, writing } = this.sqlite.driver;
     return queue.write(() => writing.all<Row>(sql, parameters));
-  }
-
-  /** Synchronous work joins the group; TypeORM's transactions wait at each step, which is six times as slow. */
-  override executeBoth<Row>(
-    statement: Statement,
-    following: (rows: readonly Row[]) => Statement | undefined,
-  ): Promise<Row[]> {
-    if (this.isActive || this.hasParticipants) return super.executeBoth(statement, following);
-    const { queue, writing } = this.sqlite.driver;
-    return queue.write(() => {
-      const rows = writing.all<Row>(statement.sql, statement.parameters);
-      const next = following(rows);
-      if (next) writing.all(next.sql, next.parameters);
-      return rows;
-    });
   }
 }

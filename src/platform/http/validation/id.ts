@@ -1,6 +1,5 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { currentTrail } from '../audit-trail.js';
 import { AppError, ERRORS } from '../errors/errors.js';
 
 /** Replaces every valid id that no row can have; ids start at 1. */
@@ -16,10 +15,8 @@ const SAFE_DIGITS = /^\d{1,15}$/;
  */
 export const Id = createParamDecorator((name: string | undefined, context: ExecutionContext): number => {
   const { params } = context.switchToHttp().getRequest<FastifyRequest<{ Params: Record<string, string> }>>();
-  const parameter = name ?? 'id';
-  const id = toId(params[parameter] ?? '');
+  const id = toId(params[name ?? 'id'] ?? '');
   if (id === undefined) throw new AppError('INVALID_ID', ERRORS.INVALID_ID.message);
-  currentTrail()?.noteId(parameter, id);
   return id;
 });
 

@@ -6,6 +6,7 @@ import type { Page } from '../../../../src/platform/http/pages/page.js';
 import type { PageRequest } from '../../../../src/platform/http/pages/page-request.js';
 import { changesOf } from '../../../../src/platform/database/columns.js';
 import { Transactions } from '../../../../src/platform/database/transactions.js';
+import { Changes } from '../../../../src/platform/changes/index.js';
 import { Task } from './task.entity.js';
 import type { CreateTaskInput, UpdateTaskInput } from './task.input.js';
 import type { TaskList } from './task.query.js';
@@ -15,6 +16,7 @@ export class TasksService {
   constructor(
     @InjectRepository(Task) private readonly tasks: Repository<Task>,
     private readonly transactions: Transactions,
+    private readonly changes: Changes,
   ) {}
 
   async list({ where, order }: TaskList, page: PageRequest): Promise<Page<Task>> {
@@ -31,7 +33,11 @@ export class TasksService {
   }
 
   create(input: CreateTaskInput): Promise<Task> {
-    return this.tasks.save(this.tasks.create(input));
+    return this.transactions.run(async () => {
+      const task = await this.tasks.save(this.tasks.create(input));
+      await this.changes.record({ subject: `/v1/tasks/${task.id}` });
+      return task;
+    });
   }
 
   /** @throws AppError `NOT_FOUND` */
@@ -40,7 +46,9 @@ export class TasksService {
     return this.transactions.run(async () => {
       // An update without columns is an error.
       if (Object.keys(changes).length > 0) await this.tasks.update({ id }, changes);
-      return this.findOne(id);
+      const task = await this.findOne(id);
+      await this.changes.record({ subject: `/v1/tasks/${id}` });
+      return task;
     });
   }
 }

@@ -1,20 +1,5 @@
 import { Entity, Index } from 'typeorm';
-import type { Erasure } from '../platform/jobs/account-data.js';
-import { IdColumn, IntegerColumn, TextColumn, TimestampColumn } from '../platform/database/columns.js';
-
-const DAY = 24 * 3600_000;
-
-/** When entries expire, for the purge. @param days how long they are kept */
-export const auditExpiry = (days: number) => ({ column: 'created_at', lifetime: days * DAY });
-
-/** Entries stay, with the id of the deleted account and without address and client. */
-export const eraseSource: Erasure = ({ id }, manager) =>
-  manager
-    .createQueryBuilder()
-    .update(AuditEntry)
-    .set({ address: '', agent: '' })
-    .where('actor_id = :id', { id })
-    .execute();
+import { IdColumn, IntegerColumn, TextColumn, TimestampColumn } from '../database/columns.js';
 
 /** One change and who is responsible. Rows are only added: the database rejects updates, and deletes of new rows. */
 @Entity('audit_entries')
