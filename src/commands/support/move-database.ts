@@ -81,7 +81,7 @@ const numberEvents = (): Promise<string> =>
 
 async function copy(source: Contents, target: Contents, lastPosition: string): Promise<void> {
   const sources = new Map((await source.beginReading()).map((table) => [table.name, table]));
-  const tables = parentsFirst(await target.beginWriting());
+  const tables = parentsFirst(await atTarget(() => target.beginWriting()));
   const extra = [...sources.keys()].find((name) => !tables.some((table) => table.name === name));
   if (extra !== undefined) {
     throw new UsageError(

@@ -3,7 +3,7 @@ import type { MigrationInterface } from 'typeorm';
 
 type Migration = new () => MigrationInterface;
 
-/** A migration such as `1763700000001-posts.ts`, or its build; not its SQL for one of the databases. */
+/** A migration such as `1795000000001-posts.ts`, or its build; not its SQL for one of the databases. */
 const FILE = /^\d+-[\w-]+\.(ts|js)$/;
 
 const folder = new URL('.', import.meta.url);
