@@ -53,8 +53,8 @@ export class WriteQueue {
   private readonly queue: Entry[] = [];
   private holder: Writer | undefined;
   private group: Group | undefined;
-  /** Since when writes have been running without a turn of the event loop, at most. */
-  private turnSince = 0;
+  /** When the first write of this turn of the event loop began. */
+  private turnSince: number | undefined;
   /** How many writes run in a group of their own, because their former group could not commit. */
   private separate = 0;
   /** A group belongs to no request: its statements must not count as those of a member. */
@@ -180,10 +180,9 @@ export class WriteQueue {
   }
 
   private async wait(writer: Writer, isMember: boolean): Promise<void> {
-    if (!this.holder) {
+    if (!this.holder && this.queue.length === 0 && !this.isTurnOver()) {
       if (this.group && !(isMember && this.hasRoom(this.group))) this.commit(this.group);
       this.holder = writer;
-      this.turnSince = performance.now();
       this.onWait?.(0);
       return;
     }
@@ -198,6 +197,8 @@ export class WriteQueue {
       },
     };
     this.queue.push(entry);
+    // Without a holder, whose end would start it.
+    if (!this.holder) setImmediate(() => this.holder ?? this.startNext());
     const timer = setTimeout(() => {
       this.evictIdle();
       if (this.holder === writer) return;
@@ -216,14 +217,18 @@ export class WriteQueue {
     }
     this.holder = next?.writer;
     if (!next) return;
-    if (performance.now() - this.turnSince < GROUP_LIMIT) next.start();
     // Otherwise all writes that wait would run before anything else is served: nothing between them waits.
-    else setImmediate(() => this.beginTurn(next));
+    if (this.isTurnOver()) setImmediate(next.start);
+    else next.start();
   }
 
-  private beginTurn({ start }: Entry): void {
-    this.turnSince = performance.now();
-    start();
+  /** Whether writes have taken so much of this turn of the event loop that the next one has to wait for another turn. */
+  private isTurnOver(): boolean {
+    if (this.turnSince === undefined) {
+      this.turnSince = performance.now();
+      setImmediate(() => (this.turnSince = undefined));
+    }
+    return performance.now() - this.turnSince >= GROUP_LIMIT;
   }
 
   private hasRoom({ since, done }: Group): boolean {
