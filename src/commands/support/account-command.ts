@@ -1,28 +1,16 @@
 import type { INestApplicationContext, Type } from '@nestjs/common';
-import { AuditLogModule } from '../../audit/audit-log.module.js';
 import { type Account, AccountsService, PasswordPolicy, RegisterInput } from '../../auth/accounts/index.js';
 import { Logins } from '../../auth/logins/index.js';
 import { AccountAdmin } from '../../auth/profile/account-admin.js';
-import { AccountAdminModule } from '../../auth/profile/account-admin.module.js';
 import { SocialIdentities } from '../../auth/social/index.js';
 import { Purger } from '../../platform/jobs/purger.js';
 import { checkInput } from '../../platform/http/validation/input.pipe.js';
 import { EncryptedColumns } from '../../platform/encryption/index.js';
-import { IdempotencyRecordsModule } from '../../platform/idempotency/idempotency.module.js';
-import { WebhookSecretsModule } from '../../webhooks/webhooks.module.js';
 import { askFor, askForPassword, confirm } from './ask.js';
 import { rejectUsage } from './command-line.js';
 import { recordAsOperator } from './operator.js';
 import { runDatabaseCommand } from './run-command.js';
 import { countOf } from './progress.js';
-
-/** What the command changes, and what belongs to an account elsewhere. */
-export const ACCOUNT_MODULES = [
-  AccountAdminModule,
-  IdempotencyRecordsModule,
-  AuditLogModule,
-  WebhookSecretsModule,
-];
 
 /** The given flags. */
 type Flags = Partial<Record<'email' | 'name' | 'phone' | 'search', string>> & {
@@ -184,7 +172,6 @@ export function runAccountCommand(words: string[], flags: Flags, usage: string):
       return 0;
     },
     {
-      modules: ACCOUNT_MODULES,
       access: command.isReading ? 'read' : 'write',
       yes: flags.yes,
     },
