@@ -21,8 +21,8 @@ interface Services {
   readonly subscribers: Subscribers;
 }
 
-/** The time of a subscriber's first unhandled event, if there is one, in columns of any name. */
-type Waiting = Readonly<Record<string, string | null>>;
+/** The time of a subscriber's first unhandled event of each type, if there is one, in columns of any name. */
+type FirstUnhandled = Readonly<Record<string, string | null>>;
 
 /** Measures consumers of the log and their lag. Names of subscribers are defined in code, so they are few. */
 export function measureEvents(services: Services): void {
@@ -78,9 +78,11 @@ function measureSubscribers({ registry, database, clock, subscribers }: Services
     registers: [registry],
     collect() {
       return readOrRemove(this, async () => {
-        for (const [subscriber, { types }] of subscribers.filters) {
-          const [waiting = {}] = await database.monitor<Waiting>(firstUnhandled(subscriber, types));
-          const ages = Object.values(waiting).map((time) => ageOf(time, clock));
+        for (const [subscriber, { filter }] of subscribers.subscriptions) {
+          const [times = {}] = await database.monitor<FirstUnhandled>(
+            firstUnhandled(subscriber, filter.types),
+          );
+          const ages = Object.values(times).map((time) => ageOf(time, clock));
           this.set({ subscriber }, Math.max(0, ...ages));
         }
       });
@@ -97,7 +99,7 @@ function measureSubscribers({ registry, database, clock, subscribers }: Services
           'SELECT name, attempts FROM event_subscribers',
         );
         for (const { name, attempts } of rows) {
-          if (subscribers.filters.has(name)) this.set({ subscriber: name }, attempts);
+          if (subscribers.subscriptions.has(name)) this.set({ subscriber: name }, attempts);
         }
       });
     },

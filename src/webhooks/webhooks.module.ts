@@ -6,6 +6,7 @@ import { Purger } from '../platform/jobs/purger.js';
 import { EncryptedColumns, EncryptionModule } from '../platform/encryption/index.js';
 import { Database } from '../platform/database/database.js';
 import { EventTypes } from '../platform/changes/index.js';
+import { Deliveries } from './deliveries.js';
 import { DeliveryBodies } from './delivery-bodies.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { KeptEvents } from './kept-events.js';
@@ -37,6 +38,7 @@ export class WebhookSecretsModule {
   imports: [TypeOrmModule.forFeature([WebhookDelivery]), WebhookSecretsModule],
   controllers: [WebhooksController],
   providers: [
+    Deliveries,
     DeliveryBodies,
     WebhookRules,
     WebhooksService,
