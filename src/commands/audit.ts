@@ -28,7 +28,7 @@ const filter = {
 // Loaded after the flags are parsed, so that `--help` is fast.
 const { toAuditEntryView } = await import('../audit/audit-entry.view.js');
 const { AuditLog } = await import('../audit/audit-log.js');
-const { AuditLogModule } = await import('../audit/audit-log.module.js');
+const { AuditLogModule } = await import('../audit/audit.module.js');
 const { runDatabaseCommand } = await import('./support/run-command.js');
 
 await runDatabaseCommand(

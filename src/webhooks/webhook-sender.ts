@@ -5,9 +5,8 @@ import { Config } from '../platform/config/config.js';
 import { Deliveries } from './deliveries.js';
 import { DeliveryBodies } from './delivery-bodies.js';
 import { type ClaimedDelivery, DeliveryQueue, type Outcome } from './delivery-queue.js';
-import { post } from './webhook-request.js';
+import { post, signedHeaders } from './webhook-request.js';
 import { WebhookSecrets } from './webhook-secrets.js';
-import { signedHeaders } from './webhook-signature.js';
 
 /** Concurrent attempts to one webhook by one process; only one while it is failing. */
 const CONCURRENCY = 4;

@@ -1,5 +1,5 @@
 import type { INestApplicationContext, Type } from '@nestjs/common';
-import { AuditLogModule } from '../../audit/audit-log.module.js';
+import { AuditLogModule } from '../../audit/audit.module.js';
 import { type Account, AccountsService, PasswordPolicy, RegisterInput } from '../../auth/accounts/index.js';
 import { Logins } from '../../auth/logins/index.js';
 import { AccountAdmin } from '../../auth/profile/account-admin.js';

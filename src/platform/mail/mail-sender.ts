@@ -1,10 +1,23 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { Poller } from '../jobs/poller.js';
-import type { MailComposer } from './mail-message.js';
 import { FIRST_ATTEMPT, MailOutbox } from './mail-outbox.js';
 import { type ClaimedMail, MailQueue } from './mail-queue.js';
-import { describeMailError, MailTransport } from './mail-transport.js';
+import { describeMailError, type MailMessage, MailTransport } from './mail-transport.js';
+
+/** An attempt to send a mail. */
+export interface MailAttempt {
+  /** Whether the mail is still to be sent: not if it was discarded, or if another process has taken it over. */
+  isCurrent(): Promise<boolean>;
+}
+
+/**
+ * Composes a mail right before each attempt to send it.
+ *
+ * @param data what was recorded with the mail
+ * @returns `undefined` if there is nothing to send any more, for example because the account was deleted
+ */
+type MailComposer<Data = any> = (data: Data, attempt: MailAttempt) => Promise<MailMessage | undefined>;
 
 /** A mail server that hangs must not accumulate connections. */
 const CONCURRENCY = 4;

@@ -8,9 +8,8 @@ import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { EventLog } from '../event-log.js';
 import { EventStore } from '../event-store.js';
 import type { StoredEvent } from '../stored-event.js';
-import { OnDurableEvent } from './event-subscriber.js';
+import { OnDurableEvent, type Subscriber, Subscription } from './subscription.js';
 import { SubscriberPositions } from './subscriber-positions.js';
-import { type Subscriber, Subscription } from './subscription.js';
 
 type Handler = (event: StoredEvent) => unknown;
 

@@ -108,8 +108,8 @@ class CostCompiler {
   }
 
   private ofFragment(name: string): Selected {
-    const known = this.compiled.get(name);
-    if (known) return known;
+    const compiled = this.compiled.get(name);
+    if (compiled) return compiled;
     const { selectionSet, typeCondition } = this.fragments.get(name)!;
     const { each, once } = this.ofSelections(selectionSet, this.type(typeCondition.name.value));
     const selected = { each: computedOnce(name, each), once: computedOnce(`${name} once`, once) };

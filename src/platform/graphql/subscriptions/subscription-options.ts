@@ -26,8 +26,7 @@ import { tooManyItems } from '../request-body.js';
 import { checkSize } from '../route.js';
 import { createFormatError, toClientError } from '../graphql-errors.js';
 import { costOf } from '../limits/cost.js';
-import { noIntrospectionRule } from '../limits/introspection.rule.js';
-import { shapeRule } from '../limits/shape.rule.js';
+import { noIntrospectionRule, shapeRule } from '../limits/rules.js';
 import { tooComplex } from '../limits/too-complex.js';
 
 type Connection = Context<Record<string, unknown>, Extra>;

@@ -1,15 +1,27 @@
 import {
   type DocumentNode,
   type FragmentDefinitionNode,
-  type GraphQLError,
+  GraphQLError,
   Kind,
   type SelectionNode,
   type SelectionSetNode,
   type ValidationRule,
 } from 'graphql';
 import type { GraphqlLimits } from '../../config/config.js';
-import { tooNested } from './nesting.js';
-import { tooComplex } from './too-complex.js';
+import { tooComplex, tooNested } from './too-complex.js';
+
+/**
+ * Rejects introspection, over HTTP and WebSocket. Apollo's own rule names an option of its own, which is no setting of
+ * this service.
+ */
+export const noIntrospectionRule: ValidationRule = (context) => ({
+  Field: (node) => {
+    const { value: name } = node.name;
+    if (name !== '__schema' && name !== '__type') return;
+    const message = `Introspection is off, but the document contains ${name}; the setting GRAPHQL_INTROSPECTION=on turns it on`;
+    context.reportError(new GraphQLError(message, { nodes: [node] }));
+  },
+});
 
 /** The measures of a selection set, including its fragments. */
 interface Measure {
@@ -100,8 +112,8 @@ class Measurer {
   private fragment(spread: Exclude<SelectionNode, { kind: Kind.FIELD }>): Measure {
     if (spread.kind === Kind.INLINE_FRAGMENT) return this.measure(spread.selectionSet);
     const name = spread.name.value;
-    const known = this.measured.get(name);
-    if (known) return known;
+    const measured = this.measured.get(name);
+    if (measured) return measured;
     // A placeholder while a fragment is measured: validation reports fragments that contain themselves.
     this.measured.set(name, nothing());
     const fragment = this.fragments.get(name);

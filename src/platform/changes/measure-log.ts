@@ -1,62 +1,31 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { Clock } from '../platform/jobs/clock.js';
-import { ageOf } from '../platform/operations/measure-queue.js';
-import { CONNECTION_LIMITS } from '../platform/http/edge/connection-limit.js';
-import { readOrRemove } from '../platform/operations/metrics.js';
-import type { Database } from '../platform/database/database.js';
-import type { ConsumerLimits } from './consumer-limits.js';
-import type { EventAppender } from '../platform/changes/event-appender.js';
-import type { EventLog } from '../platform/changes/event-log.js';
-import type { EventStreams } from './event-streams.js';
-import type { Subscribers } from '../platform/changes/subscribers/subscribers.js';
+import type { Clock } from '../jobs/clock.js';
+import { ageOf, readOrRemove } from '../operations/metrics.js';
+import type { Database } from '../database/database.js';
+import type { EventAppender } from './event-appender.js';
+import type { EventLog } from './event-log.js';
+import type { Subscribers } from './subscribers/subscribers.js';
 
 interface Services {
   readonly registry: Registry;
   readonly database: Database;
   readonly clock: Clock;
-  readonly limits: ConsumerLimits;
-  readonly streams: EventStreams;
-  readonly log: EventLog;
   readonly appender: EventAppender;
   readonly subscribers: Subscribers;
+  readonly log: EventLog;
 }
 
 /** The time of a subscriber's first unhandled event of each type, if there is one, in columns of any name. */
 type FirstUnhandled = Readonly<Record<string, string | null>>;
 
-/** Measures consumers of the log and their lag. Names of subscribers are defined in code, so they are few. */
-export function measureEvents(services: Services): void {
-  const { registry, limits, streams, log } = services;
-  const registers = [registry];
-  new Gauge({
-    name: 'event_consumers',
-    help: 'Open streams of events, and subscriptions over GraphQL',
-    labelNames: ['kind'],
-    registers,
-    collect() {
-      this.set({ kind: 'stream' }, streams.size);
-      this.set({ kind: 'subscription' }, limits.size - streams.size);
-    },
-  });
-  new Gauge({
-    name: 'event_consumers_max',
-    help: 'How many of both there may be',
-    registers,
-  }).set(CONNECTION_LIMITS.process);
-  new Gauge({
-    name: 'event_listener_connected',
-    help: '1 while signals of other replicas arrive; absent on SQLite and behind a pooler, where none do',
-    registers,
-    collect() {
-      if (log.listens === undefined) this.remove();
-      else this.set(Number(log.listens));
-    },
-  });
-  measureLog(services);
+/** Measures how late the log and its subscribers are. Names of subscribers are defined in code, so they are few. */
+export function measureLog(services: Services): void {
+  measureNumbering(services);
+  measureSignals(services);
   measureSubscribers(services);
 }
 
-function measureLog({ registry, database, clock, appender }: Services): void {
+function measureNumbering({ registry, database, clock, appender }: Services): void {
   new Gauge({
     name: 'event_log_unnumbered_age_seconds',
     help: 'How long the oldest event has waited for its position, 0 where there is none',
@@ -66,6 +35,18 @@ function measureLog({ registry, database, clock, appender }: Services): void {
         const [oldest] = await database.monitor<{ time: string }>(appender.oldestUnnumbered);
         this.set(ageOf(oldest?.time, clock));
       });
+    },
+  });
+}
+
+function measureSignals({ registry, log }: Services): void {
+  new Gauge({
+    name: 'event_listener_connected',
+    help: '1 while signals of other replicas arrive; absent on SQLite and behind a pooler, where none do',
+    registers: [registry],
+    collect() {
+      if (log.listens === undefined) this.remove();
+      else this.set(Number(log.listens));
     },
   });
 }
