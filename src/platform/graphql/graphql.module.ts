@@ -2,6 +2,7 @@ import { ApolloDriver, type ApolloDriverConfig } from '@nestjs/apollo';
 import { Global, type INestApplication, Module } from '@nestjs/common';
 import { GraphQLModule, GraphQLSchemaHost } from '@nestjs/graphql';
 import { GraphqlOptions } from './graphql.options.js';
+import { SubscriptionOptions } from './subscriptions/subscription-options.js';
 import { SubscriptionServer } from './subscriptions/subscription-server.js';
 import { lexicographicSortSchema, printSchema } from 'graphql';
 
@@ -18,7 +19,7 @@ import { lexicographicSortSchema, printSchema } from 'graphql';
     }),
   ],
   exports: [GraphQLModule],
-  providers: [SubscriptionServer],
+  providers: [SubscriptionOptions, SubscriptionServer],
 })
 export class GraphqlModule {}
 
