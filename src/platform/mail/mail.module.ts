@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Registry } from 'prom-client';
 import { Clock } from '../jobs/clock.js';
-import { measureQueue } from '../operations/measure-queue.js';
+import { measureQueue } from '../operations/metrics.js';
 import { Database } from '../database/database.js';
 import { MailOutbox } from './mail-outbox.js';
 import { MailQueue } from './mail-queue.js';
