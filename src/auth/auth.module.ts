@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common';
-import { AccessModule, CredentialWatch } from '../platform/access/index.js';
 import { ApiKeysModule } from './api-keys/index.js';
-import { FactorsModule } from './factors/index.js';
-import { Logins, LoginsModule } from './logins/index.js';
+import { TotpModule } from './factors/index.js';
+import { LoginsModule } from './logins/index.js';
 import { PasskeysModule } from './passkeys/index.js';
+import { PasswordModule } from './password/index.js';
 import { ProfileModule } from './profile/index.js';
 import { RecoveryModule } from './recovery/index.js';
 import { SessionsModule } from './sessions/index.js';
@@ -11,25 +11,21 @@ import { SocialModule } from './social/index.js';
 import { TokensModule } from './tokens/index.js';
 
 /**
- * Authentication and access control. It depends on no feature: features decorate their handlers. Credentials are tried
+ * Ways to log in, and access control. It depends on no feature: features decorate their handlers. Credentials are tried
  * in the order of these modules: an API key or a bearer token takes precedence over a cookie.
  */
 @Module({
   imports: [
-    AccessModule,
     ApiKeysModule,
     TokensModule,
     SessionsModule,
-    FactorsModule,
+    TotpModule,
     PasskeysModule,
     LoginsModule,
     ProfileModule,
+    PasswordModule,
     RecoveryModule,
     SocialModule,
   ],
 })
-export class AuthModule {
-  constructor(watch: CredentialWatch, logins: Logins) {
-    watch.register({ idOf: ({ sid }) => sid, rightsOf: (ids) => logins.rightsOf(ids) });
-  }
-}
+export class AuthModule {}

@@ -17,7 +17,6 @@ import { SecurityEvents } from './http/security-events.js';
 import { Drain } from './operations/drain.js';
 import { Upgrades } from './http/edge/upgrades.js';
 import { Readiness } from './operations/readiness.service.js';
-import { AccountData } from './jobs/account-data.js';
 import { Purger, PurgeSchedule } from './jobs/purger.js';
 import { DateTimeScalar } from './graphql/date-time.scalar.js';
 import { JsonScalar } from './graphql/json.scalar.js';
@@ -33,7 +32,6 @@ const PARTS = [DatabaseModule.forRoot(), AccessModule, ChangesModule, Idempotenc
 @Module({
   imports: [DiscoveryModule, ...PARTS, GraphqlModule, EncryptionCheckModule, ReferenceModule, SiteModule],
   providers: [
-    AccountData,
     Clock,
     DateTimeScalar,
     Drain,
@@ -51,6 +49,6 @@ const PARTS = [DatabaseModule.forRoot(), AccessModule, ChangesModule, Idempotenc
       useFactory: (config: Config, registry: Registry) => new SecurityEvents(config, currentClient, registry),
     },
   ],
-  exports: [...PARTS, AccountData, Clock, Drain, Purger, RateLimiter, Readiness, SecurityEvents, Upgrades],
+  exports: [...PARTS, Clock, Drain, Purger, RateLimiter, Readiness, SecurityEvents, Upgrades],
 })
 export class PlatformModule {}

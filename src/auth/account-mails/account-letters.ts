@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
+import { Config } from '../../platform/config/config.js';
 import { type MailAttempt, type MailMessage, MailSender, templates } from '../../platform/mail/index.js';
 import { type Account, AccountsService } from '../accounts/index.js';
-import { AccountLinks } from './account-links.js';
 import type { MailData, NoticeData } from './account-mails.js';
-import { AccountTokens } from './account-tokens.js';
+import { MailTokens, type TokenPurpose } from './mail-tokens.js';
 
 /** Writes the mails that `AccountMails` has recorded, when they are sent. */
 @Injectable()
 export class AccountLetters {
   constructor(
     private readonly accounts: AccountsService,
-    private readonly tokens: AccountTokens,
-    private readonly links: AccountLinks,
+    private readonly tokens: MailTokens,
+    private readonly config: Config,
     sender: MailSender,
   ) {
     sender.register('verify-email', (data: MailData, attempt) => this.composeVerification(data, attempt));
@@ -36,7 +36,7 @@ export class AccountLetters {
       (account) => account.email === email && !account.isEmailVerified && attempt.isCurrent(),
     );
     if (token === undefined) return undefined;
-    return letter(email, templates.verifyEmail(this.links.to('verify-email', token)));
+    return letter(email, templates.verifyEmail(this.linkTo('verify-email', token)));
   }
 
   private async composeChange(data: MailData, attempt: MailAttempt): Promise<MailMessage | undefined> {
@@ -53,7 +53,7 @@ export class AccountLetters {
         attempt.isCurrent(),
     );
     if (token === undefined) return undefined;
-    return letter(email, templates.changeEmail(this.links.to('change-email', token)));
+    return letter(email, templates.changeEmail(this.linkTo('change-email', token)));
   }
 
   private async composeReset(email: string, attempt: MailAttempt): Promise<MailMessage | undefined> {
@@ -64,7 +64,13 @@ export class AccountLetters {
     const isSame = (current: Account) => current.email === address && attempt.isCurrent();
     const token = await this.tokens.issue(id, 'reset-password', address, isSame);
     if (token === undefined) return undefined;
-    return letter(address, templates.resetPassword(this.links.to('reset-password', token)));
+    return letter(address, templates.resetPassword(this.linkTo('reset-password', token)));
+  }
+
+  /** The token is in the fragment, which browsers send neither to a server nor in `Referer`. */
+  private linkTo(purpose: TokenPurpose, token: string): string {
+    const { accountLinksUrl, publicUrl } = this.config;
+    return `${accountLinksUrl ?? `${publicUrl}/account/`}#action=${purpose}&token=${token}`;
   }
 }
 

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { Transactions } from '../../platform/database/transactions.js';
 import { MailOutbox, MailQueue, type templates } from '../../platform/mail/index.js';
 import { type Account, emailKey } from '../accounts/index.js';
+import { MailLimits } from './mail-limits.js';
 
 /** What the outbox stores of a mail until it is sent. */
 export interface MailData {
@@ -27,16 +29,36 @@ export class AccountMails {
   constructor(
     private readonly outbox: MailOutbox,
     private readonly queue: MailQueue,
+    private readonly limits: MailLimits,
+    private readonly transactions: Transactions,
   ) {}
 
-  /** Sends a confirmation link to the address of the account. */
-  async verifyEmail(account: Account): Promise<void> {
-    if (this.outbox.isOpen) await this.add('verify-email', account, account.email);
+  /** @throws AppError `SERVICE_UNAVAILABLE` when mail is not configured */
+  requireOpen(): void {
+    this.outbox.requireOpen();
   }
 
-  /** Sends a confirmation link to the new address. The address of an earlier request may have been a mistake. */
-  async changeEmail(account: Account, email: string): Promise<void> {
-    await this.add('change-email', account, email);
+  /**
+   * Sends a confirmation link to the address of the account, unless the limit is reached.
+   *
+   * @param client the address of the client that causes it
+   * @returns 0, or the seconds to wait
+   */
+  async verifyEmail(account: Account, client: string): Promise<number> {
+    const seconds = await this.limits.take('addresses', account.email, client);
+    if (seconds === 0 && this.outbox.isOpen) await this.add('verify-email', account, account.email);
+    return seconds;
+  }
+
+  /**
+   * Sends a confirmation link to the new address, and a notice to the old one, unless they got a mail just now. The address
+   * of an earlier request may have been a mistake.
+   */
+  async changeEmail(account: Account, email: string, client: string): Promise<void> {
+    if ((await this.limits.take('addresses', email, client)) === 0)
+      await this.add('change-email', account, email);
+    if ((await this.limits.take('addresses', account.email)) === 0)
+      await this.outbox.add('change-email-notice', ownerOf(account), { email: account.email });
   }
 
   /**
@@ -46,23 +68,21 @@ export class AccountMails {
    * @param account as it was before the change
    */
   async notify(account: Account, notice: templates.Notice): Promise<void> {
-    if (account.isEmailVerified) await this.notifyUnverified(account, notice);
-  }
-
-  /** The same for an address that the change itself verifies. */
-  async notifyUnverified(account: Account, notice: templates.Notice): Promise<void> {
-    if (!this.outbox.isOpen) return;
+    if (!account.isEmailVerified || !this.outbox.isOpen) return;
     await this.outbox.add('notice', ownerOf(account), { email: account.email, notice });
   }
 
-  /** Tells the owner of the old address about a requested change. */
-  async announceChange(account: Account): Promise<void> {
-    await this.outbox.add('change-email-notice', ownerOf(account), { email: account.email });
+  /** Sends a reset link to the address, if there is an active account with it, unless the limit is reached. */
+  async resetPassword(email: string, client: string): Promise<void> {
+    await this.transactions.run(async () => {
+      if ((await this.limits.take('resets', email, client)) === 0)
+        await this.replace('reset-password', ownerOf({ email }), { email });
+    });
   }
 
-  /** Sends a reset link to the address, if there is an active account with it. */
-  async resetPassword(email: string): Promise<void> {
-    await this.replace('reset-password', ownerOf({ email }), { email });
+  /** Discards the waiting mails about an account that is deleted. */
+  async discard({ id, email }: Pick<Account, 'id' | 'email'>): Promise<void> {
+    await this.queue.discard([ownerOf({ id }), ownerOf({ email })]);
   }
 
   private async add(kind: string, account: Account, email: string): Promise<void> {
@@ -79,12 +99,6 @@ export class AccountMails {
   }
 }
 
-/** The owners of waiting mails about an account, as the outbox stores them. */
-export const mailOwnersOf = ({ id, email }: Pick<Account, 'id' | 'email'>): string[] => [
-  ownerOf({ id }),
-  ownerOf({ email }),
-];
-
-/** By their id, or by an address that may have no account. */
+/** The owner of a waiting mail, as the outbox stores it: by id, or by an address that may have no account. */
 const ownerOf = (who: { readonly id: number } | { readonly email: string }): string =>
   'id' in who ? `account ${who.id}` : `address ${emailKey(who.email)}`;

@@ -1,5 +1,5 @@
 // The public interface of mails about accounts.
+export { AccountChanges } from './account-changes.js';
 export { AccountMails } from './account-mails.js';
-export { AccountMailsModule, AccountTokensModule } from './account-mails.module.js';
-export { AccountTokens } from './account-tokens.js';
-export { MailLimits } from './mail-limits.js';
+export { AccountMailsModule } from './account-mails.module.js';
+export { invalidCode, MailTokens } from './mail-tokens.js';

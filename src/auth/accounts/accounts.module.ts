@@ -1,34 +1,44 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Registry } from 'prom-client';
-import { EventRecordsModule } from '../../platform/changes/index.js';
+import { AccountData, RecentLogins } from '../../platform/access/index.js';
 import { Purger } from '../../platform/jobs/purger.js';
-import { Account } from './account.entity.js';
+import { Account, NO_PASSWORD } from './account.entity.js';
 import { AccountsService } from './accounts.service.js';
+import { Count, Counters } from './counters.js';
 import { Credentials } from './credentials.js';
-import { LoginFailure } from './login-failure.entity.js';
-import { LoginWays } from './login-ways.js';
 import { LoginThrottle } from './login-throttle.js';
+import { OneTimeSecret, OneTimeSecrets } from './one-time-secrets.js';
 import { PasswordPolicy } from './passwords/password-policy.js';
 import { Passwords } from './passwords/passwords.js';
 
-/** Accounts and their passwords. It exports `Changes` to the modules of `auth`: in a command nothing else does. */
+const PROVIDERS = [AccountsService, Counters, Credentials, LoginThrottle, OneTimeSecrets, PasswordPolicy, Passwords];
+
+/** Accounts and their passwords. */
 @Module({
-  imports: [TypeOrmModule.forFeature([Account, LoginFailure]), EventRecordsModule],
-  providers: [AccountsService, Credentials, LoginThrottle, LoginWays, PasswordPolicy, Passwords],
-  exports: [
-    AccountsService,
-    Credentials,
-    EventRecordsModule,
-    LoginThrottle,
-    LoginWays,
-    PasswordPolicy,
-    Passwords,
-  ],
+  imports: [TypeOrmModule.forFeature([Account, Count, OneTimeSecret])],
+  providers: PROVIDERS,
+  exports: PROVIDERS,
 })
 export class AccountsModule {
-  constructor(purger: Purger, passwords: Passwords, registry: Registry) {
-    purger.register('login_failures');
+  constructor(
+    data: AccountData,
+    recent: RecentLogins,
+    purger: Purger,
+    credentials: Credentials,
+    passwords: Passwords,
+    registry: Registry,
+  ) {
+    data.register({
+      tables: ['one_time_secrets'],
+      waysToLogIn: async ({ passwordHash }) => (passwordHash === NO_PASSWORD ? 0 : 1),
+    });
+    recent.register({
+      password: (...given) => credentials.confirm(...given),
+      identify: (...given) => credentials.identify(...given),
+    });
+    purger.register('counters');
+    purger.register('one_time_secrets');
     passwords.measure(registry);
   }
 }

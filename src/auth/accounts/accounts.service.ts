@@ -7,46 +7,35 @@ import { isDuplicate } from '../../platform/database/failures.js';
 import { Queries } from '../../platform/database/queries.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { Changes } from '../../platform/changes/index.js';
-import { Account } from './account.entity.js';
-import type { RegisterInput, UpdateAccountInput } from './account.input.js';
+import { AccountData, IncorrectPassword } from '../../platform/access/index.js';
+import { Account, NO_PASSWORD } from './account.entity.js';
+import type { UpdateAccountInput } from './account.input.js';
 import { ACCOUNT, type AccountRow, toAccount } from './account.row.js';
-import { emailKey, normalizeEmail } from './email.js';
-import { IncorrectPassword } from './incorrect-password.js';
-import { NO_PASSWORD, Passwords } from './passwords/passwords.js';
+import { emailKey } from './email.js';
 
 interface NewAccount {
+  /** Normalized. */
   readonly email: string;
   readonly name: string;
-  readonly phone: string;
+  readonly phone?: string | null | undefined;
   readonly passwordHash: string;
-  readonly superuser: boolean;
-  readonly emailVerified: boolean;
-  readonly verifyUntil?: Date | null;
-}
-
-interface RegisterOptions {
-  /** The client's address. */
-  readonly address?: string;
   /** Whether it is staff; no client can set it. */
   readonly superuser?: boolean;
+  readonly emailVerified?: boolean;
   /** When the account is deleted unless its e-mail is verified before. */
   readonly verifyUntil?: Date | null;
-  /** Runs in the same transaction. */
-  readonly onCreated?: (account: Account) => Promise<void>;
 }
 
 const VERIFIED = { isEmailVerified: true, verifyUntil: null };
 
 @Injectable()
 export class AccountsService {
-  private readonly whenVerified: ((accountId: number) => Promise<void>)[] = [];
-
   constructor(
     @InjectRepository(Account) private readonly accounts: Repository<Account>,
     private readonly queries: Queries,
     private readonly transactions: Transactions,
     private readonly changes: Changes,
-    private readonly passwords: Passwords,
+    private readonly data: AccountData,
     private readonly clock: Clock,
   ) {}
 
@@ -74,22 +63,17 @@ export class AccountsService {
   }
 
   /**
-   * @param input with a password that `PasswordPolicy` accepts, which costs too much to check twice
+   * @param onCreated runs in the same transaction
    * @throws AppError `CONFLICT` when the e-mail is taken
    */
-  async register(
-    input: RegisterInput,
-    { address, superuser = false, verifyUntil = null, onCreated }: RegisterOptions = {},
+  async create(
+    fields: NewAccount,
+    onCreated: (account: Account) => Promise<void> = async () => undefined,
   ): Promise<Account> {
-    const email = normalizeEmail(input.email)!;
-    const passwordHash = await this.passwords.hash(input.password, address);
     try {
-      const { name, phone } = input;
-      const emailVerified = false;
-      const fields = { email, name, phone: phone ?? '', passwordHash, superuser, emailVerified, verifyUntil };
       return await this.transactions.run(async () => {
         const account = await this.insert(fields);
-        await onCreated?.(account);
+        await onCreated(account);
         return account;
       });
     } catch (error) {
@@ -105,8 +89,7 @@ export class AccountsService {
    * @throws an error for which {@link isDuplicate} is true, when the e-mail is taken
    */
   createWithoutPassword(email: string, name: string): Promise<Account> {
-    const passwordHash = NO_PASSWORD;
-    return this.insert({ email, name, phone: '', passwordHash, superuser: false, emailVerified: true });
+    return this.insert({ email, name, passwordHash: NO_PASSWORD, emailVerified: true });
   }
 
   /** @throws AppError `UNAUTHENTICATED` when the account was deleted after the request was authenticated */
@@ -122,26 +105,34 @@ export class AccountsService {
   }
 
   /**
-   * Replaces the hash of the password.
+   * Replaces the password, and ends the logins of the account but one, and the tokens in mails.
    *
    * @param seen the account whose password was compared with the old one
+   * @param exceptLogin id of the login to keep
    * @throws IncorrectPassword if the password was changed concurrently
    * @throws AppError `UNAUTHENTICATED` if the account was deleted concurrently
    */
-  async setPasswordHash({ id, passwordChangedAt }: Account, passwordHash: string): Promise<void> {
+  async setPassword(seen: Account, passwordHash: string, exceptLogin?: string): Promise<void> {
+    const { id, passwordChangedAt } = seen;
     const { affected } = await this.accounts.update(
       { id, passwordChangedAt },
       { passwordHash, passwordChangedAt: laterThan(passwordChangedAt, this.clock.now()) },
     );
     if (affected === 0) throw (await this.exists(id)) ? new IncorrectPassword() : accountDeleted();
+    await this.data.endLogins(seen, exceptLogin);
+    await this.data.credentialsChanged(seen);
   }
 
   /**
-   * Registers what has to happen when the address of an account is verified, and was not before, with the account locked:
-   * what was added until then may be of somebody else than the owner of the address.
+   * Replaces the password for the owner of the address, who may be another person than whoever has used the account.
+   *
+   * @param account locked
    */
-  onVerified(work: (accountId: number) => Promise<void>): void {
-    this.whenVerified.push(work);
+  async resetPassword(account: Account, passwordHash: string): Promise<void> {
+    await this.data.removeUnverified(account);
+    await this.setPassword(account, passwordHash);
+    await this.markVerified(account);
+    await this.data.revoke(account);
   }
 
   /**
@@ -149,22 +140,24 @@ export class AccountsService {
    *
    * @param account locked
    */
-  async markVerified({ id, isEmailVerified }: Account): Promise<void> {
-    if (isEmailVerified) return;
-    await this.accounts.update({ id }, VERIFIED);
-    for (const work of this.whenVerified) await work(id);
+  async markVerified(account: Account): Promise<void> {
+    if (account.isEmailVerified) return;
+    await this.accounts.update({ id: account.id }, VERIFIED);
+    await this.data.verified(account);
   }
 
   /**
-   * Changes the address, which counts as verified.
+   * Changes the address, which counts as verified, and ends the tokens in mails.
    *
    * @param account locked
    * @param email normalized
    * @throws an error for which {@link isDuplicate} is true, when the address is taken
    */
-  async setEmail({ id }: Account, email: string): Promise<Account> {
+  async setEmail(account: Account, email: string): Promise<Account> {
+    const { id } = account;
+    await this.data.credentialsChanged(account);
     await this.accounts.update({ id }, { email, emailKey: emailKey(email), ...VERIFIED });
-    for (const work of this.whenVerified) await work(id);
+    await this.data.verified(account);
     return this.accounts.findOneByOrFail({ id });
   }
 
@@ -173,26 +166,42 @@ export class AccountsService {
     await this.accounts.update({ id }, { hasSecondFactor });
   }
 
-  /** Stores a hash with the current parameters; the password stays the same. */
-  async renewHash({ id, passwordHash }: Account, password: string): Promise<void> {
-    const renewed = await this.passwords.renew(password, passwordHash);
-    if (renewed !== undefined) await this.accounts.update({ id, passwordHash }, { passwordHash: renewed });
+  /** Stores another hash of the same password. */
+  async replaceHash({ id, passwordHash }: Account, renewed: string): Promise<void> {
+    await this.accounts.update({ id, passwordHash }, { passwordHash: renewed });
   }
 
-  /** Rows that refer to the account must be deleted first. */
-  async remove(id: number): Promise<void> {
-    await this.accounts.delete({ id });
+  /**
+   * Deletes an account and all personal data.
+   *
+   * @param seen the account that was authenticated
+   * @throws IncorrectPassword when its password has changed since
+   * @throws AppError `UNAUTHENTICATED` when it was deleted concurrently
+   */
+  async remove(seen: Account): Promise<void> {
+    await this.transactions.run(async (manager) => {
+      // A concurrent login waits for this lock, and then finds no account.
+      const account = await this.lock(seen.id);
+      if (!account) throw accountDeleted();
+      if (account.passwordChangedAt.getTime() !== seen.passwordChangedAt.getTime()) {
+        throw new IncorrectPassword();
+      }
+      await this.data.erase(account, manager);
+      await this.accounts.delete({ id: account.id });
+    });
   }
 
   private async insert({
-    superuser,
-    emailVerified,
+    phone,
+    superuser = false,
+    emailVerified = false,
     verifyUntil = null,
     ...fields
   }: NewAccount): Promise<Account> {
     const now = this.clock.now();
     const account = this.accounts.create({
       ...fields,
+      phone: phone ?? '',
       emailKey: emailKey(fields.email),
       passwordChangedAt: now,
       isActive: true,

@@ -5,7 +5,7 @@ import { Config } from '../../platform/config/config.js';
 import type { Account } from './account.entity.js';
 import { AccountsService } from './accounts.service.js';
 import { emailKey } from './email.js';
-import { IncorrectPassword } from './incorrect-password.js';
+import { IncorrectPassword } from '../../platform/access/index.js';
 import { type CountedAttempt, LoginThrottle } from './login-throttle.js';
 import { Passwords } from './passwords/passwords.js';
 import { SecurityEvents } from '../../platform/http/security-events.js';
@@ -36,7 +36,7 @@ export class Credentials {
   /** @throws AppError `FORBIDDEN` if the setting requires a verified e-mail, and that of the account is not */
   requireVerified({ isEmailVerified }: Account): void {
     if (this.config.requireVerifiedEmail && !isEmailVerified) {
-      throw new AppError('FORBIDDEN', EMAIL_NOT_VERIFIED, { isDenial: false });
+      throw emailNotVerified();
     }
   }
 
@@ -53,7 +53,8 @@ export class Credentials {
       this.security.record('login_failed', { accountId: account.id, reason: 'inactive' });
     }
     if (!matches || !account?.isActive) throw badCredentials();
-    await this.accounts.renewHash(account, password);
+    const renewed = await this.passwords.renew(password, account.passwordHash);
+    if (renewed !== undefined) await this.accounts.replaceHash(account, renewed);
     return account;
   }
 
@@ -92,6 +93,9 @@ export class Credentials {
 
 export const EMAIL_NOT_VERIFIED =
   'The e-mail address is not verified; open the link in the verification mail';
+
+export const emailNotVerified = (): AppError =>
+  new AppError('FORBIDDEN', EMAIL_NOT_VERIFIED, { isDenial: false });
 
 export const badCredentials = (): AppError =>
   new AppError('UNAUTHENTICATED', 'The e-mail or the password is wrong');

@@ -1,11 +1,12 @@
 // The public interface of accounts.
-export { Account, roleOf } from './account.entity.js';
+export { Account, NO_PASSWORD, roleOf } from './account.entity.js';
 export { ChangePasswordInput, LoginInput, RegisterInput, UpdateAccountInput } from './account.input.js';
 export { ACCOUNT, type AccountRow, toAccount } from './account.row.js';
 export { AccountView, toAccountView } from './account.view.js';
 export { AccountsModule } from './accounts.module.js';
 export { accountDeleted, AccountsService, REGISTRATION_CLOSED } from './accounts.service.js';
-export { badCredentials, Credentials, EMAIL_NOT_VERIFIED } from './credentials.js';
+export { counterId, Counters, type Limit } from './counters.js';
+export { badCredentials, Credentials, EMAIL_NOT_VERIFIED, emailNotVerified } from './credentials.js';
 export {
   EmailAddress,
   emailKey,
@@ -14,8 +15,7 @@ export {
   normalizeEmail,
   normalizeNewEmail,
 } from './email.js';
-export { INCORRECT_PASSWORD, IncorrectPassword, IncorrectPasswordFilter } from './incorrect-password.js';
-export { LoginThrottle, TOO_MANY_CODES, TOO_MANY_FAILURES } from './login-throttle.js';
-export { LAST_WAY, LoginWays } from './login-ways.js';
+export { LoginThrottle } from './login-throttle.js';
+export { OneTimeSecrets } from './one-time-secrets.js';
 export { PasswordPolicy } from './passwords/password-policy.js';
-export { NO_PASSWORD, PASSWORD_COST, Passwords } from './passwords/passwords.js';
+export { PASSWORD_COST, Passwords } from './passwords/passwords.js';

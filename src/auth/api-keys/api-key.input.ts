@@ -4,8 +4,7 @@ import { ValidateBy } from 'class-validator';
 import { OneOf, Optional } from '../../platform/http/validation/fields.js';
 import { Text } from '../../platform/http/validation/text.js';
 import { parseTime } from '../../platform/http/time.js';
-import { API_KEY_SCOPES, type ApiKeyScope } from '../../platform/access/index.js';
-import { RecentInput } from '../logins/index.js';
+import { API_KEY_SCOPES, type ApiKeyScope, RecentInput } from '../../platform/access/index.js';
 
 /** The field must be a time with its offset from UTC. */
 const Time = (): PropertyDecorator =>

@@ -11,14 +11,14 @@ import {
 } from '../../platform/access/index.js';
 import type { Account } from '../accounts/index.js';
 import { isApiKey } from './api-key-text.js';
-import { ApiKeys } from './api-keys.js';
+import { ApiKeysService } from './api-keys.service.js';
 
 /** `Authorization: Bearer psk_…`. Other bearer tokens are left to the next strategy. */
 @Injectable()
 @Credential()
 export class ApiKeyStrategy extends PassportStrategy(RequestStrategy, 'api-key') {
   constructor(
-    private readonly keys: ApiKeys,
+    private readonly keys: ApiKeysService,
     private readonly security: SecurityEvents,
   ) {
     super();

@@ -17,9 +17,14 @@ import { SmallBodies } from '../../platform/http/json-body.js';
 import { NoStore } from '../../platform/http/route-config.js';
 import { ReturnsData, ReturnsList, Throws } from '../../platform/http/openapi/returns.js';
 import { created } from '../../platform/http/responses/created.js';
-import { CurrentAccount, CurrentPrincipal, type Principal } from '../../platform/access/index.js';
+import {
+  ChecksPassword,
+  CurrentAccount,
+  CurrentPrincipal,
+  type Principal,
+  RECENT_ERRORS,
+} from '../../platform/access/index.js';
 import type { Account } from '../accounts/index.js';
-import { ChecksPassword, RECENT_ERRORS } from '../logins/index.js';
 import { CreateApiKeyInput } from './api-key.input.js';
 import { ApiKeyView, NewApiKeyView, toApiKeyView, toNewApiKeyView } from './api-key.view.js';
 import { ApiKeysService, NO_SUCH_KEY, TOO_MANY_KEYS } from './api-keys.service.js';
@@ -35,8 +40,8 @@ export class ApiKeysController {
   @Get()
   @ApiOperation({ summary: 'Lists the API keys of the calling account' })
   @ReturnsList(ApiKeyView)
-  async list(@CurrentAccount() account: Account): Promise<{ data: ApiKeyView[] }> {
-    return { data: (await this.keys.list(account)).map(toApiKeyView) };
+  async list(@CurrentAccount() { id }: Account): Promise<{ data: ApiKeyView[] }> {
+    return { data: (await this.keys.list(id)).map(toApiKeyView) };
   }
 
   @Post()

@@ -1,42 +1,29 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AccountData, exportOf, rowsOf } from '../../platform/jobs/account-data.js';
-import { CredentialWatch } from '../../platform/access/index.js';
-import { AccountMailsModule } from '../account-mails/index.js';
-import { AccountsModule } from '../accounts/index.js';
-import { LoginsModule } from '../logins/index.js';
+import { AccountData, CredentialWatch, exportOf } from '../../platform/access/index.js';
+import { AccountMails, AccountMailsModule } from '../account-mails/index.js';
 import { ApiKey } from './api-key.entity.js';
-import { toApiKeyView } from './api-key.view.js';
 import { ApiKeyStrategy } from './api-key.strategy.js';
-import { ApiKeys } from './api-keys.js';
+import { toApiKeyView } from './api-key.view.js';
 import { ApiKeysController } from './api-keys.controller.js';
 import { ApiKeysService } from './api-keys.service.js';
 
-/** What is stored about API keys. Commands use it. */
-@Module({
-  imports: [TypeOrmModule.forFeature([ApiKey])],
-  providers: [ApiKeys],
-  exports: [ApiKeys, TypeOrmModule],
-})
-export class StoredApiKeysModule {
-  constructor(accountData: AccountData, keys: ApiKeys) {
-    accountData.register(rowsOf('api_keys'));
-    accountData.registerExport(
-      'api_keys',
-      exportOf((id) => keys.list(id), toApiKeyView),
-    );
-  }
-}
-
 /** API keys: programs act as an account with them. */
 @Module({
-  imports: [AccountMailsModule, AccountsModule, LoginsModule, StoredApiKeysModule],
+  imports: [TypeOrmModule.forFeature([ApiKey]), AccountMailsModule],
   controllers: [ApiKeysController],
   providers: [ApiKeyStrategy, ApiKeysService],
-  exports: [StoredApiKeysModule],
 })
 export class ApiKeysModule {
-  constructor(watch: CredentialWatch, keys: ApiKeys) {
+  constructor(data: AccountData, watch: CredentialWatch, keys: ApiKeysService, mails: AccountMails) {
+    data.register({
+      tables: ['api_keys'],
+      exports: { api_keys: exportOf((id) => keys.list(id), toApiKeyView) },
+      otherAccess: (account) => keys.count(account),
+      onRevocation: async (account) => {
+        if (await keys.removeAll(account)) await mails.notify(account, 'api-key-removed');
+      },
+    });
     watch.register({ idOf: ({ keyId }) => keyId, rightsOf: (ids) => keys.rightsOf(ids) });
   }
 }

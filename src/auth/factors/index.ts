@@ -1,4 +1,4 @@
-// The public interface of logins in two steps.
-export { SecondStepInput } from './factor.input.js';
-export { FactorsModule } from './factors.module.js';
-export { LoginSteps, SecondStepRequired, WRONG_VERIFIER } from './login-steps.js';
+// The public interface of authenticator apps, and of logins in two steps.
+export { challengeOf, LoginSteps, SecondStepRequired, WRONG_VERIFIER } from './login-steps.js';
+export { SecondStepInput } from './totp.input.js';
+export { TotpModule } from './totp.module.js';

@@ -1,23 +1,28 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
-import { Clock } from '../../platform/jobs/clock.js';
-import { AppError } from '../../platform/http/errors/errors.js';
-import type { ClientInfo } from '../../platform/http/client.js';
-import { checkInput } from '../../platform/http/validation/input.pipe.js';
-import { isForeignKeyViolation } from '../../platform/database/failures.js';
-import { Transactions } from '../../platform/database/transactions.js';
 import { tokenNotValid } from '../../platform/access/index.js';
-import { type Account, AccountsService, badCredentials, Credentials, LoginInput } from '../accounts/index.js';
-import { LoginChallenge, SecondFactors, wrongLoginCode } from '../second-factors/index.js';
-import { SecondStepInput } from './factor.input.js';
+import { isForeignKeyViolation } from '../../platform/database/failures.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import { checkInput } from '../../platform/http/validation/input.pipe.js';
+import {
+  type Account,
+  AccountsService,
+  badCredentials,
+  Credentials,
+  LoginInput,
+  OneTimeSecrets,
+} from '../accounts/index.js';
+import { CodeChecks } from './code-checks.js';
+import { SecondStepInput } from './totp.input.js';
 
 /** How long a login waits for its code, in seconds. */
 const LIFETIME = 300;
 
 export const WRONG_VERIFIER = 'The code_verifier is wrong or missing';
+
+const PURPOSE = 'second-step';
 
 /** The number of codes that may be tried. */
 const MAX_ATTEMPTS = 5;
@@ -41,12 +46,10 @@ export class SecondStepRequired {
 @Injectable()
 export class LoginSteps {
   constructor(
-    @InjectRepository(LoginChallenge) private readonly challenges: Repository<LoginChallenge>,
+    private readonly secrets: OneTimeSecrets,
     private readonly credentials: Credentials,
     private readonly accounts: AccountsService,
-    private readonly factors: SecondFactors,
-    private readonly transactions: Transactions,
-    private readonly clock: Clock,
+    private readonly checks: CodeChecks,
   ) {}
 
   /**
@@ -70,75 +73,57 @@ export class LoginSteps {
    */
   async after(account: Account, codeChallenge?: string): Promise<Account | SecondStepRequired> {
     if (!account.hasSecondFactor) return account;
-    const token = randomBytes(32).toString('base64url');
-    const challenge = {
-      id: hash(token),
-      accountId: account.id,
-      passwordChangedAt: account.passwordChangedAt,
-      codeChallenge: codeChallenge ?? null,
-      attempts: 0,
-      expiresAt: new Date(this.clock.now().getTime() + LIFETIME * 1000),
-    };
+    const { id: accountId, passwordChangedAt } = account;
+    const secret = { purpose: PURPOSE, accountId, passwordChangedAt, codeChallenge: codeChallenge ?? null } as const;
     try {
-      await this.challenges.insert(challenge);
+      return new SecondStepRequired(await this.secrets.issue(secret, LIFETIME * 1000));
     } catch (error) {
       // The account was deleted concurrently.
       if (!isForeignKeyViolation(error)) throw error;
       throw badCredentials();
     }
-    return new SecondStepRequired(token);
   }
 
   private async complete(
-    { mfa_token, code, code_verifier }: SecondStepInput,
+    { mfa_token: token, code, code_verifier }: SecondStepInput,
     client: ClientInfo,
   ): Promise<Account> {
-    const id = hash(mfa_token);
     // Before the attempt is counted: whoever has read the token from a redirect must not be able to void it.
-    const expected = (await this.challenges.findOneBy({ id }))?.codeChallenge ?? undefined;
-    if (expected !== undefined && expected !== hash(code_verifier ?? ''))
+    const codeChallenge = (await this.secrets.find(PURPOSE, token))?.codeChallenge ?? null;
+    if (codeChallenge !== null && codeChallenge !== challengeOf(code_verifier ?? ''))
       throw new AppError('INVALID_CODE', WRONG_VERIFIER);
-    const challenged = await this.ownerOf(id);
-    const attempt = this.factors.verify(challenged, code, client, {
+    const challenged = await this.ownerOf(token);
+    const attempt = this.checks.check(challenged, code, client, {
       isLogin: true,
-      wrong: wrongLoginCode,
       work: async (current) => {
         // A change of the password voids the token, also a concurrent one.
         if (current.passwordChangedAt.getTime() !== challenged.passwordChangedAt.getTime())
           throw tokenNotValid();
-        const { affected } = await this.challenges.delete({ id });
-        if (affected !== 1) throw tokenNotValid();
+        if (!(await this.secrets.use(PURPOSE, token, codeChallenge))) throw tokenNotValid();
         return current;
       },
     });
     return attempt.catch(async (error: unknown) => {
       // The code was not looked at: a recovery code may follow.
       const isLimited = error instanceof AppError && error.code === 'RATE_LIMITED';
-      if (isLimited) await this.challenges.decrement({ id }, 'attempts', 1);
+      if (isLimited) await this.secrets.revertAttempt(PURPOSE, token);
       throw error;
     });
   }
 
-  /**
-   * The account of a login, which has one attempt less afterwards, before the code is compared: concurrent attempts
-   * cannot exceed the limit.
-   */
-  private async ownerOf(id: string): Promise<Account> {
-    // SQL, because TypeORM has no `UPDATE … RETURNING` on SQLite.
-    const [challenge] = await this.transactions.execute<{ accountId: number; passwordChangedAt: string }>(
-      `UPDATE login_challenges SET attempts = attempts + 1
-         WHERE id = :id AND expires_at > :now AND attempts < ${MAX_ATTEMPTS}
-         RETURNING account_id AS "accountId", password_changed_at AS "passwordChangedAt"`,
-      { id, now: this.clock.now().toISOString() },
-    );
-    const account = challenge && (await this.accounts.findOne(challenge.accountId));
-    const isSame = account?.passwordChangedAt.getTime() === Date.parse(challenge?.passwordChangedAt ?? '');
+  /** The account of a login, which has one attempt less afterwards, before the code is compared. */
+  private async ownerOf(token: string): Promise<Account> {
+    const secret = await this.secrets.attempt(PURPOSE, token, MAX_ATTEMPTS);
+    const account = secret && (await this.accounts.findOne(secret.accountId));
+    const isSame = account?.passwordChangedAt.getTime() === Date.parse(secret?.passwordChangedAt ?? '');
     if (!account?.isActive || !isSame) throw tokenNotValid();
     return account;
   }
 }
 
+/** The `code_challenge` of a `code_verifier` (S256, RFC 7636). */
+export const challengeOf = (verifier: string): string =>
+  createHash('sha256').update(verifier).digest('base64url');
+
 const isSecondStep = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && Object.hasOwn(body, 'mfa_token');
-
-const hash = (token: string): string => createHash('sha256').update(token).digest('base64url');

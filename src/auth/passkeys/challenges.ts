@@ -1,9 +1,9 @@
-import { createHash, createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/jobs/clock.js';
 import { Config } from '../../platform/config/config.js';
 import { deriveKeys, type Keys } from '../../platform/config/derive-keys.js';
-import { Transactions } from '../../platform/database/transactions.js';
+import { OneTimeSecrets } from '../accounts/index.js';
 
 /** How long a challenge is valid, in milliseconds. */
 const LIFETIME = 5 * 60_000;
@@ -22,7 +22,7 @@ export class Challenges {
   private readonly keys: Keys;
 
   constructor(
-    private readonly transactions: Transactions,
+    private readonly secrets: OneTimeSecrets,
     private readonly clock: Clock,
     config: Config,
   ) {
@@ -55,16 +55,9 @@ export class Challenges {
       return undefined;
     const expiresAt = new Date(bytes.readUIntBE(0, TIME));
     if (expiresAt <= this.clock.now()) return undefined;
-    // SQL, because TypeORM does not report whether an `INSERT … ON CONFLICT DO NOTHING` has inserted a row.
-    const used = await this.transactions.execute(
-      'INSERT INTO used_challenges (id, expires_at) VALUES (:id, :expiresAt) ON CONFLICT (id) DO NOTHING RETURNING id',
-      {
-        id: createHash('sha256').update(bytes).digest('base64url'),
-        expiresAt: expiresAt.toISOString(),
-      },
-    );
+    const isFirst = await this.secrets.useUnstored('passkey-challenge', challenge, expiresAt);
     const isOwnSite = crossOrigin === false && topOrigin === undefined;
-    return used.length === 1 && isOwnSite ? challenge : undefined;
+    return isFirst && isOwnSite ? challenge : undefined;
   }
 }
 

@@ -1,23 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  type PublicKeyCredentialRequestOptionsJSON,
-  verifyAuthenticationResponse,
-} from '@simplewebauthn/server';
+import type { AuthenticationResponseJSON } from '@simplewebauthn/server';
 import { LessThan, Repository } from 'typeorm';
-import { Clock } from '../../platform/jobs/clock.js';
+import type { ClientInfo } from '../../platform/http/client.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { SecurityEvents } from '../../platform/http/security-events.js';
-import type { ClientInfo } from '../../platform/http/client.js';
 import { isStorable } from '../../platform/http/validation/text.js';
+import { Clock } from '../../platform/jobs/clock.js';
 import { type Account, Credentials, LoginThrottle } from '../accounts/index.js';
-import { Challenges } from './challenges.js';
 import { Passkey } from './passkey.entity.js';
-import { RelyingParty } from './relying-party.js';
-
-const PURPOSE = 'login';
+import { toUserHandle, WebAuthn } from './webauthn.js';
 
 export const WRONG_PASSKEY = 'The passkey is unknown, or its response is invalid; start again';
 
@@ -26,22 +18,12 @@ export const WRONG_PASSKEY = 'The passkey is unknown, or its response is invalid
 export class PasskeyLogins {
   constructor(
     @InjectRepository(Passkey) private readonly passkeys: Repository<Passkey>,
-    private readonly challenges: Challenges,
-    private readonly party: RelyingParty,
+    private readonly webauthn: WebAuthn,
     private readonly credentials: Credentials,
     private readonly throttle: LoginThrottle,
     private readonly security: SecurityEvents,
     private readonly clock: Clock,
   ) {}
-
-  /** A fresh challenge, and otherwise the same for everybody: it does not reveal who has passkeys. */
-  options(): Promise<PublicKeyCredentialRequestOptionsJSON> {
-    return generateAuthenticationOptions({
-      rpID: this.party.id,
-      challenge: this.challenges.issue(PURPOSE),
-      userVerification: 'required',
-    });
-  }
 
   /**
    * The account of a passkey. Wrong responses count as failed logins of the client's network.
@@ -50,12 +32,12 @@ export class PasskeyLogins {
    * `FORBIDDEN` if the setting requires a verified e-mail; `RATE_LIMITED` after too many failures
    */
   async authenticate(response: AuthenticationResponseJSON, { address }: ClientInfo): Promise<Account> {
-    const rpID = this.party.id;
+    this.webauthn.requireDomain();
     await this.throttle.assertNotBlocked({ address });
     const counted = await this.throttle.count({ address });
-    const challenge = await this.challenges.use(response.response.clientDataJSON, PURPOSE);
+    const challenge = await this.webauthn.useLoginChallenge(response);
     const passkey = challenge === undefined ? null : await this.find(response);
-    const counter = passkey && (await this.verify(passkey, response, challenge!, rpID));
+    const counter = passkey && (await this.webauthn.verifyLogin(passkey, response, challenge!));
     const account = passkey?.account;
     if (passkey == null || counter == null || !account?.isActive) throw this.failed(passkey?.accountId);
     await this.throttle.succeed(counted, { isComplete: false });
@@ -92,35 +74,4 @@ export class PasskeyLogins {
       ? passkey
       : null;
   }
-
-  /** @returns the new counter of the authenticator; `null` for a response that does not match */
-  private async verify(
-    { credentialId, publicKey, counter }: Passkey,
-    response: AuthenticationResponseJSON,
-    expectedChallenge: string,
-    expectedRPID: string,
-  ): Promise<number | null> {
-    try {
-      const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-        response,
-        expectedChallenge,
-        expectedOrigin: [...this.party.origins],
-        expectedRPID,
-        credential: {
-          id: credentialId,
-          publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')),
-          counter,
-        },
-        requireUserVerification: true,
-      });
-      return verified ? authenticationInfo.newCounter : null;
-    } catch {
-      // The library throws for every response that is malformed or does not match.
-      return null;
-    }
-  }
 }
-
-/** The id of an account for authenticators, in base64url. */
-export const toUserHandle = (accountId: number): string =>
-  Buffer.from(String(accountId)).toString('base64url');

@@ -22,14 +22,21 @@ import { NoStore } from '../../platform/http/route-config.js';
 import { ReturnsData, ReturnsList, ReturnsSchema, Throws } from '../../platform/http/openapi/returns.js';
 import { created } from '../../platform/http/responses/created.js';
 import { OptionalBody } from '../../platform/http/validation/input.pipe.js';
-import { CurrentAccount, CurrentPrincipal, type Principal, Public } from '../../platform/access/index.js';
-import { type Account, LAST_WAY } from '../accounts/index.js';
-import { ChecksPassword, RECENT_ERRORS, RecentInput } from '../logins/index.js';
+import {
+  ChecksPassword,
+  CurrentAccount,
+  CurrentPrincipal,
+  LAST_WAY,
+  type Principal,
+  Public,
+  RECENT_ERRORS,
+  RecentInput,
+} from '../../platform/access/index.js';
+import type { Account } from '../accounts/index.js';
 import { RegisterPasskeyInput } from './passkey.input.js';
 import { PasskeyView, toPasskeyView, WEBAUTHN_OPTIONS } from './passkey.view.js';
-import { PasskeyLogins } from './passkey-logins.js';
 import { NO_SUCH_PASSKEY, PasskeysService, TOO_MANY_PASSKEYS, WRONG_RESPONSE } from './passkeys.service.js';
-import { NO_DOMAIN } from './relying-party.js';
+import { NO_DOMAIN, WebAuthn } from './webauthn.js';
 
 /** The passkeys of the calling account. */
 @ApiTags('Accounts')
@@ -39,14 +46,14 @@ import { NO_DOMAIN } from './relying-party.js';
 export class PasskeysController {
   constructor(
     private readonly passkeys: PasskeysService,
-    private readonly logins: PasskeyLogins,
+    private readonly webauthn: WebAuthn,
   ) {}
 
   @Get()
   @ApiOperation({ summary: 'Lists the passkeys of the calling account' })
   @ReturnsList(PasskeyView)
-  async list(@CurrentAccount() account: Account): Promise<{ data: PasskeyView[] }> {
-    return { data: (await this.passkeys.list(account)).map(toPasskeyView) };
+  async list(@CurrentAccount() { id }: Account): Promise<{ data: PasskeyView[] }> {
+    return { data: (await this.passkeys.list(id)).map(toPasskeyView) };
   }
 
   @Post('options')
@@ -107,6 +114,6 @@ export class PasskeysController {
   @Public()
   @HttpCode(HttpStatus.OK)
   loginOptions(): Promise<PublicKeyCredentialRequestOptionsJSON> {
-    return this.logins.options();
+    return this.webauthn.loginOptions();
   }
 }

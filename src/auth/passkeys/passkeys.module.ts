@@ -1,42 +1,36 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AccountData, exportOf, rowsOf } from '../../platform/jobs/account-data.js';
-import { Purger } from '../../platform/jobs/purger.js';
-import { AccountMailsModule } from '../account-mails/index.js';
-import { AccountsModule } from '../accounts/index.js';
-import { LoginsModule } from '../logins/index.js';
+import { AccountData, exportOf } from '../../platform/access/index.js';
+import { AccountMails, AccountMailsModule } from '../account-mails/index.js';
+import { type Account, AccountsModule } from '../accounts/index.js';
 import { Challenges } from './challenges.js';
+import { PasskeyLogins } from './passkey-logins.js';
 import { Passkey } from './passkey.entity.js';
 import { toPasskeyView } from './passkey.view.js';
-import { PasskeyLogins } from './passkey-logins.js';
-import { Passkeys } from './passkeys.js';
 import { PasskeysController } from './passkeys.controller.js';
 import { PasskeysService } from './passkeys.service.js';
-import { RelyingParty } from './relying-party.js';
-import { UsedChallenge } from './used-challenge.entity.js';
-
-/** What is stored about passkeys. Commands use it. */
-@Module({
-  imports: [TypeOrmModule.forFeature([Passkey, UsedChallenge]), AccountsModule],
-  providers: [Passkeys],
-  exports: [Passkeys, TypeOrmModule],
-})
-export class StoredPasskeysModule {
-  constructor(purger: Purger, accountData: AccountData, passkeys: Passkeys) {
-    purger.register('used_challenges');
-    accountData.register(rowsOf('passkeys'));
-    accountData.registerExport(
-      'passkeys',
-      exportOf((id) => passkeys.list(id), toPasskeyView),
-    );
-  }
-}
+import { WebAuthn } from './webauthn.js';
 
 /** Passkeys: their registration, and logins with them. */
 @Module({
-  imports: [AccountMailsModule, AccountsModule, LoginsModule, StoredPasskeysModule],
+  imports: [TypeOrmModule.forFeature([Passkey]), AccountMailsModule, AccountsModule],
   controllers: [PasskeysController],
-  providers: [Challenges, PasskeyLogins, PasskeysService, RelyingParty],
-  exports: [PasskeyLogins, StoredPasskeysModule],
+  providers: [Challenges, PasskeyLogins, PasskeysService, WebAuthn],
+  exports: [PasskeyLogins, PasskeysService],
 })
-export class PasskeysModule {}
+export class PasskeysModule {
+  constructor(data: AccountData, passkeys: PasskeysService, mails: AccountMails) {
+    const remove = async (account: Account, which: { onlyUnverified: boolean }) => {
+      if (await passkeys.removeAll(account, which)) await mails.notify(account, 'passkey-removed');
+    };
+    data.register({
+      tables: ['passkeys'],
+      exports: { passkeys: exportOf((id) => passkeys.list(id), toPasskeyView) },
+      waysToLogIn: (account) => passkeys.count(account),
+      otherAccess: (account) => passkeys.count(account),
+      onVerification: (account) => passkeys.markUnverified(account),
+      onReset: (account) => remove(account, { onlyUnverified: account.isEmailVerified }),
+      onDevicesLost: (account) => remove(account, { onlyUnverified: false }),
+    });
+  }
+}

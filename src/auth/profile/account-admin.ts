@@ -1,17 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { AppError } from '../../platform/http/errors/errors.js';
+import { AccountData } from '../../platform/access/index.js';
 import { isDuplicate } from '../../platform/database/failures.js';
-import { Transactions } from '../../platform/database/transactions.js';
-import { Changes } from '../../platform/changes/index.js';
-import { AccountMails, AccountTokens } from '../account-mails/index.js';
-import { Account, AccountsService, normalizeNewEmail, PasswordPolicy, Passwords } from '../accounts/index.js';
-import { Logins } from '../logins/index.js';
-import { ApiKeys } from '../api-keys/index.js';
-import { Passkeys } from '../passkeys/index.js';
-import { SecondFactors } from '../second-factors/index.js';
-import { AccountRemoval } from './account-removal.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import type { templates } from '../../platform/mail/index.js';
+import { AccountChanges } from '../account-mails/index.js';
+import { Account, AccountsService, normalizeNewEmail } from '../accounts/index.js';
 
 /** Filters of the list of accounts. */
 interface ListRange {
@@ -30,18 +25,9 @@ interface ListRange {
 export class AccountAdmin {
   constructor(
     @InjectRepository(Account) private readonly repository: Repository<Account>,
-    private readonly transactions: Transactions,
-    private readonly changes: Changes,
     private readonly accounts: AccountsService,
-    private readonly passwords: Passwords,
-    private readonly policy: PasswordPolicy,
-    private readonly logins: Logins,
-    private readonly tokens: AccountTokens,
-    private readonly mails: AccountMails,
-    private readonly removal: AccountRemoval,
-    private readonly factors: SecondFactors,
-    private readonly passkeys: Passkeys,
-    private readonly apiKeys: ApiKeys,
+    private readonly changes: AccountChanges,
+    private readonly data: AccountData,
   ) {}
 
   /** @returns one page, and the number of all matching accounts */
@@ -69,46 +55,23 @@ export class AccountAdmin {
 
   /** Deactivating an account ends its logins and API keys. */
   setActive(email: string, active: boolean): Promise<Account> {
-    return this.transactions.run(async () => {
-      const account = await this.set(email, { isActive: active });
-      if (!active) {
-        await this.logins.endAll(account.id);
-        await this.removeApiKeys(account);
-      }
-      return account;
+    return this.change(email, async (account) => {
+      await this.repository.update({ id: account.id }, { isActive: active });
+      if (!active) await this.data.revoke(account);
+      return { ...account, isActive: active };
     });
   }
 
   setStaff(email: string, staff: boolean): Promise<Account> {
-    return this.transactions.run(() => this.set(email, { isStaff: staff }));
+    return this.change(email, async (account) => {
+      await this.repository.update({ id: account.id }, { isStaff: staff });
+      return { ...account, isStaff: staff };
+    });
   }
 
   async verifyEmail(email: string): Promise<Account> {
-    const { id } = await this.find(email);
-    await this.transactions.run(async () => {
-      const account = await this.accounts.lock(id);
-      if (!account) throw notFound(email);
-      await this.accounts.markVerified(account);
-      await this.record(account);
-    });
+    await this.change(email, (account) => this.accounts.markVerified(account));
     return this.find(email);
-  }
-
-  /** Sets a password, and ends all logins. @throws AppError `VALIDATION_ERROR` if it breaks the policy */
-  async resetPassword(email: string, password: string): Promise<Account> {
-    const seen = await this.find(email);
-    await this.policy.check('password', password, seen);
-    const passwordHash = await this.passwords.hash(password);
-    await this.transactions.run(async () => {
-      const account = (await this.accounts.lock(seen.id)) ?? seen;
-      await this.accounts.setPasswordHash(account, passwordHash);
-      await this.logins.endAll(seen.id);
-      await this.tokens.endAll(seen.id);
-      await this.removeApiKeys(account);
-      await this.mails.notify(account, 'password-changed');
-      await this.record(account);
-    });
-    return seen;
   }
 
   /**
@@ -117,7 +80,8 @@ export class AccountAdmin {
    * @throws AppError `VALIDATION_ERROR` for an invalid address, `CONFLICT` for one that is taken
    */
   async changeEmail(email: string, newEmail: string): Promise<Account> {
-    const { id } = await this.find(email);
+    // Before the address is checked.
+    await this.find(email);
     const address = normalizeNewEmail(newEmail);
     if (address === undefined) {
       throw new AppError(
@@ -126,15 +90,11 @@ export class AccountAdmin {
       );
     }
     try {
-      return await this.transactions.run(async () => {
-        // Otherwise a mail that is being sent to the old address could still contain a valid token.
-        const before = await this.accounts.lock(id);
-        if (!before) throw notFound(email);
-        await this.tokens.endAll(id);
-        await this.mails.notify(before, 'email-changed');
-        await this.record(before);
-        return this.accounts.setEmail(before, address);
-      });
+      return await this.change(
+        email,
+        (account) => this.accounts.setEmail(account, address),
+        'email-changed',
+      );
     } catch (error) {
       if (!isDuplicate(error)) throw error;
       throw new AppError('CONFLICT', `There is another account ${newEmail}`, { cause: error });
@@ -142,47 +102,30 @@ export class AccountAdmin {
   }
 
   /** Takes the second factor and all passkeys of an account away, for a person who has lost them. */
-  async resetFactors(email: string): Promise<Account> {
-    const { id } = await this.find(email);
-    return this.transactions.run(async () => {
-      const account = await this.accounts.lock(id);
-      if (!account) throw notFound(email);
-      if (account.hasSecondFactor) await this.mails.notify(account, 'factor-removed');
-      if ((await this.passkeys.count(id)) > 0) await this.mails.notify(account, 'passkey-removed');
-      await this.factors.remove(id);
-      await this.passkeys.removeAll(id);
-      await this.record(account);
+  resetFactors(email: string): Promise<Account> {
+    return this.change(email, async (account) => {
+      await this.data.resetFactors(account);
       return account;
     });
   }
 
   /** Deletes an account and all personal data. */
-  async delete(email: string): Promise<Account> {
-    const { id } = await this.find(email);
-    return this.transactions.run(async () => {
-      // Read under the lock: the removal rejects an account whose password has changed since it was read.
-      const account = await this.accounts.lock(id);
-      if (!account) throw notFound(email);
-      await this.removal.remove(account);
-      await this.record(account);
+  delete(email: string): Promise<Account> {
+    return this.change(email, async (account) => {
+      await this.accounts.remove(account);
       return account;
     });
   }
 
-  private async removeApiKeys(account: Account): Promise<void> {
-    if (await this.apiKeys.removeAll(account.id)) await this.mails.notify(account, 'api-key-removed');
-  }
-
-  private async set(email: string, flags: Partial<Pick<Account, 'isActive' | 'isStaff'>>): Promise<Account> {
+  /** @param work gets the account as it is now, locked */
+  private async change<T>(
+    email: string,
+    work: (account: Account) => Promise<T>,
+    notice?: templates.Notice,
+  ): Promise<T> {
     const { id } = await this.find(email);
-    await this.repository.update({ id }, flags);
-    const account = await this.find(email);
-    await this.record(account);
-    return account;
-  }
-
-  private record({ id }: Account): Promise<void> {
-    return this.changes.record({ subject: `account ${id}` });
+    const traces = { notice, subject: `account ${id}`, deleted: () => notFound(email) };
+    return this.changes.run(id, traces, work);
   }
 }
 

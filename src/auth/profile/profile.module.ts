@@ -1,20 +1,24 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { Purger } from '../../platform/jobs/purger.js';
 import { AccountMailsModule } from '../account-mails/index.js';
-import { AccountsModule } from '../accounts/index.js';
-import { LoginsModule } from '../logins/index.js';
-import { SocialModule } from '../social/index.js';
-import { AccountAdminModule } from './account-admin.module.js';
-import { AccountExports } from './account-exports.js';
-import { AccountDeletions } from './account-deletions.js';
+import { Account, AccountsModule } from '../accounts/index.js';
+import { AccountAdmin } from './account-admin.js';
+import { AccountDeletion } from './account-deletion.js';
+import { AccountExport } from './account-export.js';
 import { AccountResolver } from './account.resolver.js';
 import { AccountsController } from './accounts.controller.js';
-import { PasswordChanges } from './password-changes.js';
-import { Registrations } from './registrations.js';
+import { UnverifiedAccounts } from './unverified-accounts.js';
 
-/** What owners do with their account. */
+/** What owners and operators do with accounts. */
 @Module({
-  imports: [AccountAdminModule, AccountsModule, AccountMailsModule, LoginsModule, SocialModule],
+  imports: [TypeOrmModule.forFeature([Account]), AccountsModule, AccountMailsModule],
   controllers: [AccountsController],
-  providers: [AccountDeletions, AccountExports, AccountResolver, PasswordChanges, Registrations],
+  providers: [AccountAdmin, AccountDeletion, AccountExport, AccountResolver, UnverifiedAccounts],
+  exports: [AccountAdmin],
 })
-export class ProfileModule {}
+export class ProfileModule {
+  constructor(purger: Purger, unverified: UnverifiedAccounts) {
+    purger.registerTask('accounts', () => unverified.removeExpired());
+  }
+}

@@ -5,7 +5,6 @@ import { Clock } from '../../platform/jobs/clock.js';
 import { Config } from '../../platform/config/config.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { Account, AccountsService } from '../accounts/index.js';
-import { AccountRemoval } from './account-removal.js';
 
 /** Accounts in one call. */
 const BATCH = 100;
@@ -19,7 +18,6 @@ export class UnverifiedAccounts {
   constructor(
     @InjectRepository(Account) private readonly repository: Repository<Account>,
     private readonly accounts: AccountsService,
-    private readonly removal: AccountRemoval,
     private readonly transactions: Transactions,
     private readonly config: Config,
     private readonly clock: Clock,
@@ -46,7 +44,7 @@ export class UnverifiedAccounts {
       // Its owner may have verified the e-mail meanwhile.
       const account = await this.accounts.lock(id);
       if (!account || account.isEmailVerified || account.isStaff || account.isSuperuser) return;
-      await this.removal.remove(account);
+      await this.accounts.remove(account);
     });
   }
 }

@@ -1,14 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../../platform/http/errors/errors.js';
-import type { ClientInfo } from '../../platform/http/client.js';
+import { type Principal, RecentLogins } from '../../platform/access/index.js';
 import { isDuplicate } from '../../platform/database/failures.js';
-import { Transactions } from '../../platform/database/transactions.js';
-import { Changes } from '../../platform/changes/index.js';
-import { MailOutbox } from '../../platform/mail/index.js';
-import type { Principal } from '../../platform/access/index.js';
-import { AccountMails, AccountTokens, MailLimits } from '../account-mails/index.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import { AccountChanges, AccountMails, invalidCode, MailTokens } from '../account-mails/index.js';
 import { type Account, AccountsService, normalizeEmail } from '../accounts/index.js';
-import { RecentLogins } from '../logins/index.js';
 import type { ChangeEmailInput } from './recovery.input.js';
 
 export const EMAIL_TAKEN = 'Another account now uses this e-mail address';
@@ -19,12 +15,9 @@ export class EmailChanges {
   constructor(
     private readonly accounts: AccountsService,
     private readonly recent: RecentLogins,
-    private readonly tokens: AccountTokens,
+    private readonly tokens: MailTokens,
     private readonly mails: AccountMails,
-    private readonly limits: MailLimits,
-    private readonly outbox: MailOutbox,
-    private readonly transactions: Transactions,
-    private readonly changes: Changes,
+    private readonly changes: AccountChanges,
   ) {}
 
   /**
@@ -36,29 +29,21 @@ export class EmailChanges {
    */
   async request(caller: Principal, input: ChangeEmailInput, client: ClientInfo): Promise<void> {
     const { account } = caller;
-    this.outbox.requireOpen();
+    this.mails.requireOpen();
     await this.recent.authenticate(caller, input, client);
     const email = normalizeEmail(input.new_email)!;
-    await this.transactions.run(async () => {
-      const seconds = await this.limits.take('addresses', email, client.address);
-      if (seconds === 0) await this.mails.changeEmail(account, email);
-      if ((await this.limits.take('addresses', account.email)) === 0) {
-        await this.mails.announceChange(account);
-      }
-      await this.changes.record();
-    });
+    await this.changes.run(account.id, {}, () => this.mails.changeEmail(account, email, client.address));
   }
 
   /** @throws AppError `INVALID_CODE`, `CONFLICT` when the address has been taken; the token stays usable then */
   async confirm(token: string): Promise<Account> {
     const found = await this.tokens.find('change-email', token);
+    const id = found.accountId;
+    const traces = { notice: 'email-changed', actor: id, deleted: invalidCode } as const;
     try {
-      return await this.transactions.run(async () => {
-        const before = await this.tokens.consume(found);
-        await this.tokens.endAll(before.id);
-        await this.mails.notify(before, 'email-changed');
-        await this.changes.record({ actor: before.id });
-        return this.accounts.setEmail(before, found.email);
+      return await this.changes.run(id, traces, async (account) => {
+        await this.tokens.use(found, account);
+        return this.accounts.setEmail(account, found.email);
       });
     } catch (error) {
       if (!isDuplicate(error)) throw error;

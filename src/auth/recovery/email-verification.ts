@@ -1,15 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, ERRORS } from '../../platform/http/errors/errors.js';
+import { AccountData, RecentLogins } from '../../platform/access/index.js';
 import type { ClientInfo } from '../../platform/http/client.js';
+import { AppError, ERRORS } from '../../platform/http/errors/errors.js';
 import { checkInput } from '../../platform/http/validation/input.pipe.js';
-import { Transactions } from '../../platform/database/transactions.js';
-import { Changes } from '../../platform/changes/index.js';
-import { MailOutbox } from '../../platform/mail/index.js';
-import { AccountMails, AccountTokens, MailLimits } from '../account-mails/index.js';
-import { type Account, AccountsService, Credentials, LoginInput } from '../accounts/index.js';
-import { ApiKeys } from '../api-keys/index.js';
-import { Passkeys } from '../passkeys/index.js';
-import { SocialIdentities } from '../social/index.js';
+import { AccountChanges, AccountMails, invalidCode, MailTokens } from '../account-mails/index.js';
+import { type Account, AccountsService, LoginInput } from '../accounts/index.js';
 import type { VerifyEmailInput } from './recovery.input.js';
 
 export const ALREADY_VERIFIED = 'The e-mail address is already verified';
@@ -23,16 +18,11 @@ export const MAIL_LIMIT =
 export class EmailVerification {
   constructor(
     private readonly accounts: AccountsService,
-    private readonly credentials: Credentials,
-    private readonly passkeys: Passkeys,
-    private readonly identities: SocialIdentities,
-    private readonly apiKeys: ApiKeys,
-    private readonly tokens: AccountTokens,
+    private readonly recent: RecentLogins,
+    private readonly tokens: MailTokens,
     private readonly mails: AccountMails,
-    private readonly limits: MailLimits,
-    private readonly outbox: MailOutbox,
-    private readonly transactions: Transactions,
-    private readonly changes: Changes,
+    private readonly changes: AccountChanges,
+    private readonly data: AccountData,
   ) {}
 
   /**
@@ -50,52 +40,43 @@ export class EmailVerification {
     client: ClientInfo,
   ): Promise<void> {
     const found = await this.tokens.find('verify-email', token);
-    let isOwner = caller?.id === found.accountId;
+    const id = found.accountId;
+    let isOwner = caller?.id === id;
     if (!isOwner && password != null) {
-      const account = await this.accounts.findOne(found.accountId);
-      if (account) await this.credentials.confirm(account, password, client);
+      const account = await this.accounts.findOne(id);
+      if (account) await this.recent.checkPasswordOf(account, password, client);
       isOwner = true;
     }
-    await this.transactions.run(async () => {
-      const account = await this.tokens.consume(found);
-      if (!isOwner && (await this.hasOtherWays(account)))
+    await this.changes.run(id, { actor: id, deleted: invalidCode }, async (account) => {
+      await this.tokens.use(found, account);
+      if (!isOwner && (await this.data.hasOtherAccess(account)))
         throw new AppError('FORBIDDEN', MAY_BE_ANOTHERS, { isDenial: false });
       await this.accounts.markVerified(account);
-      await this.changes.record({ actor: account.id });
     });
-  }
-
-  private async hasOtherWays({ id, hasSecondFactor }: Account): Promise<boolean> {
-    if (hasSecondFactor) return true;
-    for (const kind of [this.passkeys, this.identities, this.apiKeys])
-      if ((await kind.count(id)) > 0) return true;
-    return false;
   }
 
   /**
    * Sends the verification mail again, for a logged-in account or one identified by e-mail and password.
    *
    * @throws AppError `CONFLICT` when the e-mail is already verified, `RATE_LIMITED` within a minute, and as
-   * {@link Credentials.identify}
+   * {@link RecentLogins.identify}
    */
   async resend(caller: Account | null, body: unknown, client: ClientInfo): Promise<void> {
     const account = caller ?? (await this.identify(body, client));
     if (account.isEmailVerified) throw new AppError('CONFLICT', ALREADY_VERIFIED);
-    this.outbox.requireOpen();
-    await this.transactions.run(async () => {
-      const seconds = await this.limits.take('addresses', account.email, client.address);
+    this.mails.requireOpen();
+    await this.changes.run(account.id, {}, async () => {
+      const seconds = await this.mails.verifyEmail(account, client.address);
       if (seconds > 0) {
         throw new AppError('RATE_LIMITED', MAIL_LIMIT, { headers: { 'retry-after': String(seconds) } });
       }
-      await this.mails.verifyEmail(account);
-      await this.changes.record();
     });
   }
 
   private async identify(body: unknown, client: ClientInfo): Promise<Account> {
     if (isEmpty(body)) throw new AppError('UNAUTHENTICATED', ERRORS.UNAUTHENTICATED.message);
     const { email, password } = await checkInput(LoginInput, body);
-    return this.credentials.identify(email, password, client);
+    return this.recent.identify(email, password, client);
   }
 }
 

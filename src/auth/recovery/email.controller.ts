@@ -7,22 +7,16 @@ import { Client, type ClientInfo } from '../../platform/http/client.js';
 import { Returns, ReturnsMessage, Throws } from '../../platform/http/openapi/returns.js';
 import { OptionalBody } from '../../platform/http/validation/input.pipe.js';
 import {
+  ChecksPassword,
+  CODE_ERRORS,
   CurrentAccount,
   CurrentPrincipal,
   type Principal,
   Public,
   PublicWithAccount,
-} from '../../platform/access/index.js';
-import {
-  type Account,
-  AccountView,
-  LoginInput,
-  toAccountView,
-  TOO_MANY_CODES,
   TOO_MANY_FAILURES,
-} from '../accounts/index.js';
-import { ChecksPassword } from '../logins/index.js';
-import { WRONG_CODE } from '../second-factors/index.js';
+} from '../../platform/access/index.js';
+import { type Account, AccountView, LoginInput, toAccountView } from '../accounts/index.js';
 import { EMAIL_TAKEN, EmailChanges } from './email-changes.js';
 import { ALREADY_VERIFIED, EmailVerification, MAIL_LIMIT, MAY_BE_ANOTHERS } from './email-verification.js';
 import { ChangeEmailInput, TokenInput, VerifyEmailInput } from './recovery.input.js';
@@ -90,7 +84,7 @@ export class EmailController {
   })
   @ReturnsMessage('A mail is on its way to the new address')
   @ChecksPassword()
-  @Throws({ INVALID_CODE: WRONG_CODE, RATE_LIMITED: [TOO_MANY_FAILURES, TOO_MANY_CODES] })
+  @Throws(CODE_ERRORS)
   @HttpCode(HttpStatus.ACCEPTED)
   async change(
     @CurrentPrincipal() caller: Principal,

@@ -1,6 +1,6 @@
 import { Optional } from '../../platform/http/validation/fields.js';
 import { Text } from '../../platform/http/validation/text.js';
-import { EmailAddress, NewEmailAddress } from '../accounts/index.js';
+import { NewEmailAddress } from '../accounts/index.js';
 
 export class TokenInput {
   @Text()
@@ -25,18 +25,4 @@ export class ChangeEmailInput {
   @Optional()
   @Text({ max: 100 })
   code?: string | null;
-}
-
-export class ResetPasswordInput {
-  @EmailAddress()
-  email!: string;
-}
-
-export class ConfirmResetInput {
-  @Text()
-  token!: string;
-
-  /** The policy checks the length, after the token. */
-  @Text()
-  new_password!: string;
 }

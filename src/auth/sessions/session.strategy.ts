@@ -6,7 +6,7 @@ import { Credential, type LoginInfo, RequestStrategy } from '../../platform/acce
 import type { Account } from '../accounts/index.js';
 import { Csrf } from './csrf.js';
 import { SessionCookie } from './session-cookie.js';
-import { Sessions } from './sessions.js';
+import { SessionsService } from './sessions.service.js';
 
 /** Authenticates by the session cookie. */
 @Injectable()
@@ -14,7 +14,7 @@ import { Sessions } from './sessions.js';
 export class SessionStrategy extends PassportStrategy(RequestStrategy, 'session-cookie') {
   constructor(
     private readonly cookie: SessionCookie,
-    private readonly sessions: Sessions,
+    private readonly sessions: SessionsService,
     private readonly csrf: Csrf,
   ) {
     super();

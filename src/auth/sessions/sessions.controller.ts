@@ -16,11 +16,17 @@ import { Client, type ClientInfo } from '../../platform/http/client.js';
 import { SmallBodies } from '../../platform/http/json-body.js';
 import { NoStore } from '../../platform/http/route-config.js';
 import { AcceptsOneOf, Returns, ReturnsOneOf, Throws } from '../../platform/http/openapi/returns.js';
-import { CurrentPrincipal, Public, SessionOnly } from '../../platform/access/index.js';
-import { EMAIL_NOT_VERIFIED, LoginInput, TOO_MANY_CODES, TOO_MANY_FAILURES } from '../accounts/index.js';
+import {
+  CurrentPrincipal,
+  Public,
+  SessionOnly,
+  TOO_MANY_CODES,
+  TOO_MANY_FAILURES,
+  WRONG_CODE,
+} from '../../platform/access/index.js';
+import { EMAIL_NOT_VERIFIED, LoginInput } from '../accounts/index.js';
 import { SecondStepInput, SecondStepRequired, WRONG_VERIFIER } from '../factors/index.js';
 import { PasskeySessionInput, WRONG_PASSKEY } from '../passkeys/index.js';
-import { WRONG_CODE } from '../second-factors/index.js';
 import { SocialSessionInput, WRONG_LOGIN_CODE } from '../social/index.js';
 import { SessionCookie } from './session-cookie.js';
 import { SessionView } from './session.view.js';

@@ -30,6 +30,8 @@ export interface LoginFlow {
   readonly returnsToAccount: boolean;
 }
 
+export type FlowOptions = Partial<Pick<LoginFlow, 'linkTo' | 'codeChallenge' | 'returnsToAccount'>>;
+
 /** The cookie that binds a flow to its browser. */
 @Injectable()
 export class FlowCookie extends Cookie {
@@ -61,7 +63,7 @@ export class LoginFlows {
       linkTo,
       codeChallenge,
       returnsToAccount = false,
-    }: Partial<Pick<LoginFlow, 'linkTo' | 'codeChallenge' | 'returnsToAccount'>>,
+    }: FlowOptions,
   ): { flow: LoginFlow; cookie: string } {
     const expires = Math.floor(this.clock.now().getTime() / 1000) + LIFETIME;
     const parts = [randomBytes(16).toString('base64url'), expires, ...(linkTo === undefined ? [] : [linkTo])];

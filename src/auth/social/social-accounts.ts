@@ -14,7 +14,7 @@ import {
   REGISTRATION_CLOSED,
 } from '../accounts/index.js';
 import type { SocialProfile } from './providers/social-provider.js';
-import { SocialIdentities } from './social-identities.js';
+import { IdentitiesService } from './identities.service.js';
 
 /** Concurrent logins may create the account and the identity first, so two retries are enough to find both. */
 const ATTEMPTS = 3;
@@ -35,7 +35,7 @@ export const SIMILAR_EMAIL =
 @Injectable()
 export class SocialAccounts {
   constructor(
-    private readonly identities: SocialIdentities,
+    private readonly identities: IdentitiesService,
     private readonly transactions: Transactions,
     private readonly accounts: AccountsService,
     private readonly mails: AccountMails,
@@ -51,8 +51,7 @@ export class SocialAccounts {
    * `VALIDATION_ERROR` without an e-mail for a new one
    */
   async find(provider: string, profile: SocialProfile): Promise<Account> {
-    if (!isSubject(profile.subject))
-      throw new AppError('UNAUTHENTICATED', 'The provider did not send a user id');
+    requireSubject(profile);
     for (let attempt = 1; ; attempt++) {
       const known = await this.identities.find(provider, profile.subject);
       if (known) return this.active(known.account!);
@@ -114,9 +113,11 @@ function rejectUnlessOwner(account: Account, { emailVerified }: SocialProfile, e
   }
 }
 
-/** Whether a provider's user id can be stored. */
-export const isSubject = (subject: string): boolean =>
-  subject !== '' && subject.length <= SUBJECT_LENGTH && isStorable(subject);
+/** @throws AppError `UNAUTHENTICATED` for a user id of a provider that cannot be stored */
+export function requireSubject({ subject }: SocialProfile): void {
+  if (subject === '' || subject.length > SUBJECT_LENGTH || !isStorable(subject))
+    throw new AppError('UNAUTHENTICATED', 'The provider did not send a user id');
+}
 
 function emailFault(message: string): AppError {
   return new AppError('VALIDATION_ERROR', message, { details: [{ field: 'email', message }] });

@@ -35,7 +35,7 @@ import { FlowCookie } from './login-flows.js';
 import { ExchangeInput } from './social.input.js';
 import { type Finished, ProviderView, SocialService, WRONG_CHALLENGE } from './social.service.js';
 import { SIMILAR_EMAIL, UNVERIFIED_OWNER } from './social-accounts.js';
-import { LINKED_ELSEWHERE } from './social-identities.js';
+import { LINKED_ELSEWHERE } from './identities.service.js';
 
 const PROVIDER_ERRORS = {
   NOT_FOUND: 'Provider not found',

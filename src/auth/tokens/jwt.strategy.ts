@@ -6,7 +6,7 @@ import passport from 'passport';
 import { Strategy } from 'passport-jwt';
 import { Credential, type LoginInfo, readBearer, tokenNotValid } from '../../platform/access/index.js';
 import type { Account } from '../accounts/index.js';
-import { Logins } from '../logins/index.js';
+import { LoginsService } from '../logins/index.js';
 import { isReadable, TokenCodec, VERIFY_OPTIONS } from './token-codec.js';
 
 const NAME = 'jwt';
@@ -27,7 +27,7 @@ declare module 'fastify' {
 @Credential()
 export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
   constructor(
-    private readonly logins: Logins,
+    private readonly logins: LoginsService,
     private readonly codec: TokenCodec,
   ) {
     rejectForeignStrategy();

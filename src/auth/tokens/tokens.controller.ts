@@ -11,11 +11,10 @@ import {
   Throws,
 } from '../../platform/http/openapi/returns.js';
 import { Client, type ClientInfo } from '../../platform/http/client.js';
-import { Public } from '../../platform/access/index.js';
-import { EMAIL_NOT_VERIFIED, LoginInput, TOO_MANY_CODES, TOO_MANY_FAILURES } from '../accounts/index.js';
+import { Public, TOO_MANY_CODES, TOO_MANY_FAILURES, WRONG_CODE } from '../../platform/access/index.js';
+import { EMAIL_NOT_VERIFIED, LoginInput } from '../accounts/index.js';
 import { SecondStepInput, SecondStepRequired, WRONG_VERIFIER } from '../factors/index.js';
 import { PasskeyLoginInput, WRONG_PASSKEY } from '../passkeys/index.js';
-import { WRONG_CODE } from '../second-factors/index.js';
 import { RefreshInput, VerifyInput } from './token.input.js';
 import { TokenPair, TokensService } from './tokens.service.js';
 

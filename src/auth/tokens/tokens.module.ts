@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { JwtModule } from '@nestjs/jwt';
 import { AccountsModule } from '../accounts/index.js';
-import { FactorsModule } from '../factors/index.js';
+import { TotpModule } from '../factors/index.js';
 import { LoginsModule } from '../logins/index.js';
 import { PasskeysModule } from '../passkeys/index.js';
 import { JwksController } from './jwks.controller.js';
@@ -15,9 +15,9 @@ import { TokensService } from './tokens.service.js';
 @Module({
   imports: [
     AccountsModule,
-    FactorsModule,
     LoginsModule,
     PasskeysModule,
+    TotpModule,
     // `SigningKeys` has the keys.
     JwtModule.register({}),
   ],

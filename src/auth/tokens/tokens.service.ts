@@ -8,7 +8,7 @@ import { tokenNotValid } from '../../platform/access/index.js';
 import { type Account, badCredentials } from '../accounts/index.js';
 import { LoginSteps, SecondStepRequired } from '../factors/index.js';
 import { type PasskeyLoginInput, PasskeyLogins } from '../passkeys/index.js';
-import { Logins } from '../logins/index.js';
+import { LoginsService } from '../logins/index.js';
 import type { Claims } from './claims.js';
 import { TokenCodec } from './token-codec.js';
 
@@ -27,7 +27,7 @@ export class TokensService {
     private readonly steps: LoginSteps,
     private readonly passkeys: PasskeyLogins,
     private readonly codec: TokenCodec,
-    private readonly logins: Logins,
+    private readonly logins: LoginsService,
     private readonly config: Config,
     private readonly security: SecurityEvents,
   ) {}
@@ -76,8 +76,8 @@ export class TokensService {
 
   /** Ends the login of a refresh token. @throws AppError `TOKEN_NOT_VALID` when it has ended already */
   async logout(token: string): Promise<void> {
-    const claims = this.codec.read(token, 'refresh');
-    if (!(await this.logins.end(claims))) throw tokenNotValid();
+    const { user_id, sid } = this.codec.read(token, 'refresh');
+    if (!(await this.logins.end(user_id, sid))) throw tokenNotValid();
   }
 
   private async owner({ user_id, sid }: Claims): Promise<Account> {

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AccountData, type Erasure } from '../jobs/account-data.js';
+import { AccountData, type Erasure } from '../access/index.js';
 import { Purger } from '../jobs/purger.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { IdempotencyScope } from './idempotency-scope.js';
@@ -21,7 +21,7 @@ const eraseResponses: Erasure = ({ id }, manager) =>
 @Module({})
 export class IdempotencyRecordsModule {
   constructor(purger: Purger, accountData: AccountData) {
-    accountData.register(eraseResponses);
+    accountData.register({ onDeletion: eraseResponses });
     purger.register(RECORDS_TABLE);
   }
 }

@@ -5,7 +5,7 @@ import { textFault } from '../../../platform/http/validation/text.js';
 import { Config } from '../../../platform/config/config.js';
 import { LeakedPasswords } from './leaked-passwords.js';
 import { PasswordStrength } from './password-strength.js';
-import { isTooLong, PASSWORD_LENGTH, preparePassword } from './passwords.js';
+import { isTooLong, PASSWORD_LENGTH, Passwords, preparePassword } from './passwords.js';
 
 const STRICT_LENGTH = { ...PASSWORD_LENGTH, min: 8 };
 
@@ -23,7 +23,10 @@ export class PasswordPolicy implements FurtherRules, OnApplicationShutdown {
   private readonly strength = new PasswordStrength();
   private readonly leaked: LeakedPasswords | undefined;
 
-  constructor(private readonly config: Config) {
+  constructor(
+    private readonly config: Config,
+    private readonly passwords: Passwords,
+  ) {
     const { passwordBreachUrl } = config;
     if (passwordBreachUrl !== undefined) this.leaked = new LeakedPasswords(passwordBreachUrl);
   }
@@ -51,6 +54,23 @@ export class PasswordPolicy implements FurtherRules, OnApplicationShutdown {
     if (fault === undefined) return;
     const message = `${field} ${fault}`;
     throw new AppError('VALIDATION_ERROR', message, { details: [{ field, message }] });
+  }
+
+  /**
+   * Hashes a new password of an account. Call it outside of a transaction, which would block other writes meanwhile.
+   *
+   * @param owner undefined for one that was deleted meanwhile
+   * @param address of the client, if a client sends it
+   * @throws AppError as {@link check}, `SERVICE_UNAVAILABLE` when too many passwords are waiting
+   */
+  async hash(
+    field: string,
+    password: string,
+    owner: Owner | undefined,
+    address?: string,
+  ): Promise<string> {
+    if (owner) await this.check(field, password, owner);
+    return this.passwords.hash(password, address);
   }
 
   private async fault(sent: string, { email, name }: Owner): Promise<string | undefined> {

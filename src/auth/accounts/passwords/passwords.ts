@@ -5,6 +5,7 @@ import { Gauge, type Registry } from 'prom-client';
 import { networkOf } from '../../../platform/http/client.js';
 import { textFault } from '../../../platform/http/validation/text.js';
 import { WorkQueue } from '../../../platform/jobs/work-queue.js';
+import { NO_PASSWORD } from '../account.entity.js';
 
 /** Parameters of argon2id (RFC 9106): memory in KiB, passes, lanes. */
 export interface PasswordCost {
@@ -18,9 +19,6 @@ const STANDARD_COST: PasswordCost = { memoryCost: 19_456, timeCost: 2, paralleli
 
 /** Injection token of another `PasswordCost`. No setting changes the cost; tests that hash many passwords lower it. */
 export const PASSWORD_COST = Symbol('PasswordCost');
-
-/** A hash that no password matches: comparing with it takes as long as with a real one. */
-export const NO_PASSWORD = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 /**
  * Each hash takes a core and 19 MiB. Hashes run in Node's pool of four threads; one stays free
@@ -85,7 +83,7 @@ export class Passwords {
    * @throws AppError `SERVICE_UNAVAILABLE` when too many passwords are waiting
    */
   hash(password: string, address?: string): Promise<string> {
-    return this.queue.run('new', holderAt(address), () => argon2.hash(preparePassword(password), this.cost));
+    return this.queue.run('new', networkAt(address), () => argon2.hash(preparePassword(password), this.cost));
   }
 
   /**
@@ -101,7 +99,7 @@ export class Passwords {
     address?: string,
     first = async (): Promise<void> => undefined,
   ): Promise<boolean> {
-    return this.queue.run('login', holderAt(address), async () => {
+    return this.queue.run('login', networkAt(address), async () => {
       await first();
       // Comparing an empty password, which no account has, takes as long as comparing another one.
       const text = isTooLong(password) ? '' : password;
@@ -141,5 +139,6 @@ export const isTooLong = (password: string): boolean =>
 export const preparePassword = (password: string): string =>
   password.replaceAll(/\p{Zs}/gu, ' ').normalize('NFC');
 
-const holderAt = (address: string | undefined): string | undefined =>
+/** The client that the wait counts for. */
+const networkAt = (address: string | undefined): string | undefined =>
   address === undefined ? undefined : networkOf(address);

@@ -1,14 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { AccountData, type Principal, RecentLogins } from '../../platform/access/index.js';
 import { stringify } from '../../platform/http/json-text.js';
-import { AppError } from '../../platform/http/errors/errors.js';
-import { AccountData } from '../../platform/jobs/account-data.js';
-import type { Principal } from '../../platform/access/index.js';
 import { type Account, toAccountView } from '../accounts/index.js';
-import { NOT_RECENT_TO_READ, RecentLogins } from '../logins/index.js';
 
-/** Exports of everything that is stored about an account, for its owner (GDPR, article 20). */
+/** Exports everything that is stored about an account, for its owner (GDPR, article 20). */
 @Injectable()
-export class AccountExports {
+export class AccountExport {
   constructor(
     private readonly data: AccountData,
     private readonly recent: RecentLogins,
@@ -20,8 +17,7 @@ export class AccountExports {
    * @throws AppError `FORBIDDEN` without a recent login
    */
   export(caller: Principal): AsyncIterable<string> {
-    if (!this.recent.isRecent(caller))
-      throw new AppError('FORBIDDEN', NOT_RECENT_TO_READ, { isDenial: false });
+    this.recent.requireToRead(caller);
     return this.write(caller.account);
   }
 

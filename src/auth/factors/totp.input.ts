@@ -1,7 +1,7 @@
 import { ApiProperty, PickType } from '@nestjs/swagger';
 import { Optional } from '../../platform/http/validation/fields.js';
 import { Text } from '../../platform/http/validation/text.js';
-import { RecentInput } from '../logins/index.js';
+import { RecentInput } from '../../platform/access/index.js';
 
 export class SecondStepInput {
   /** The `mfa_token` of the first step. */

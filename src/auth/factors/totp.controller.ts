@@ -5,27 +5,33 @@ import { SmallBodies } from '../../platform/http/json-body.js';
 import { NoStore } from '../../platform/http/route-config.js';
 import { Returns, ReturnsData, Throws } from '../../platform/http/openapi/returns.js';
 import { OptionalBody } from '../../platform/http/validation/input.pipe.js';
-import { CurrentAccount, CurrentPrincipal, type Principal } from '../../platform/access/index.js';
-import { type Account, TOO_MANY_CODES, TOO_MANY_FAILURES } from '../accounts/index.js';
-import { ChecksPassword, RECENT_ERRORS, RecentInput } from '../logins/index.js';
-import { WRONG_CODE } from '../second-factors/index.js';
-import { CodeInput, RecentCodeInput } from './factor.input.js';
-import { FactorsView, RecoveryCodesView, TotpSetupView } from './factor.view.js';
-import { ALREADY_ON, FactorsService } from './factors.service.js';
+import {
+  ChecksPassword,
+  CODE_ERRORS,
+  CurrentAccount,
+  CurrentPrincipal,
+  type Principal,
+  RECENT_ERRORS,
+  RecentInput,
+} from '../../platform/access/index.js';
+import type { Account } from '../accounts/index.js';
+import { CodeInput, RecentCodeInput } from './totp.input.js';
+import { ALREADY_ON, TotpService } from './totp.service.js';
+import { FactorsView, RecoveryCodesView, TotpSetupView } from './totp.view.js';
 
 /** The second factor of the calling account. */
 @ApiTags('Accounts')
 @Controller({ path: 'auth/mfa', version: VERSION_NEUTRAL })
 @SmallBodies()
 @NoStore()
-export class FactorsController {
-  constructor(private readonly factors: FactorsService) {}
+export class TotpController {
+  constructor(private readonly totp: TotpService) {}
 
   @Get()
   @ApiOperation({ summary: 'Reads which second factors the calling account has' })
   @ReturnsData(FactorsView)
   async find(@CurrentAccount() account: Account): Promise<{ data: FactorsView }> {
-    return { data: await this.factors.find(account) };
+    return { data: await this.totp.find(account) };
   }
 
   @Post('totp')
@@ -43,20 +49,20 @@ export class FactorsController {
     @OptionalBody(RecentInput) input: RecentInput,
     @Client() client: ClientInfo,
   ): Promise<TotpSetupView> {
-    return this.factors.setUp(caller, input, client);
+    return this.totp.setUp(caller, input, client);
   }
 
   @Post('totp/confirm')
   @ApiOperation({ summary: 'Turns the second factor on with a first code, and ends all other logins' })
   @Returns(RecoveryCodesView)
-  @Throws({ INVALID_CODE: WRONG_CODE, RATE_LIMITED: [TOO_MANY_FAILURES, TOO_MANY_CODES] })
+  @Throws(CODE_ERRORS)
   @HttpCode(HttpStatus.OK)
   async confirm(
     @CurrentPrincipal() caller: Principal,
     @Body() input: CodeInput,
     @Client() client: ClientInfo,
   ): Promise<RecoveryCodesView> {
-    return { recovery_codes: await this.factors.confirm(caller, input, client) };
+    return { recovery_codes: await this.totp.confirm(caller, input, client) };
   }
 
   @Post('recovery-codes')
@@ -70,7 +76,7 @@ export class FactorsController {
     @Body() input: RecentCodeInput,
     @Client() client: ClientInfo,
   ): Promise<RecoveryCodesView> {
-    return { recovery_codes: await this.factors.renewRecoveryCodes(caller, input, client) };
+    return { recovery_codes: await this.totp.renewRecoveryCodes(caller, input, client) };
   }
 
   @Delete('totp')
@@ -83,6 +89,6 @@ export class FactorsController {
     @Body() input: RecentCodeInput,
     @Client() client: ClientInfo,
   ): Promise<void> {
-    return this.factors.remove(caller, input, client);
+    return this.totp.remove(caller, input, client);
   }
 }

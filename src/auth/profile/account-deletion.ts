@@ -1,12 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '../../platform/http/errors/errors.js';
-import type { ClientInfo } from '../../platform/http/client.js';
-import { Transactions } from '../../platform/database/transactions.js';
+import { type Principal, RecentLogins } from '../../platform/access/index.js';
 import { Changes } from '../../platform/changes/index.js';
-import type { Principal } from '../../platform/access/index.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import { AppError } from '../../platform/http/errors/errors.js';
 import { accountDeleted, AccountsService, NO_PASSWORD } from '../accounts/index.js';
-import { RecentLogins, requireCode } from '../logins/index.js';
-import { AccountRemoval } from './account-removal.js';
 import type { DeleteAccountInput } from './profile.input.js';
 
 export const LOGIN_TOO_OLD =
@@ -14,11 +12,10 @@ export const LOGIN_TOO_OLD =
 
 /** Deletion of accounts by their owners. */
 @Injectable()
-export class AccountDeletions {
+export class AccountDeletion {
   constructor(
     private readonly accounts: AccountsService,
     private readonly recent: RecentLogins,
-    private readonly removal: AccountRemoval,
     private readonly transactions: Transactions,
     private readonly changes: Changes,
   ) {}
@@ -35,8 +32,7 @@ export class AccountDeletions {
       const isRecent = this.recent.isRecent(caller);
       if (!isRecent && !(await this.accounts.exists(account.id))) throw accountDeleted();
       if (!isRecent) throw new AppError('FORBIDDEN', LOGIN_TOO_OLD, { isDenial: false });
-      const needed = requireCode(account, code);
-      if (needed !== undefined) await this.recent.checkCode(caller, needed, client);
+      await this.recent.checkCodeIfOn(caller, code, client);
     } else {
       if (password == null) throw missingPassword();
       await this.recent.authenticate(caller, { password, code }, client);
@@ -44,7 +40,7 @@ export class AccountDeletions {
     await this.transactions.run(async () => {
       // Before the removal, which takes address and client from the entries of the account.
       await this.changes.record();
-      await this.removal.remove(account);
+      await this.accounts.remove(account);
     });
   }
 }

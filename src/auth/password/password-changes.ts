@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import { AccountData, type Principal, RecentLogins } from '../../platform/access/index.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import { AccountChanges } from '../account-mails/index.js';
+import { type Account, AccountsService, type ChangePasswordInput, PasswordPolicy } from '../accounts/index.js';
+
+/** Changes passwords, for the owners of accounts and for operators. */
+@Injectable()
+export class PasswordChanges {
+  constructor(
+    private readonly accounts: AccountsService,
+    private readonly policy: PasswordPolicy,
+    private readonly recent: RecentLogins,
+    private readonly changes: AccountChanges,
+    private readonly data: AccountData,
+  ) {}
+
+  /**
+   * Changes the password, and ends all other logins of the account and all tokens in mails.
+   *
+   * @throws IncorrectPassword if the old password is wrong, or was changed concurrently
+   * @throws AppError `VALIDATION_ERROR` if the new one breaks the policy, `RATE_LIMITED` after too many wrong old ones
+   */
+  async change(caller: Principal, input: ChangePasswordInput, client: ClientInfo): Promise<void> {
+    const { account, sid } = caller;
+    await this.recent.checkPassword(caller, input.old_password, client);
+    const hash = await this.policy.hash('new_password', input.new_password, account, client.address);
+    await this.changes.run(account.id, { notice: 'password-changed' }, () =>
+      this.accounts.setPassword(account, hash, sid),
+    );
+  }
+
+  /**
+   * Sets a password for an operator, and ends all logins.
+   *
+   * @throws AppError `VALIDATION_ERROR` if it breaks the policy, `NOT_FOUND` for an unknown e-mail
+   */
+  async set(email: string, password: string): Promise<Account> {
+    const seen = await this.accounts.findByEmail(email);
+    if (!seen) throw new AppError('NOT_FOUND', `There is no account ${email}`);
+    const { id } = seen;
+    const hash = await this.policy.hash('password', password, seen);
+    const traces = { notice: 'password-changed', subject: `account ${id}` } as const;
+    await this.changes.run(id, traces, async (account) => {
+      await this.accounts.setPassword(account, hash);
+      await this.data.revoke(account);
+    });
+    return seen;
+  }
+}

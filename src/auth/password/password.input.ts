@@ -1,0 +1,16 @@
+import { Text } from '../../platform/http/validation/text.js';
+import { EmailAddress } from '../accounts/index.js';
+
+export class ResetPasswordInput {
+  @EmailAddress()
+  email!: string;
+}
+
+export class ConfirmResetInput {
+  @Text()
+  token!: string;
+
+  /** The policy checks the length, after the token. */
+  @Text()
+  new_password!: string;
+}
