@@ -84,7 +84,7 @@ describe.each(STORES)('the schedule of purges on %s', (store) => {
     await addFailures(api, 'old', 3, new Date(Date.now() - 1000));
     const purger = new Purger(api.app.get(Transactions), api.app.get(Clock));
     purger.register('counters');
-    const schedule = new PurgeSchedule(purger);
+    const schedule = new PurgeSchedule(purger, api.config);
 
     jest.useFakeTimers(onlyFake('setTimeout', 'clearTimeout'));
     try {

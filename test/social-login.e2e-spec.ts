@@ -353,7 +353,8 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
 
   it('uses a code that is valid for a minute, then purged, and stored as a hash', async () => {
     const [late, early] = [await codeOf('late'), await codeOf('early')];
-    const rows = () => api.app.get(Queries).all("SELECT * FROM one_time_secrets WHERE purpose = 'social-login'");
+    const rows = () =>
+      api.app.get(Queries).all("SELECT * FROM one_time_secrets WHERE purpose = 'social-login'");
     expect(await rows()).not.toEqual([]);
     expect(JSON.stringify(await rows())).not.toContain(late);
 

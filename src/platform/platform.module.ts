@@ -25,7 +25,7 @@ import { SearchesByClient } from './jobs/search-queue.js';
 import { RouteConfigCheck } from './http/route-config.js';
 
 /** The parts of the platform whose exports every module may inject. */
-const PARTS = [DatabaseModule.forRoot(), AccessModule, ChangesModule, IdempotencyModule, MetricsModule];
+const PARTS = [DatabaseModule, AccessModule, ChangesModule, IdempotencyModule, MetricsModule];
 
 /** What serves every module. It is global, and so are the exports of its parts. */
 @Global()

@@ -46,6 +46,7 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
   ) {}
 
   onApplicationBootstrap(): void {
+    if (!this.config.serves) return;
     this.stopped = false;
     this.schedule();
   }

@@ -12,7 +12,15 @@ import { OneTimeSecret, OneTimeSecrets } from './one-time-secrets.js';
 import { PasswordPolicy } from './passwords/password-policy.js';
 import { Passwords } from './passwords/passwords.js';
 
-const PROVIDERS = [AccountsService, Counters, Credentials, LoginThrottle, OneTimeSecrets, PasswordPolicy, Passwords];
+const PROVIDERS = [
+  AccountsService,
+  Counters,
+  Credentials,
+  LoginThrottle,
+  OneTimeSecrets,
+  PasswordPolicy,
+  Passwords,
+];
 
 /** Accounts and their passwords. */
 @Module({

@@ -74,8 +74,7 @@ interface SecretRow {
   readonly passwordChangedAt: string | null;
 }
 
-const RETURNING =
-  'RETURNING account_id AS "accountId", email, password_changed_at AS "passwordChangedAt"';
+const RETURNING = 'RETURNING account_id AS "accountId", email, password_changed_at AS "passwordChangedAt"';
 
 /** All secrets that work once. The database has only their hashes. */
 @Injectable()

@@ -1,12 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import {
-  type ApiKeyInfo,
-  type Principal,
-  RecentLogins,
-  type Rights,
-} from '../../platform/access/index.js';
+import { type ApiKeyInfo, type Principal, RecentLogins, type Rights } from '../../platform/access/index.js';
 import { Queries } from '../../platform/database/queries.js';
 import type { ClientInfo } from '../../platform/http/client.js';
 import { AppError } from '../../platform/http/errors/errors.js';

@@ -74,7 +74,12 @@ export class LoginSteps {
   async after(account: Account, codeChallenge?: string): Promise<Account | SecondStepRequired> {
     if (!account.hasSecondFactor) return account;
     const { id: accountId, passwordChangedAt } = account;
-    const secret = { purpose: PURPOSE, accountId, passwordChangedAt, codeChallenge: codeChallenge ?? null } as const;
+    const secret = {
+      purpose: PURPOSE,
+      accountId,
+      passwordChangedAt,
+      codeChallenge: codeChallenge ?? null,
+    } as const;
     try {
       return new SecondStepRequired(await this.secrets.issue(secret, LIFETIME * 1000));
     } catch (error) {

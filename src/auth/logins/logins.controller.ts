@@ -3,7 +3,12 @@ import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { SmallBodies } from '../../platform/http/json-body.js';
 import { NoStore } from '../../platform/http/route-config.js';
 import { ReturnsList, Throws } from '../../platform/http/openapi/returns.js';
-import { AccountData, CurrentAccount, CurrentPrincipal, type Principal } from '../../platform/access/index.js';
+import {
+  AccountData,
+  CurrentAccount,
+  CurrentPrincipal,
+  type Principal,
+} from '../../platform/access/index.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { isStorable } from '../../platform/http/validation/text.js';
 import { AccountChanges } from '../account-mails/index.js';

@@ -3,7 +3,12 @@ import { AccountData, type Principal, RecentLogins } from '../../platform/access
 import type { ClientInfo } from '../../platform/http/client.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { AccountChanges } from '../account-mails/index.js';
-import { type Account, AccountsService, type ChangePasswordInput, PasswordPolicy } from '../accounts/index.js';
+import {
+  type Account,
+  AccountsService,
+  type ChangePasswordInput,
+  PasswordPolicy,
+} from '../accounts/index.js';
 
 /** Changes passwords, for the owners of accounts and for operators. */
 @Injectable()

@@ -33,7 +33,12 @@ export class PasswordResets {
   async confirm({ token, new_password }: ConfirmResetInput, address: string): Promise<void> {
     const found = await this.tokens.find('reset-password', token);
     const id = found.accountId;
-    const hash = await this.policy.hash('new_password', new_password, await this.accounts.findOne(id), address);
+    const hash = await this.policy.hash(
+      'new_password',
+      new_password,
+      await this.accounts.findOne(id),
+      address,
+    );
     await this.changes.run(id, { actor: id, deleted: invalidCode }, async (account) => {
       await this.tokens.use(found, account);
       await this.accounts.resetPassword(account, hash);

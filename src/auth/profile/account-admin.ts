@@ -90,11 +90,7 @@ export class AccountAdmin {
       );
     }
     try {
-      return await this.change(
-        email,
-        (account) => this.accounts.setEmail(account, address),
-        'email-changed',
-      );
+      return await this.change(email, (account) => this.accounts.setEmail(account, address), 'email-changed');
     } catch (error) {
       if (!isDuplicate(error)) throw error;
       throw new AppError('CONFLICT', `There is another account ${newEmail}`, { cause: error });

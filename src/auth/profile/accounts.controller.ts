@@ -26,7 +26,13 @@ import { SmallBodies } from '../../platform/http/json-body.js';
 import { Returns, ReturnsSchema, Throws } from '../../platform/http/openapi/returns.js';
 import { NoStore } from '../../platform/http/route-config.js';
 import { OptionalBody } from '../../platform/http/validation/input.pipe.js';
-import { Account, AccountsService, AccountView, toAccountView, UpdateAccountInput } from '../accounts/index.js';
+import {
+  Account,
+  AccountsService,
+  AccountView,
+  toAccountView,
+  UpdateAccountInput,
+} from '../accounts/index.js';
 import { AccountDeletion, LOGIN_TOO_OLD } from './account-deletion.js';
 import { AccountExport } from './account-export.js';
 import { DeleteAccountInput } from './profile.input.js';

@@ -112,7 +112,10 @@ export class IdentitiesService {
   }
 
   /** Removes all, or those that were added before the e-mail was verified. @returns whether there were any */
-  async removeAll({ id: accountId }: Pick<Account, 'id'>, which: { onlyUnverified: boolean }): Promise<boolean> {
+  async removeAll(
+    { id: accountId }: Pick<Account, 'id'>,
+    which: { onlyUnverified: boolean },
+  ): Promise<boolean> {
     const { affected } = await this.identities.delete({
       accountId,
       ...(which.onlyUnverified && { addedUnverified: true }),

@@ -25,7 +25,12 @@ export class LoginCodes {
    * @throws AppError `UNAUTHENTICATED` when the account has just been deleted
    */
   async issue({ id: accountId, passwordChangedAt }: Account, codeChallenge?: string): Promise<string> {
-    const secret = { purpose: PURPOSE, accountId, passwordChangedAt, codeChallenge: codeChallenge ?? null } as const;
+    const secret = {
+      purpose: PURPOSE,
+      accountId,
+      passwordChangedAt,
+      codeChallenge: codeChallenge ?? null,
+    } as const;
     try {
       return await this.secrets.issue(secret, LIFETIME);
     } catch (error) {

@@ -59,11 +59,7 @@ export class LoginFlows {
   /** @returns the value of the cookie as well */
   start(
     provider: string,
-    {
-      linkTo,
-      codeChallenge,
-      returnsToAccount = false,
-    }: FlowOptions,
+    { linkTo, codeChallenge, returnsToAccount = false }: FlowOptions,
   ): { flow: LoginFlow; cookie: string } {
     const expires = Math.floor(this.clock.now().getTime() / 1000) + LIFETIME;
     const parts = [randomBytes(16).toString('base64url'), expires, ...(linkTo === undefined ? [] : [linkTo])];

@@ -28,7 +28,15 @@ import { SocialService } from './social.service.js';
     TotpModule,
   ],
   controllers: [IdentitiesController, SocialController],
-  providers: [FlowCookie, IdentitiesService, LoginCodes, LoginFlows, ProviderClients, SocialAccounts, SocialService],
+  providers: [
+    FlowCookie,
+    IdentitiesService,
+    LoginCodes,
+    LoginFlows,
+    ProviderClients,
+    SocialAccounts,
+    SocialService,
+  ],
   exports: [IdentitiesService, LoginCodes],
 })
 export class SocialModule {

@@ -174,11 +174,7 @@ export class RecentLogins {
   }
 
   /** Checks a code while a second factor is on. @throws AppError `VALIDATION_ERROR` without one */
-  async checkCodeIfOn(
-    caller: Principal,
-    code: string | null | undefined,
-    client: ClientInfo,
-  ): Promise<void> {
+  async checkCodeIfOn(caller: Principal, code: string | null | undefined, client: ClientInfo): Promise<void> {
     const needed = requireCode(caller, code);
     if (needed !== undefined) await this.checkCode(caller, needed, client);
   }

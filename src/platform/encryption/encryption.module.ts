@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Module, type OnApplicationBootstrap } from '@nestjs/common';
+import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { isTemporary } from '../database/failures.js';
 import { EncryptedColumns } from './encrypted-columns.js';
@@ -21,10 +22,12 @@ export class EncryptionCheckModule implements OnApplicationBootstrap {
   constructor(
     private readonly columns: EncryptedColumns,
     private readonly database: Database,
+    private readonly config: Config,
   ) {}
 
   /** @throws ConfigError when a key is missing */
   async onApplicationBootstrap(): Promise<void> {
+    if (!this.config.serves) return;
     for (let attempt = 1; ; attempt++) {
       try {
         // An older schema may not have the columns yet; requests are rejected until it is migrated.

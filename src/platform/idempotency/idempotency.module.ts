@@ -17,19 +17,14 @@ const eraseResponses: Erasure = ({ id }, manager) =>
     .where('id IN (SELECT record_id FROM idempotency_accounts WHERE account_id = :id)', { id })
     .execute();
 
-/** How stored responses end. Commands use it. */
-@Module({})
-export class IdempotencyRecordsModule {
+/** Idempotent requests. It depends on no feature; features decorate their handlers. */
+@Module({
+  providers: [IdempotencyService, IdempotencyScope, KeyedOperations],
+  exports: [IdempotencyService, IdempotencyScope, KeyedOperations],
+})
+export class IdempotencyModule {
   constructor(purger: Purger, accountData: AccountData) {
     accountData.register({ onDeletion: eraseResponses });
     purger.register(RECORDS_TABLE);
   }
 }
-
-/** Idempotent requests. It depends on no feature; features decorate their handlers. */
-@Module({
-  imports: [IdempotencyRecordsModule],
-  providers: [IdempotencyService, IdempotencyScope, KeyedOperations],
-  exports: [IdempotencyService, IdempotencyScope, KeyedOperations],
-})
-export class IdempotencyModule {}

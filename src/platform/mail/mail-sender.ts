@@ -54,7 +54,7 @@ export class MailSender implements OnApplicationBootstrap, BeforeApplicationShut
   }
 
   onApplicationBootstrap(): void {
-    if (this.config.mail.kind === 'none') return;
+    if (!this.config.serves || this.config.mail.kind === 'none') return;
     this.stopped = false;
     this.schedule(SOON);
   }

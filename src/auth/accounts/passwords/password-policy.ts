@@ -63,12 +63,7 @@ export class PasswordPolicy implements FurtherRules, OnApplicationShutdown {
    * @param address of the client, if a client sends it
    * @throws AppError as {@link check}, `SERVICE_UNAVAILABLE` when too many passwords are waiting
    */
-  async hash(
-    field: string,
-    password: string,
-    owner: Owner | undefined,
-    address?: string,
-  ): Promise<string> {
+  async hash(field: string, password: string, owner: Owner | undefined, address?: string): Promise<string> {
     if (owner) await this.check(field, password, owner);
     return this.passwords.hash(password, address);
   }

@@ -5,6 +5,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { Config } from '../../config/config.js';
 import { Queries } from '../../database/queries.js';
 import { EventFilter } from '../event-filter.js';
 import { EventLog } from '../event-log.js';
@@ -39,6 +40,7 @@ export class Subscribers implements OnApplicationBootstrap, BeforeApplicationShu
     private readonly log: EventLog,
     private readonly store: EventStore,
     private readonly positions: SubscriberPositions,
+    private readonly config: Config,
   ) {}
 
   /** For a subscriber that handles many events at once; call it before the application starts. */
@@ -47,6 +49,7 @@ export class Subscribers implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   async onApplicationBootstrap(): Promise<void> {
+    if (!this.config.serves) return;
     const subscribers = [...this.registered, ...this.findHandlers()];
     const names = subscribers.map(({ name }) => name);
     const twice = names.find((name, index) => names.indexOf(name) !== index);

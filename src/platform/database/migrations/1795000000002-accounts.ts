@@ -138,5 +138,4 @@ export class Accounts1795000000002 implements MigrationInterface {
 /** The tables with rows that expire. */
 const PURGED = ['logins', 'one_time_secrets', 'counters'];
 
-const TABLES =
-  'accounts logins one_time_secrets counters social_identities totp_factors passkeys api_keys';
+const TABLES = 'accounts logins one_time_secrets counters social_identities totp_factors passkeys api_keys';
