@@ -17,11 +17,11 @@ import { TokensModule } from './tokens/index.js';
 @Module({
   imports: [
     ApiKeysModule,
+    LoginsModule,
     TokensModule,
-    SessionsModule,
     TotpModule,
     PasskeysModule,
-    LoginsModule,
+    SessionsModule,
     ProfileModule,
     PasswordModule,
     RecoveryModule,

@@ -6,10 +6,10 @@ import { AccountMails, AccountMailsModule } from '../account-mails/index.js';
 import { type Account, AccountsModule } from '../accounts/index.js';
 import { PasskeysModule } from '../passkeys/index.js';
 import { CodeChecks } from './code-checks.js';
+import { FactorsController } from './factors.controller.js';
 import { LoginSteps } from './login-steps.js';
 import { TotpFactor } from './totp-factor.entity.js';
 import { TotpFactors } from './totp-factors.js';
-import { TotpController } from './totp.controller.js';
 import { TotpService } from './totp.service.js';
 
 /** Authenticator apps and recovery codes, and logins in two steps. */
@@ -21,7 +21,7 @@ import { TotpService } from './totp.service.js';
     EncryptionModule,
     PasskeysModule,
   ],
-  controllers: [TotpController],
+  controllers: [FactorsController],
   providers: [CodeChecks, LoginSteps, TotpFactors, TotpService],
   exports: [LoginSteps],
 })

@@ -39,11 +39,15 @@ export class PasswordResets {
       await this.accounts.findOne(id),
       address,
     );
-    await this.changes.run(id, { actor: id, deleted: invalidCode }, async (account) => {
-      await this.tokens.use(found, account);
-      await this.accounts.resetPassword(account, hash);
-      // The reset itself verifies the address.
-      await this.mails.notify({ ...account, isEmailVerified: true }, 'password-changed');
-    });
+    await this.changes.run(
+      id,
+      { notice: 'password-changed', actor: id, deleted: invalidCode },
+      async (account) => {
+        await this.tokens.use(found, account);
+        await this.accounts.resetPassword(account, hash);
+        // The reset has verified the address, so that the notice is sent to it.
+        account.isEmailVerified = true;
+      },
+    );
   }
 }

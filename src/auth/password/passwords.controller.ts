@@ -38,7 +38,7 @@ export class PasswordsController {
   ) {}
 
   @Post('register')
-  @ApiOperation({ summary: 'Creates an account' })
+  @ApiOperation({ operationId: 'Accounts_register', summary: 'Creates an account' })
   @Returns(AccountView)
   @Throws({ CONFLICT: 'An account with this e-mail already exists', FORBIDDEN: REGISTRATION_CLOSED })
   @Public()
@@ -55,7 +55,10 @@ export class PasswordsController {
   }
 
   @Post('change-password')
-  @ApiOperation({ summary: 'Changes the password, and ends all other logins' })
+  @ApiOperation({
+    operationId: 'Accounts_changePassword',
+    summary: 'Changes the password, and ends all other logins',
+  })
   @ReturnsMessage('The password was changed')
   @ChecksPassword()
   @Throws({ RATE_LIMITED: TOO_MANY_FAILURES })
@@ -71,6 +74,7 @@ export class PasswordsController {
 
   @Post('password/reset')
   @ApiOperation({
+    operationId: 'PasswordReset_request',
     summary: 'Sends a password reset mail',
     description: 'The response is the same for every address, whether there is an account with it or not.',
   })
@@ -87,6 +91,7 @@ export class PasswordsController {
 
   @Post('password/reset/confirm')
   @ApiOperation({
+    operationId: 'PasswordReset_confirm',
     summary: 'Sets a new password with the token from a mail, and ends all logins of the account',
   })
   @ReturnsMessage('The password was changed')

@@ -58,14 +58,14 @@ export class AccountAdmin {
     return this.change(email, async (account) => {
       await this.repository.update({ id: account.id }, { isActive: active });
       if (!active) await this.data.revoke(account);
-      return { ...account, isActive: active };
+      return Object.assign(account, { isActive: active });
     });
   }
 
   setStaff(email: string, staff: boolean): Promise<Account> {
     return this.change(email, async (account) => {
       await this.repository.update({ id: account.id }, { isStaff: staff });
-      return { ...account, isStaff: staff };
+      return Object.assign(account, { isStaff: staff });
     });
   }
 

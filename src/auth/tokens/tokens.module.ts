@@ -16,8 +16,8 @@ import { TokensService } from './tokens.service.js';
   imports: [
     AccountsModule,
     LoginsModule,
-    PasskeysModule,
     TotpModule,
+    PasskeysModule,
     // `SigningKeys` has the keys.
     JwtModule.register({}),
   ],

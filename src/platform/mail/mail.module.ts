@@ -16,7 +16,7 @@ import { OutboxMail } from './outbox-mail.entity.js';
   providers: [MailOutbox, MailQueue],
   exports: [MailOutbox, MailQueue, TypeOrmModule],
 })
-export class MailQueueModule {}
+class MailQueueModule {}
 
 /** Mails: recorded in transactions, sent in the background. It depends on no module that sends mail. */
 @Module({

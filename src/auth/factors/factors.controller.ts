@@ -24,7 +24,7 @@ import { FactorsView, RecoveryCodesView, TotpSetupView } from './totp.view.js';
 @Controller({ path: 'auth/mfa', version: VERSION_NEUTRAL })
 @SmallBodies()
 @NoStore()
-export class TotpController {
+export class FactorsController {
   constructor(private readonly totp: TotpService) {}
 
   @Get()
