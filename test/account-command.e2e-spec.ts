@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../src/app.module.js';
-import { PasswordChanges } from '../src/auth/password/index.js';
+import { PasswordChanges } from '../src/auth/password/password-changes.js';
 import { loadCommandConfig } from '../src/platform/config/load-config.js';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { bearer, PASSWORD, startApi, startApiOn, type TestApi } from './support/api.js';

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
-import { AccountsService, Passwords } from '../src/auth/accounts/index.js';
-import { LoginsService } from '../src/auth/logins/index.js';
-import { UnverifiedAccounts } from '../src/auth/profile/unverified-accounts.js';
+import { AccountsService } from '../src/accounts/accounts.service.js';
+import { Passwords } from '../src/auth/password/passwords.js';
+import { LoginsService } from '../src/auth/tokens/logins.service.js';
+import { UnverifiedAccounts } from '../src/accounts/unverified-accounts.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';

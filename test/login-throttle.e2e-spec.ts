@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { Secret, TOTP } from 'otpauth';
 import { DataSource } from 'typeorm';
 import { createApp } from '../src/app.js';
-import { LoginThrottle } from '../src/auth/accounts/login-throttle.js';
+import { LoginThrottle } from '../src/auth/password/login-throttle.js';
 import { bearer, PASSWORD, startApi, TestApi } from './support/api.js';
 import { reference } from './support/reference.js';
 import { STORES } from './support/stores.js';

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
 import { createApp } from '../src/app.js';
-import { AccountsService } from '../src/auth/accounts/index.js';
-import { LoginSteps } from '../src/auth/factors/index.js';
-import { LoginCodes } from '../src/auth/social/index.js';
-import { TokensService } from '../src/auth/tokens/index.js';
+import { AccountsService } from '../src/accounts/accounts.service.js';
+import { LoginSteps } from '../src/auth/totp/login-steps.js';
+import { LoginCodes } from '../src/auth/social/login-codes.js';
+import { TokensService } from '../src/auth/tokens/tokens.service.js';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, type Reply, startApi, TestApi, type Tokens } from './support/api.js';

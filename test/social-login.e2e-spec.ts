@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
-import { AccountsService } from '../src/auth/accounts/index.js';
-import { LoginCodes } from '../src/auth/social/index.js';
+import { AccountsService } from '../src/accounts/accounts.service.js';
+import { LoginCodes } from '../src/auth/social/login-codes.js';
 import { SocialAccounts } from '../src/auth/social/social-accounts.js';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { Queries } from '../src/platform/database/queries.js';

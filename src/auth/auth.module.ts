@@ -1,14 +1,14 @@
 import { Module } from '@nestjs/common';
-import { ApiKeysModule } from './api-keys/index.js';
-import { TotpModule } from './factors/index.js';
-import { LoginsModule } from './logins/index.js';
-import { PasskeysModule } from './passkeys/index.js';
-import { PasswordModule } from './password/index.js';
-import { ProfileModule } from './profile/index.js';
-import { RecoveryModule } from './recovery/index.js';
-import { SessionsModule } from './sessions/index.js';
-import { SocialModule } from './social/index.js';
-import { TokensModule } from './tokens/index.js';
+import { ApiKeysModule } from './api-key/api-key.module.js';
+import { TotpModule } from './totp/totp.module.js';
+import { LoginsModule } from './tokens/logins.module.js';
+import { PasskeysModule } from './passkey/passkey.module.js';
+import { PasswordModule } from './password/password.module.js';
+import { ProfileModule } from '../accounts/profile.module.js';
+import { RecoveryModule } from '../accounts/recovery.module.js';
+import { SessionsModule } from './session/session.module.js';
+import { SocialModule } from './social/social.module.js';
+import { TokensModule } from './tokens/tokens.module.js';
 
 /**
  * Ways to log in, and access control. It depends on no feature: features decorate their handlers. Credentials are tried

@@ -2,13 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { AccountData, type Principal, RecentLogins } from '../../platform/access/index.js';
 import type { ClientInfo } from '../../platform/http/client.js';
 import { AppError } from '../../platform/http/errors/errors.js';
-import { AccountChanges } from '../account-mails/index.js';
-import {
-  type Account,
-  AccountsService,
-  type ChangePasswordInput,
-  PasswordPolicy,
-} from '../accounts/index.js';
+import { AccountChanges } from '../../accounts/account-changes.js';
+import { type Account } from '../../accounts/account.entity.js';
+import { AccountsService } from '../../accounts/accounts.service.js';
+import { type ChangePasswordInput } from '../../accounts/account.input.js';
+import { PasswordPolicy } from './password-policy.js';
 
 /** Changes passwords, for the owners of accounts and for operators. */
 @Injectable()

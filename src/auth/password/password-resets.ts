@@ -1,8 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { ClientInfo } from '../../platform/http/client.js';
 import { SecurityEvents } from '../../platform/http/security-events.js';
-import { AccountChanges, AccountMails, invalidCode, MailTokens } from '../account-mails/index.js';
-import { AccountsService, emailKey, PasswordPolicy } from '../accounts/index.js';
+import { AccountChanges } from '../../accounts/account-changes.js';
+import { AccountMails } from '../../accounts/account-mails.js';
+import { invalidCode, MailTokens } from '../../accounts/mail-tokens.js';
+import { AccountsService } from '../../accounts/accounts.service.js';
+import { emailKey } from '../../accounts/email-address.js';
+import { PasswordPolicy } from './password-policy.js';
 import type { ConfirmResetInput } from './password.input.js';
 
 /** Resets passwords through a link in a mail. */

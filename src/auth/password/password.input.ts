@@ -1,5 +1,5 @@
 import { Text } from '../../platform/http/validation/text.js';
-import { EmailAddress } from '../accounts/index.js';
+import { EmailAddress } from '../../accounts/email-address.js';
 
 export class ResetPasswordInput {
   @EmailAddress()

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { AccountMailsModule } from '../account-mails/index.js';
-import { AccountsModule } from '../accounts/index.js';
+import { AccountMailsModule } from '../../accounts/account-mails.module.js';
+import { AccountsModule } from '../../accounts/accounts.module.js';
 import { PasswordChanges } from './password-changes.js';
 import { PasswordResets } from './password-resets.js';
 import { PasswordsController } from './passwords.controller.js';

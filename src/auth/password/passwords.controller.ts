@@ -13,13 +13,9 @@ import { SmallBodies } from '../../platform/http/json-body.js';
 import { Returns, ReturnsMessage, Throws } from '../../platform/http/openapi/returns.js';
 import { NoStore } from '../../platform/http/route-config.js';
 import { Idempotent } from '../../platform/idempotency/idempotent.js';
-import {
-  AccountView,
-  ChangePasswordInput,
-  REGISTRATION_CLOSED,
-  RegisterInput,
-  toAccountView,
-} from '../accounts/index.js';
+import { AccountView, toAccountView } from '../../accounts/account.view.js';
+import { ChangePasswordInput, RegisterInput } from '../../accounts/account.input.js';
+import { REGISTRATION_CLOSED } from '../../accounts/accounts.service.js';
 import { PasswordChanges } from './password-changes.js';
 import { PasswordResets } from './password-resets.js';
 import { ConfirmResetInput, ResetPasswordInput } from './password.input.js';

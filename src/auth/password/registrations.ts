@@ -2,15 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config/config.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { Clock } from '../../platform/jobs/clock.js';
-import { AccountMails } from '../account-mails/index.js';
-import {
-  type Account,
-  AccountsService,
-  normalizeEmail,
-  Passwords,
-  REGISTRATION_CLOSED,
-  type RegisterInput,
-} from '../accounts/index.js';
+import { AccountMails } from '../../accounts/account-mails.js';
+import { type Account } from '../../accounts/account.entity.js';
+import { AccountsService, REGISTRATION_CLOSED } from '../../accounts/accounts.service.js';
+import { normalizeEmail } from '../../accounts/email-address.js';
+import { Passwords } from './passwords.js';
+import { type RegisterInput } from '../../accounts/account.input.js';
 
 /** How long after its registration an account may have an e-mail that is not verified, in milliseconds. */
 const VERIFY_WITHIN = 7 * 24 * 3600_000;

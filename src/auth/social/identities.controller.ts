@@ -25,7 +25,8 @@ import {
   RECENT_ERRORS,
   RecentInput,
 } from '../../platform/access/index.js';
-import { type Account, EMAIL_NOT_VERIFIED } from '../accounts/index.js';
+import { type Account } from '../../accounts/account.entity.js';
+import { EMAIL_NOT_VERIFIED } from '../password/credentials.js';
 import { AuthorizationView, IdentityView, toIdentityView } from './identity.view.js';
 import { IdentitiesService, NO_SUCH_IDENTITY } from './identities.service.js';
 import { FlowCookie } from './login-flows.js';

@@ -7,9 +7,10 @@ import type { ClientInfo } from '../../platform/http/client.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { NO_ROW, toId } from '../../platform/http/validation/id.js';
 import { Clock } from '../../platform/jobs/clock.js';
-import { AccountChanges } from '../account-mails/index.js';
-import { type Account, emailNotVerified } from '../accounts/index.js';
-import { LoginsService } from '../logins/index.js';
+import { AccountChanges } from '../../accounts/account-changes.js';
+import { type Account } from '../../accounts/account.entity.js';
+import { emailNotVerified } from '../password/credentials.js';
+import { LoginsService } from '../tokens/logins.service.js';
 import { SocialIdentity } from './social-identity.entity.js';
 
 export const LINKED_ELSEWHERE = 'This identity is linked to another account; unlink it there first';

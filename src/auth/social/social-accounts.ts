@@ -5,14 +5,10 @@ import { isStorable } from '../../platform/http/validation/text.js';
 import { isDuplicate } from '../../platform/database/failures.js';
 import { Config } from '../../platform/config/config.js';
 import { Transactions } from '../../platform/database/transactions.js';
-import { AccountMails } from '../account-mails/index.js';
-import {
-  type Account,
-  AccountsService,
-  isSameEmail,
-  normalizeNewEmail,
-  REGISTRATION_CLOSED,
-} from '../accounts/index.js';
+import { AccountMails } from '../../accounts/account-mails.js';
+import { type Account } from '../../accounts/account.entity.js';
+import { AccountsService, REGISTRATION_CLOSED } from '../../accounts/accounts.service.js';
+import { isSameEmail, normalizeNewEmail } from '../../accounts/email-address.js';
 import type { SocialProfile } from './providers/social-provider.js';
 import { IdentitiesService } from './identities.service.js';
 

@@ -1,11 +1,13 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountData, exportOf } from '../../platform/access/index.js';
-import { AccountMails, AccountMailsModule } from '../account-mails/index.js';
-import { type Account, AccountsModule } from '../accounts/index.js';
-import { TotpModule } from '../factors/index.js';
-import { LoginsModule } from '../logins/index.js';
-import { TokensModule } from '../tokens/index.js';
+import { AccountMails } from '../../accounts/account-mails.js';
+import { AccountMailsModule } from '../../accounts/account-mails.module.js';
+import { type Account } from '../../accounts/account.entity.js';
+import { AccountsModule } from '../../accounts/accounts.module.js';
+import { TotpModule } from '../totp/totp.module.js';
+import { LoginsModule } from '../tokens/logins.module.js';
+import { TokensModule } from '../tokens/tokens.module.js';
 import { IdentitiesController } from './identities.controller.js';
 import { IdentitiesService } from './identities.service.js';
 import { toIdentityView } from './identity.view.js';

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { JwtService, type JwtVerifyOptions } from '@nestjs/jwt';
 import { Clock } from '../../platform/jobs/clock.js';
 import { tokenExpired, tokenNotValid } from '../../platform/access/index.js';
-import { type Account, roleOf } from '../accounts/index.js';
+import { type Account, roleOf } from '../../accounts/account.entity.js';
 import { SigningKeys, type VerificationKey } from './signing-keys.js';
 import { areClaims, type Claims, hasExpired, type TokenType } from './claims.js';
 

@@ -12,9 +12,12 @@ import {
 } from '../../platform/http/openapi/returns.js';
 import { Client, type ClientInfo } from '../../platform/http/client.js';
 import { Public, TOO_MANY_CODES, TOO_MANY_FAILURES, WRONG_CODE } from '../../platform/access/index.js';
-import { EMAIL_NOT_VERIFIED, LoginInput } from '../accounts/index.js';
-import { SecondStepInput, SecondStepRequired, WRONG_VERIFIER } from '../factors/index.js';
-import { PasskeyLoginInput, WRONG_PASSKEY } from '../passkeys/index.js';
+import { EMAIL_NOT_VERIFIED } from '../password/credentials.js';
+import { LoginInput } from '../../accounts/account.input.js';
+import { SecondStepInput } from '../totp/totp.input.js';
+import { SecondStepRequired, WRONG_VERIFIER } from '../totp/login-steps.js';
+import { PasskeyLoginInput } from '../passkey/passkey.input.js';
+import { WRONG_PASSKEY } from '../passkey/passkey-logins.js';
 import { RefreshInput, VerifyInput } from './token.input.js';
 import { TokenPair, TokensService } from './tokens.service.js';
 

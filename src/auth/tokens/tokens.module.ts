@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common';
 import { JwtModule } from '@nestjs/jwt';
-import { AccountsModule } from '../accounts/index.js';
-import { TotpModule } from '../factors/index.js';
-import { LoginsModule } from '../logins/index.js';
-import { PasskeysModule } from '../passkeys/index.js';
+import { AccountsModule } from '../../accounts/accounts.module.js';
+import { TotpModule } from '../totp/totp.module.js';
+import { LoginsModule } from './logins.module.js';
+import { PasskeysModule } from '../passkey/passkey.module.js';
 import { JwksController } from './jwks.controller.js';
 import { JwtStrategy } from './jwt.strategy.js';
 import { SigningKeys } from './signing-keys.js';

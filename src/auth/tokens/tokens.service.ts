@@ -5,10 +5,12 @@ import { SecurityEvents } from '../../platform/http/security-events.js';
 import type { ClientInfo } from '../../platform/http/client.js';
 import { Config } from '../../platform/config/config.js';
 import { tokenNotValid } from '../../platform/access/index.js';
-import { type Account, badCredentials } from '../accounts/index.js';
-import { LoginSteps, SecondStepRequired } from '../factors/index.js';
-import { type PasskeyLoginInput, PasskeyLogins } from '../passkeys/index.js';
-import { LoginsService } from '../logins/index.js';
+import { type Account } from '../../accounts/account.entity.js';
+import { badCredentials } from '../password/credentials.js';
+import { LoginSteps, SecondStepRequired } from '../totp/login-steps.js';
+import { type PasskeyLoginInput } from '../passkey/passkey.input.js';
+import { PasskeyLogins } from '../passkey/passkey-logins.js';
+import { LoginsService } from './logins.service.js';
 import type { Claims } from './claims.js';
 import { TokenCodec } from './token-codec.js';
 

@@ -1,9 +1,12 @@
 import type { INestApplicationContext, Type } from '@nestjs/common';
-import { type Account, PasswordPolicy, RegisterInput } from '../../auth/accounts/index.js';
-import { LoginsService } from '../../auth/logins/index.js';
-import { PasswordChanges, Registrations } from '../../auth/password/index.js';
-import { AccountAdmin } from '../../auth/profile/account-admin.js';
-import { IdentitiesService } from '../../auth/social/index.js';
+import { type Account } from '../../accounts/account.entity.js';
+import { PasswordPolicy } from '../../auth/password/password-policy.js';
+import { RegisterInput } from '../../accounts/account.input.js';
+import { LoginsService } from '../../auth/tokens/logins.service.js';
+import { PasswordChanges } from '../../auth/password/password-changes.js';
+import { Registrations } from '../../auth/password/registrations.js';
+import { AccountAdmin } from '../../accounts/account-admin.js';
+import { IdentitiesService } from '../../auth/social/identities.service.js';
 import { Purger } from '../../platform/jobs/purger.js';
 import { checkInput } from '../../platform/http/validation/input.pipe.js';
 import { EncryptedColumns } from '../../platform/encryption/index.js';

@@ -1,0 +1,105 @@
+import { Injectable } from '@nestjs/common';
+import { Transactions } from '../platform/database/transactions.js';
+import { MailOutbox, MailQueue, type templates } from '../platform/mail/index.js';
+import { type Account } from './account.entity.js';
+import { emailKey } from './email-address.js';
+import { MailLimits } from './mail-limits.js';
+
+/** What the outbox stores of a mail until it is sent. */
+export interface MailData {
+  readonly accountId: number;
+  /** The recipient. */
+  readonly email: string;
+  /** E-mail and password as they were at the request; if one changes before the mail is sent, the request is void. */
+  readonly accountEmail: string;
+  readonly passwordChangedAt: string;
+}
+
+/** What the outbox stores of a notice. */
+export interface NoticeData {
+  readonly email: string;
+  readonly notice: templates.Notice;
+}
+
+/**
+ * Records the mails about accounts, in the unit of work of the request. `AccountLetters` decides the recipient when the
+ * mail is sent, so that a request takes the same time whether or not there is an account.
+ */
+@Injectable()
+export class AccountMails {
+  constructor(
+    private readonly outbox: MailOutbox,
+    private readonly queue: MailQueue,
+    private readonly limits: MailLimits,
+    private readonly transactions: Transactions,
+  ) {}
+
+  /** @throws AppError `SERVICE_UNAVAILABLE` when mail is not configured */
+  requireOpen(): void {
+    this.outbox.requireOpen();
+  }
+
+  /**
+   * Sends a confirmation link to the address of the account, unless the limit is reached.
+   *
+   * @param client the address of the client that causes it
+   * @returns 0, or the seconds to wait
+   */
+  async verifyEmail(account: Account, client: string): Promise<number> {
+    const seconds = await this.limits.take('addresses', account.email, client);
+    if (seconds === 0 && this.outbox.isOpen) await this.add('verify-email', account, account.email);
+    return seconds;
+  }
+
+  /**
+   * Sends a confirmation link to the new address, and a notice to the old one, unless they got a mail just now. The address
+   * of an earlier request may have been a mistake.
+   */
+  async changeEmail(account: Account, email: string, client: string): Promise<void> {
+    if ((await this.limits.take('addresses', email, client)) === 0)
+      await this.add('change-email', account, email);
+    if ((await this.limits.take('addresses', account.email)) === 0)
+      await this.outbox.add('change-email-notice', ownerOf(account), { email: account.email });
+  }
+
+  /**
+   * Tells the owner of an account with a verified address that a way to log in was changed, so that a thief is noticed.
+   * It never fails its call: without a mail server, nothing is sent.
+   *
+   * @param account as it was before the change
+   */
+  async notify(account: Account, notice: templates.Notice): Promise<void> {
+    if (!account.isEmailVerified || !this.outbox.isOpen) return;
+    await this.outbox.add('notice', ownerOf(account), { email: account.email, notice });
+  }
+
+  /** Sends a reset link to the address, if there is an active account with it, unless the limit is reached. */
+  async resetPassword(email: string, client: string): Promise<void> {
+    await this.transactions.run(async () => {
+      if ((await this.limits.take('resets', email, client)) === 0)
+        await this.replace('reset-password', ownerOf({ email }), { email });
+    });
+  }
+
+  /** Discards the waiting mails about an account that is deleted. */
+  async discard({ id, email }: Pick<Account, 'id' | 'email'>): Promise<void> {
+    await this.queue.discard([ownerOf({ id }), ownerOf({ email })]);
+  }
+
+  private async add(kind: string, account: Account, email: string): Promise<void> {
+    const { id: accountId, email: accountEmail } = account;
+    const passwordChangedAt = account.passwordChangedAt.toISOString();
+    const data: MailData = { accountId, email, accountEmail, passwordChangedAt };
+    await this.replace(kind, ownerOf(account), data);
+  }
+
+  /** Records a mail. An earlier one that waits or is being sent is void: its token would replace the newer one. */
+  private async replace(kind: string, owner: string, data: object): Promise<void> {
+    await this.queue.discard([owner], kind);
+    await this.outbox.add(kind, owner, data);
+  }
+}
+
+/** The owner of a waiting mail, as the outbox stores it: by id, or by an address that may have no account. */
+const ownerOf = (who: { readonly id: number } | { readonly email: string }): string =>
+  'id' in who ? `account ${who.id}` : `address ${emailKey(who.email)}`;

@@ -1,2 +1,0 @@
-// The public interface of API keys.
-export { ApiKeysModule } from './api-keys.module.js';

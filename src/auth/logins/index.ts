@@ -1,4 +1,0 @@
-// The public interface of logins.
-export { Login } from './login.entity.js';
-export { LoginsModule } from './logins.module.js';
-export { LoginsService } from './logins.service.js';

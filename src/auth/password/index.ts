@@ -1,4 +1,0 @@
-// The public interface of passwords.
-export { PasswordChanges } from './password-changes.js';
-export { PasswordModule } from './password.module.js';
-export { Registrations } from './registrations.js';
