@@ -6,7 +6,7 @@ import type { ClientInfo } from '../platform/http/client.js';
 import { AppError } from '../platform/http/errors/errors.js';
 import { accountDeleted, AccountsService } from './accounts.service.js';
 import { NO_PASSWORD } from './account.entity.js';
-import type { DeleteAccountInput } from './profile.input.js';
+import type { DeleteAccountInput } from './account.input.js';
 
 export const LOGIN_TOO_OLD =
   'Log in again first: the account has no password, and the login is older than 5 minutes';

@@ -1,46 +1,30 @@
-import { ApiProperty, PickType } from '@nestjs/swagger';
 import { Optional } from '../platform/http/validation/fields.js';
-import { CheckedBy } from '../platform/http/validation/further-rules.js';
 import { Text } from '../platform/http/validation/text.js';
-import { PasswordPolicy } from '../auth/password/password-policy.js';
-import { PASSWORD_LENGTH } from '../auth/password/passwords.js';
-import { NewEmailAddress } from './email-address.js';
 
-@CheckedBy(PasswordPolicy)
-export class RegisterInput {
-  @NewEmailAddress()
-  email!: string;
-
+/** Absent and null leave a field unchanged. */
+export class UpdateAccountInput {
+  @Optional()
   @Text({ min: 1, max: 150 })
-  name!: string;
+  name?: string | null;
 
-  /** The policy checks the length. */
-  @Text()
-  @ApiProperty({ minLength: PASSWORD_LENGTH.min, maxLength: PASSWORD_LENGTH.max })
-  password!: string;
-
-  /** Absent and null mean no number. */
   @Optional()
   @Text({ max: 20 })
   phone?: string | null;
 }
 
-/** Absent and null leave a field unchanged. */
-export class UpdateAccountInput extends PickType(RegisterInput, ['phone']) {
+export class DeleteAccountInput {
+  /** Required if the account has a password. */
   @Optional()
-  @Text({ min: 1, max: 150 })
-  name?: string | null;
+  @Text()
+  password?: string | null;
+
+  /** A code of the authenticator app, or a recovery code: required while two-step login is on. */
+  @Optional()
+  @Text({ max: 100 })
+  code?: string | null;
 }
 
-export class ChangePasswordInput {
-  @Text()
-  old_password!: string;
-
-  /** The policy checks the length, after the old password. */
-  @Text()
-  new_password!: string;
-}
-
+/** Names an account by what its owner knows. */
 export class LoginInput {
   @Text()
   email!: string;

@@ -32,7 +32,7 @@ import { AccountView, toAccountView } from './account.view.js';
 import { UpdateAccountInput } from './account.input.js';
 import { AccountDeletion, LOGIN_TOO_OLD } from './account-deletion.js';
 import { AccountExport } from './account-export.js';
-import { DeleteAccountInput } from './profile.input.js';
+import { DeleteAccountInput } from './account.input.js';
 
 const LIST = { type: 'array', items: { type: 'object', additionalProperties: true } };
 

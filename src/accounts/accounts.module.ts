@@ -1,52 +1,63 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Registry } from 'prom-client';
-import { AccountData, RecentLogins } from '../platform/access/index.js';
+import { AccountData } from '../platform/access/index.js';
 import { Purger } from '../platform/jobs/purger.js';
-import { Account, NO_PASSWORD } from './account.entity.js';
+import { MailModule } from '../platform/mail/index.js';
+import { AccountAdmin } from './account-admin.js';
+import { AccountChanges } from './account-changes.js';
+import { AccountDeletion } from './account-deletion.js';
+import { Account } from './account.entity.js';
+import { AccountExport } from './account-export.js';
+import { AccountLetters } from './account-letters.js';
+import { AccountMails } from './account-mails.js';
+import { AccountResolver } from './account.resolver.js';
+import { AccountsController } from './accounts.controller.js';
 import { AccountsService } from './accounts.service.js';
 import { Count, Counters } from './counters.js';
-import { Credentials } from '../auth/password/credentials.js';
-import { LoginThrottle } from '../auth/password/login-throttle.js';
+import { EmailChanges } from './email-changes.js';
+import { EmailController } from './email.controller.js';
+import { EmailVerification } from './email-verification.js';
+import { MailLimits } from './mail-limits.js';
+import { MailTokens } from './mail-tokens.js';
 import { OneTimeSecret, OneTimeSecrets } from './one-time-secrets.js';
-import { PasswordPolicy } from '../auth/password/password-policy.js';
-import { Passwords } from '../auth/password/passwords.js';
+import { UnverifiedAccounts } from './unverified-accounts.js';
 
-const PROVIDERS = [
-  AccountsService,
-  Counters,
-  Credentials,
-  LoginThrottle,
-  OneTimeSecrets,
-  PasswordPolicy,
-  Passwords,
-];
+/** What every way to log in may use. */
+const SHARED = [AccountChanges, AccountMails, AccountsService, Counters, MailTokens, OneTimeSecrets];
 
-/** Accounts and their passwords. */
+/** Accounts: who somebody is. How they log in, the modules of `auth` know. */
 @Module({
-  imports: [TypeOrmModule.forFeature([Account, Count, OneTimeSecret])],
-  providers: PROVIDERS,
-  exports: PROVIDERS,
+  imports: [TypeOrmModule.forFeature([Account, Count, OneTimeSecret]), MailModule],
+  controllers: [AccountsController, EmailController],
+  providers: [
+    ...SHARED,
+    AccountAdmin,
+    AccountDeletion,
+    AccountExport,
+    AccountLetters,
+    AccountResolver,
+    EmailChanges,
+    EmailVerification,
+    MailLimits,
+    UnverifiedAccounts,
+  ],
+  exports: [...SHARED, AccountAdmin],
 })
 export class AccountsModule {
   constructor(
     data: AccountData,
-    recent: RecentLogins,
     purger: Purger,
-    credentials: Credentials,
-    passwords: Passwords,
-    registry: Registry,
+    mails: AccountMails,
+    tokens: MailTokens,
+    unverified: UnverifiedAccounts,
   ) {
     data.register({
       tables: ['one_time_secrets'],
-      waysToLogIn: async ({ passwordHash }) => (passwordHash === NO_PASSWORD ? 0 : 1),
-    });
-    recent.register({
-      password: (...given) => credentials.confirm(...given),
-      identify: (...given) => credentials.identify(...given),
+      onCredentialsChange: ({ id }) => tokens.endAll(id),
+      onDeletion: (account) => mails.discard(account),
     });
     purger.register('counters');
     purger.register('one_time_secrets');
-    passwords.measure(registry);
+    purger.registerTask('accounts', () => unverified.removeExpired());
   }
 }

@@ -9,7 +9,7 @@ import { invalidCode, MailTokens } from './mail-tokens.js';
 import { type Account } from './account.entity.js';
 import { AccountsService } from './accounts.service.js';
 import { normalizeEmail } from './email-address.js';
-import type { ChangeEmailInput } from './recovery.input.js';
+import type { ChangeEmailInput } from './email.input.js';
 
 export const EMAIL_TAKEN = 'Another account now uses this e-mail address';
 

@@ -9,7 +9,7 @@ import { invalidCode, MailTokens } from './mail-tokens.js';
 import { type Account } from './account.entity.js';
 import { AccountsService } from './accounts.service.js';
 import { LoginInput } from './account.input.js';
-import type { VerifyEmailInput } from './recovery.input.js';
+import type { VerifyEmailInput } from './email.input.js';
 
 export const ALREADY_VERIFIED = 'The e-mail address is already verified';
 export const MAY_BE_ANOTHERS =

@@ -21,7 +21,7 @@ import { AccountView, toAccountView } from './account.view.js';
 import { LoginInput } from './account.input.js';
 import { EMAIL_TAKEN, EmailChanges } from './email-changes.js';
 import { ALREADY_VERIFIED, EmailVerification, MAIL_LIMIT, MAY_BE_ANOTHERS } from './email-verification.js';
-import { ChangeEmailInput, TokenInput, VerifyEmailInput } from './recovery.input.js';
+import { ChangeEmailInput, TokenInput, VerifyEmailInput } from './email.input.js';
 
 /** The e-mail address of an account: verification and change. */
 @ApiTags('Accounts')

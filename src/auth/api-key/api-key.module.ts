@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { AccountsModule } from '../../accounts/accounts.module.js';
 import { AccountData, CredentialWatch, exportOf } from '../../platform/access/index.js';
 import { AccountMails } from '../../accounts/account-mails.js';
-import { AccountMailsModule } from '../../accounts/account-mails.module.js';
 import { ApiKey } from './api-key.entity.js';
 import { ApiKeyStrategy } from './api-key.strategy.js';
 import { toApiKeyView } from './api-key.view.js';
@@ -11,11 +11,11 @@ import { ApiKeysService } from './api-keys.service.js';
 
 /** API keys: programs act as an account with them. */
 @Module({
-  imports: [TypeOrmModule.forFeature([ApiKey]), AccountMailsModule],
+  imports: [TypeOrmModule.forFeature([ApiKey]), AccountsModule],
   controllers: [ApiKeysController],
   providers: [ApiKeyStrategy, ApiKeysService],
 })
-export class ApiKeysModule {
+export class ApiKeyModule {
   constructor(data: AccountData, watch: CredentialWatch, keys: ApiKeysService, mails: AccountMails) {
     data.register({
       tables: ['api_keys'],

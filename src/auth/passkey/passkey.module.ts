@@ -2,9 +2,8 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountData, exportOf } from '../../platform/access/index.js';
 import { AccountMails } from '../../accounts/account-mails.js';
-import { AccountMailsModule } from '../../accounts/account-mails.module.js';
 import { type Account } from '../../accounts/account.entity.js';
-import { AccountsModule } from '../../accounts/accounts.module.js';
+import { PasswordModule } from '../password/password.module.js';
 import { Challenges } from './challenges.js';
 import { PasskeyLogins } from './passkey-logins.js';
 import { Passkey } from './passkey.entity.js';
@@ -15,12 +14,12 @@ import { WebAuthn } from './webauthn.js';
 
 /** Passkeys: their registration, and logins with them. */
 @Module({
-  imports: [TypeOrmModule.forFeature([Passkey]), AccountMailsModule, AccountsModule],
+  imports: [TypeOrmModule.forFeature([Passkey]), PasswordModule],
   controllers: [PasskeysController],
   providers: [Challenges, PasskeyLogins, PasskeysService, WebAuthn],
   exports: [PasskeyLogins, PasskeysService],
 })
-export class PasskeysModule {
+export class PasskeyModule {
   constructor(data: AccountData, passkeys: PasskeysService, mails: AccountMails) {
     const remove = async (account: Account, which: { onlyUnverified: boolean }) => {
       if (await passkeys.removeAll(account, which)) await mails.notify(account, 'passkey-removed');

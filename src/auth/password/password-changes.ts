@@ -5,7 +5,7 @@ import { AppError } from '../../platform/http/errors/errors.js';
 import { AccountChanges } from '../../accounts/account-changes.js';
 import { type Account } from '../../accounts/account.entity.js';
 import { AccountsService } from '../../accounts/accounts.service.js';
-import { type ChangePasswordInput } from '../../accounts/account.input.js';
+import type { ChangePasswordInput } from './password.input.js';
 import { PasswordPolicy } from './password-policy.js';
 
 /** Changes passwords, for the owners of accounts and for operators. */

@@ -14,11 +14,15 @@ import { Returns, ReturnsMessage, Throws } from '../../platform/http/openapi/ret
 import { NoStore } from '../../platform/http/route-config.js';
 import { Idempotent } from '../../platform/idempotency/idempotent.js';
 import { AccountView, toAccountView } from '../../accounts/account.view.js';
-import { ChangePasswordInput, RegisterInput } from '../../accounts/account.input.js';
 import { REGISTRATION_CLOSED } from '../../accounts/accounts.service.js';
 import { PasswordChanges } from './password-changes.js';
 import { PasswordResets } from './password-resets.js';
-import { ConfirmResetInput, ResetPasswordInput } from './password.input.js';
+import {
+  ChangePasswordInput,
+  ConfirmResetInput,
+  RegisterInput,
+  ResetPasswordInput,
+} from './password.input.js';
 import { Registrations } from './registrations.js';
 
 /** Accounts with a password: their registration, and changes of the password. */

@@ -7,7 +7,7 @@ import { type Account } from '../../accounts/account.entity.js';
 import { AccountsService, REGISTRATION_CLOSED } from '../../accounts/accounts.service.js';
 import { normalizeEmail } from '../../accounts/email-address.js';
 import { Passwords } from './passwords.js';
-import { type RegisterInput } from '../../accounts/account.input.js';
+import type { RegisterInput } from './password.input.js';
 
 /** How long after its registration an account may have an e-mail that is not verified, in milliseconds. */
 const VERIFY_WITHIN = 7 * 24 * 3600_000;

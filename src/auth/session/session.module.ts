@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
+import { TokensModule } from '../tokens/tokens.module.js';
 import { TotpModule } from '../totp/totp.module.js';
-import { LoginsModule } from '../tokens/logins.module.js';
-import { PasskeysModule } from '../passkey/passkey.module.js';
+import { PasskeyModule } from '../passkey/passkey.module.js';
 import { SocialModule } from '../social/social.module.js';
 import { Csrf } from './csrf.js';
 import { SessionCookie } from './session-cookie.js';
@@ -11,8 +11,8 @@ import { SessionsService } from './sessions.service.js';
 
 /** Logins of browsers, by cookie. */
 @Module({
-  imports: [LoginsModule, PasskeysModule, SocialModule, TotpModule],
+  imports: [TokensModule, PasskeyModule, SocialModule, TotpModule],
   controllers: [SessionsController],
   providers: [Csrf, SessionCookie, SessionStrategy, SessionsService],
 })
-export class SessionsModule {}
+export class SessionModule {}

@@ -2,11 +2,9 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountData, exportOf } from '../../platform/access/index.js';
 import { AccountMails } from '../../accounts/account-mails.js';
-import { AccountMailsModule } from '../../accounts/account-mails.module.js';
 import { type Account } from '../../accounts/account.entity.js';
 import { AccountsModule } from '../../accounts/accounts.module.js';
 import { TotpModule } from '../totp/totp.module.js';
-import { LoginsModule } from '../tokens/logins.module.js';
 import { TokensModule } from '../tokens/tokens.module.js';
 import { IdentitiesController } from './identities.controller.js';
 import { IdentitiesService } from './identities.service.js';
@@ -21,14 +19,7 @@ import { SocialService } from './social.service.js';
 
 /** Login with Google and GitHub. */
 @Module({
-  imports: [
-    TypeOrmModule.forFeature([SocialIdentity]),
-    AccountMailsModule,
-    AccountsModule,
-    LoginsModule,
-    TokensModule,
-    TotpModule,
-  ],
+  imports: [TypeOrmModule.forFeature([SocialIdentity]), AccountsModule, TokensModule, TotpModule],
   controllers: [IdentitiesController, SocialController],
   providers: [
     FlowCookie,

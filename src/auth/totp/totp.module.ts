@@ -3,10 +3,9 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountData, RecentLogins } from '../../platform/access/index.js';
 import { EncryptedColumns, EncryptionModule } from '../../platform/encryption/index.js';
 import { AccountMails } from '../../accounts/account-mails.js';
-import { AccountMailsModule } from '../../accounts/account-mails.module.js';
 import { type Account } from '../../accounts/account.entity.js';
-import { AccountsModule } from '../../accounts/accounts.module.js';
-import { PasskeysModule } from '../passkey/passkey.module.js';
+import { PasswordModule } from '../password/password.module.js';
+import { PasskeyModule } from '../passkey/passkey.module.js';
 import { CodeChecks } from './code-checks.js';
 import { FactorsController } from './factors.controller.js';
 import { LoginSteps } from './login-steps.js';
@@ -16,13 +15,7 @@ import { TotpService } from './totp.service.js';
 
 /** Authenticator apps and recovery codes, and logins in two steps. */
 @Module({
-  imports: [
-    TypeOrmModule.forFeature([TotpFactor]),
-    AccountMailsModule,
-    AccountsModule,
-    EncryptionModule,
-    PasskeysModule,
-  ],
+  imports: [TypeOrmModule.forFeature([TotpFactor]), PasswordModule, EncryptionModule, PasskeyModule],
   controllers: [FactorsController],
   providers: [CodeChecks, LoginSteps, TotpFactors, TotpService],
   exports: [LoginSteps],
