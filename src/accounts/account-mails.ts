@@ -1,9 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { Transactions } from '../platform/database/transactions.js';
+import { networkOf } from '../platform/http/client.js';
 import { MailOutbox, MailQueue, type templates } from '../platform/mail/index.js';
 import { type Account } from './account.entity.js';
 import { emailKey } from './email-address.js';
-import { MailLimits } from './mail-limits.js';
+import { counterId, Counters, type Limit } from './counters.js';
+
+const MINUTE = 60_000;
+
+/** Of the mails of a kind to an address. */
+const RECIPIENT: Limit = { interval: MINUTE, max: 20, period: 24 * 60 * MINUTE };
+
+/** Of the mails that a client causes, to whatever address. */
+const CLIENT: Limit = { max: 100, period: 60 * MINUTE };
+
+/**
+ * What is limited together: mails about addresses (registrations, repeated requests, and changes of address with their
+ * notice to the former address), and resets of passwords.
+ */
+type LimitedMails = 'addresses' | 'resets';
 
 /** What the outbox stores of a mail until it is sent. */
 export interface MailData {
@@ -30,7 +45,7 @@ export class AccountMails {
   constructor(
     private readonly outbox: MailOutbox,
     private readonly queue: MailQueue,
-    private readonly limits: MailLimits,
+    private readonly counters: Counters,
     private readonly transactions: Transactions,
   ) {}
 
@@ -46,7 +61,7 @@ export class AccountMails {
    * @returns 0, or the seconds to wait
    */
   async verifyEmail(account: Account, client: string): Promise<number> {
-    const seconds = await this.limits.take('addresses', account.email, client);
+    const seconds = await this.take('addresses', account.email, client);
     if (seconds === 0 && this.outbox.isOpen) await this.add('verify-email', account, account.email);
     return seconds;
   }
@@ -56,9 +71,8 @@ export class AccountMails {
    * of an earlier request may have been a mistake.
    */
   async changeEmail(account: Account, email: string, client: string): Promise<void> {
-    if ((await this.limits.take('addresses', email, client)) === 0)
-      await this.add('change-email', account, email);
-    if ((await this.limits.take('addresses', account.email)) === 0)
+    if ((await this.take('addresses', email, client)) === 0) await this.add('change-email', account, email);
+    if ((await this.take('addresses', account.email)) === 0)
       await this.outbox.add('change-email-notice', ownerOf(account), { email: account.email });
   }
 
@@ -76,7 +90,7 @@ export class AccountMails {
   /** Sends a reset link to the address, if there is an active account with it, unless the limit is reached. */
   async resetPassword(email: string, client: string): Promise<void> {
     await this.transactions.run(async () => {
-      if ((await this.limits.take('resets', email, client)) === 0)
+      if ((await this.take('resets', email, client)) === 0)
         await this.replace('reset-password', ownerOf({ email }), { email });
     });
   }
@@ -84,6 +98,22 @@ export class AccountMails {
   /** Discards the waiting mails about an account that is deleted. */
   async discard({ id, email }: Pick<Account, 'id' | 'email'>): Promise<void> {
     await this.queue.discard([ownerOf({ id }), ownerOf({ email })]);
+  }
+
+  /**
+   * Allows one mail, in the unit of work that records it: of any number of concurrent requests, one is allowed.
+   *
+   * @param client the address of the client that causes it, unless it goes to the client's own address
+   * @returns 0, or the seconds to wait
+   */
+  private async take(kind: LimitedMails, email: string, client?: string): Promise<number> {
+    const byClient = client === undefined ? undefined : counterId('mails by', networkOf(client));
+    // The client first: beyond its limit, it must not take away the mails of others.
+    const untilClient = byClient === undefined ? 0 : await this.counters.take(byClient, CLIENT);
+    if (untilClient > 0) return untilClient;
+    const untilRecipient = await this.counters.take(counterId('mails to', kind, emailKey(email)), RECIPIENT);
+    if (untilRecipient > 0 && byClient !== undefined) await this.counters.giveBack(byClient);
+    return untilRecipient;
   }
 
   private async add(kind: string, account: Account, email: string): Promise<void> {

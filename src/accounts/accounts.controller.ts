@@ -14,12 +14,14 @@ import {
 } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import {
+  AccountData,
   ChecksPassword,
   CODE_ERRORS,
   CurrentAccount,
   CurrentPrincipal,
   type Principal,
   RECENT_TO_READ_ERRORS,
+  RecentLogins,
 } from '../platform/access/index.js';
 import { Client, type ClientInfo } from '../platform/http/client.js';
 import { SmallBodies } from '../platform/http/json-body.js';
@@ -31,7 +33,6 @@ import { AccountsService } from './accounts.service.js';
 import { AccountView, toAccountView } from './account.view.js';
 import { UpdateAccountInput } from './account.input.js';
 import { AccountDeletion, LOGIN_TOO_OLD } from './account-deletion.js';
-import { AccountExport } from './account-export.js';
 import { DeleteAccountInput } from './account.input.js';
 
 const LIST = { type: 'array', items: { type: 'object', additionalProperties: true } };
@@ -61,7 +62,8 @@ export class AccountsController {
   constructor(
     private readonly accounts: AccountsService,
     private readonly deletion: AccountDeletion,
-    private readonly exports: AccountExport,
+    private readonly data: AccountData,
+    private readonly recent: RecentLogins,
   ) {}
 
   @Get('me')
@@ -80,7 +82,9 @@ export class AccountsController {
   @Throws(RECENT_TO_READ_ERRORS)
   @Header('content-disposition', 'attachment; filename="account.json"')
   export(@CurrentPrincipal() caller: Principal): StreamableFile {
-    return new StreamableFile(Readable.from(this.exports.export(caller)), {
+    this.recent.requireToRead(caller);
+    const { account } = caller;
+    return new StreamableFile(Readable.from(this.data.export(account, toAccountView(account))), {
       type: 'application/json; charset=utf-8',
     });
   }

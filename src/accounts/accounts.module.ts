@@ -7,17 +7,14 @@ import { AccountAdmin } from './account-admin.js';
 import { AccountChanges } from './account-changes.js';
 import { AccountDeletion } from './account-deletion.js';
 import { Account } from './account.entity.js';
-import { AccountExport } from './account-export.js';
 import { AccountLetters } from './account-letters.js';
 import { AccountMails } from './account-mails.js';
 import { AccountResolver } from './account.resolver.js';
 import { AccountsController } from './accounts.controller.js';
 import { AccountsService } from './accounts.service.js';
 import { Count, Counters } from './counters.js';
-import { EmailChanges } from './email-changes.js';
 import { EmailController } from './email.controller.js';
-import { EmailVerification } from './email-verification.js';
-import { MailLimits } from './mail-limits.js';
+import { EmailService } from './email.service.js';
 import { MailTokens } from './mail-tokens.js';
 import { OneTimeSecret, OneTimeSecrets } from './one-time-secrets.js';
 import { UnverifiedAccounts } from './unverified-accounts.js';
@@ -33,12 +30,9 @@ const SHARED = [AccountChanges, AccountMails, AccountsService, Counters, MailTok
     ...SHARED,
     AccountAdmin,
     AccountDeletion,
-    AccountExport,
     AccountLetters,
     AccountResolver,
-    EmailChanges,
-    EmailVerification,
-    MailLimits,
+    EmailService,
     UnverifiedAccounts,
   ],
   exports: [...SHARED, AccountAdmin],

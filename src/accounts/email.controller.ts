@@ -19,8 +19,7 @@ import {
 import { type Account } from './account.entity.js';
 import { AccountView, toAccountView } from './account.view.js';
 import { LoginInput } from './account.input.js';
-import { EMAIL_TAKEN, EmailChanges } from './email-changes.js';
-import { ALREADY_VERIFIED, EmailVerification, MAIL_LIMIT, MAY_BE_ANOTHERS } from './email-verification.js';
+import { ALREADY_VERIFIED, EMAIL_TAKEN, EmailService, MAIL_LIMIT, MAY_BE_ANOTHERS } from './email.service.js';
 import { ChangeEmailInput, TokenInput, VerifyEmailInput } from './email.input.js';
 
 /** The e-mail address of an account: verification and change. */
@@ -29,10 +28,7 @@ import { ChangeEmailInput, TokenInput, VerifyEmailInput } from './email.input.js
 @SmallBodies()
 @NoStore()
 export class EmailController {
-  constructor(
-    private readonly verification: EmailVerification,
-    private readonly changes: EmailChanges,
-  ) {}
+  constructor(private readonly emails: EmailService) {}
 
   @Post('verify')
   @ApiOperation({
@@ -50,7 +46,7 @@ export class EmailController {
     @Body() input: VerifyEmailInput,
     @Client() client: ClientInfo,
   ): Promise<{ message: string }> {
-    await this.verification.confirm(account, input, client);
+    await this.emails.verify(account, input, client);
     return { message: 'The e-mail address is verified' };
   }
 
@@ -74,7 +70,7 @@ export class EmailController {
     @OptionalBody() input: LoginInput,
     @Client() client: ClientInfo,
   ): Promise<{ message: string }> {
-    await this.verification.resend(account, input, client);
+    await this.emails.resend(account, input, client);
     return { message: 'A mail is on its way' };
   }
 
@@ -93,7 +89,7 @@ export class EmailController {
     @Body() input: ChangeEmailInput,
     @Client() client: ClientInfo,
   ): Promise<{ message: string }> {
-    await this.changes.request(caller, input, client);
+    await this.emails.requestChange(caller, input, client);
     return { message: 'A mail is on its way to the new address' };
   }
 
@@ -104,6 +100,6 @@ export class EmailController {
   @Public()
   @HttpCode(HttpStatus.OK)
   async confirmChange(@Body() { token }: TokenInput): Promise<AccountView> {
-    return toAccountView(await this.changes.confirm(token));
+    return toAccountView(await this.emails.confirmChange(token));
   }
 }

@@ -4,8 +4,7 @@ import { TotpModule } from '../totp/totp.module.js';
 import { PasskeyModule } from '../passkey/passkey.module.js';
 import { SocialModule } from '../social/social.module.js';
 import { Csrf } from './csrf.js';
-import { SessionCookie } from './session-cookie.js';
-import { SessionStrategy } from './session.strategy.js';
+import { SessionCookie, SessionStrategy } from './session.strategy.js';
 import { SessionsController } from './sessions.controller.js';
 import { SessionsService } from './sessions.service.js';
 

@@ -1,12 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import type { FastifyRequest } from 'fastify';
+import { Config } from '../../platform/config/config.js';
 import { clientOf } from '../../platform/http/client.js';
+import { Cookie } from '../../platform/http/cookie.js';
 import { Credential, type LoginInfo, RequestStrategy } from '../../platform/access/index.js';
 import type { Account } from '../../accounts/account.entity.js';
 import { Csrf } from './csrf.js';
-import { SessionCookie } from './session-cookie.js';
 import { SessionsService } from './sessions.service.js';
+
+/** The maximum that browsers keep a cookie. The database decides when a session expires. */
+const MAX_AGE = 400 * 24 * 3600;
+
+/** The cookie of a session. */
+@Injectable()
+export class SessionCookie extends Cookie {
+  constructor(config: Config) {
+    super('session', MAX_AGE, config);
+  }
+}
 
 /** Authenticates by the session cookie. */
 @Injectable()

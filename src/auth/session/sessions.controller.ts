@@ -32,9 +32,8 @@ import { PasskeySessionInput } from '../passkey/passkey.input.js';
 import { WRONG_PASSKEY } from '../passkey/passkey-logins.js';
 import { SocialSessionInput } from '../social/social.input.js';
 import { WRONG_LOGIN_CODE } from '../social/login-codes.js';
-import { SessionCookie } from './session-cookie.js';
-import { SessionView } from './session.view.js';
-import { type Session, SessionsService } from './sessions.service.js';
+import { SessionCookie } from './session.strategy.js';
+import { type Session, SessionsService, SessionView } from './sessions.service.js';
 
 @ApiTags('Accounts')
 @Controller({ path: 'auth/session', version: VERSION_NEUTRAL })

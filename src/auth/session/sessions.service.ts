@@ -1,12 +1,13 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { LoginInfo, Principal } from '../../platform/access/index.js';
 import type { ClientInfo } from '../../platform/http/client.js';
 import { checkInput } from '../../platform/http/validation/input.pipe.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { type Account } from '../../accounts/account.entity.js';
 import { badCredentials } from '../password/credentials.js';
-import { toAccountView } from '../../accounts/account.view.js';
+import { AccountView, toAccountView } from '../../accounts/account.view.js';
 import { LoginSteps, SecondStepRequired } from '../totp/login-steps.js';
 import { LoginsService } from '../tokens/logins.service.js';
 import { PasskeyLogins } from '../passkey/passkey-logins.js';
@@ -14,7 +15,17 @@ import { PasskeySessionInput } from '../passkey/passkey.input.js';
 import { LoginCodes } from '../social/login-codes.js';
 import { SocialSessionInput } from '../social/social.input.js';
 import { Csrf } from './csrf.js';
-import type { SessionView } from './session.view.js';
+
+/** A session as its owner sees it. The credential is in the cookie only. */
+@ApiSchema({ name: 'Session' })
+export class SessionView {
+  @ApiProperty({ type: AccountView })
+  readonly account!: AccountView;
+
+  /** The value for `X-CSRF-Token` in unsafe calls; it is the same for the whole session. */
+  @ApiProperty({ description: 'Send it as `X-CSRF-Token` with unsafe requests.' })
+  readonly csrf_token!: string;
+}
 
 /** How long an unused session is valid, in milliseconds. */
 const LIFETIME = 14 * 24 * 3600 * 1000;

@@ -18,8 +18,18 @@ import { SecondStepInput } from '../totp/totp.input.js';
 import { SecondStepRequired, WRONG_VERIFIER } from '../totp/login-steps.js';
 import { PasskeyLoginInput } from '../passkey/passkey.input.js';
 import { WRONG_PASSKEY } from '../passkey/passkey-logins.js';
-import { RefreshInput, VerifyInput } from './token.input.js';
+import { Text } from '../../platform/http/validation/text.js';
 import { TokenPair, TokensService } from './tokens.service.js';
+
+class RefreshInput {
+  @Text()
+  refresh!: string;
+}
+
+class VerifyInput {
+  @Text()
+  token!: string;
+}
 
 /** Caches must not store responses with tokens (RFC 6749, section 5.1). */
 @ApiTags('Accounts')

@@ -11,7 +11,7 @@ import { LoginSteps, SecondStepRequired } from '../totp/login-steps.js';
 import { type PasskeyLoginInput } from '../passkey/passkey.input.js';
 import { PasskeyLogins } from '../passkey/passkey-logins.js';
 import { LoginsService } from './logins.service.js';
-import type { Claims } from './claims.js';
+import type { Claims } from './token-codec.js';
 import { TokenCodec } from './token-codec.js';
 
 export class TokenPair {

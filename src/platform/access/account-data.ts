@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AppError } from '../http/errors/errors.js';
+import { stringify } from '../http/json-text.js';
 import type { CallingAccount } from './principal.js';
 
 /** Removes what a module stores about an account, in the transaction that deletes the account. */
@@ -61,10 +62,25 @@ export class AccountData {
     }
   }
 
-  /** The lists of everything that is stored about an account, by the names of their members. */
-  *lists(account: CallingAccount): Generator<[name: string, batches: AsyncIterable<readonly object[]>]> {
-    for (const { exports = {} } of this.owned)
-      for (const [name, read] of Object.entries(exports)) yield [name, read(account)];
+  /**
+   * Writes everything that is stored about an account, for its owner (GDPR, article 20).
+   *
+   * @param view of the account itself
+   * @returns the parts of a JSON object, read in batches while the client reads them
+   */
+  async *export(account: CallingAccount, view: object): AsyncGenerator<string> {
+    yield `{"account":${JSON.stringify(view)}`;
+    for (const [name, read] of this.owned.flatMap(({ exports = {} }) => Object.entries(exports))) {
+      let separator = `,${JSON.stringify(name)}:[`;
+      for await (const batch of read(account)) {
+        for (const item of batch) {
+          yield separator + stringify(item);
+          separator = ',';
+        }
+      }
+      yield separator === ',' ? ']' : `${separator}]`;
+    }
+    yield '}';
   }
 
   /**
