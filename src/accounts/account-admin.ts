@@ -76,11 +76,7 @@ export class AccountAdmin {
     return this.find(email);
   }
 
-  /**
-   * Changes the address of an account; the new one counts as verified.
-   *
-   * @throws AppError `VALIDATION_ERROR` for an invalid address, `CONFLICT` for one that is taken
-   */
+  /** Changes the address of an account; the new one counts as verified. */
   async changeEmail(email: string, newEmail: string): Promise<Account> {
     // Before the address is checked.
     await this.find(email);

@@ -67,8 +67,6 @@ export class AccountChanges {
   /**
    * Gives the caller another way into the account. Its login must still be valid: a reset of the password that has just
    * ended the login would not end that.
-   *
-   * @throws AppError as {@link run}, `TOKEN_NOT_VALID` when the login has ended
    */
   addAccess<T>(
     caller: Pick<Principal, 'sid'> & { readonly account: Pick<Account, 'id'> },

@@ -21,12 +21,6 @@ export class AccountDeletion {
     private readonly changes: Changes,
   ) {}
 
-  /**
-   * @throws IncorrectPassword
-   * @throws AppError `VALIDATION_ERROR` if the account has a password and none is given, `FORBIDDEN` when the
-   * login is too old, `UNAUTHENTICATED` when the account was deleted concurrently; and as
-   * {@link RecentLogins.authenticate}
-   */
   async delete(caller: Principal, { password, code }: DeleteAccountInput, client: ClientInfo): Promise<void> {
     const { account } = caller;
     if (account.passwordHash === NO_PASSWORD) {

@@ -49,7 +49,6 @@ export class AccountMails {
     private readonly transactions: Transactions,
   ) {}
 
-  /** @throws AppError `SERVICE_UNAVAILABLE` when mail is not configured */
   requireOpen(): void {
     this.outbox.requireOpen();
   }

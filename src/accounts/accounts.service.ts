@@ -62,10 +62,7 @@ export class AccountsService {
     return this.accounts.findOneBy({ emailKey: emailKey(email) });
   }
 
-  /**
-   * @param onCreated runs in the same transaction
-   * @throws AppError `CONFLICT` when the e-mail is taken
-   */
+  /** @param onCreated runs in the same transaction */
   async create(
     fields: NewAccount,
     onCreated: (account: Account) => Promise<void> = async () => undefined,
@@ -92,7 +89,6 @@ export class AccountsService {
     return this.insert({ email, name, passwordHash: NO_PASSWORD, emailVerified: true });
   }
 
-  /** @throws AppError `UNAUTHENTICATED` when the account was deleted after the request was authenticated */
   update(id: number, { name, phone }: UpdateAccountInput): Promise<Account> {
     const changes = { ...(name != null && { name }), ...(phone != null && { phone }) };
     return this.transactions.run(async () => {
@@ -109,8 +105,6 @@ export class AccountsService {
    *
    * @param seen the account whose password was compared with the old one
    * @param exceptLogin id of the login to keep
-   * @throws IncorrectPassword if the password was changed concurrently
-   * @throws AppError `UNAUTHENTICATED` if the account was deleted concurrently
    */
   async setPassword(seen: Account, passwordHash: string, exceptLogin?: string): Promise<void> {
     const { id, passwordChangedAt } = seen;
@@ -175,8 +169,6 @@ export class AccountsService {
    * Deletes an account and all personal data.
    *
    * @param seen the account that was authenticated
-   * @throws IncorrectPassword when its password has changed since
-   * @throws AppError `UNAUTHENTICATED` when it was deleted concurrently
    */
   async remove(seen: Account): Promise<void> {
     await this.transactions.run(async (manager) => {

@@ -37,7 +37,6 @@ export class EmailService {
    * take part.
    *
    * @param caller if they are logged in
-   * @throws IncorrectPassword
    * @throws AppError `INVALID_CODE`; `FORBIDDEN` if the account has another way to log in, and the call is neither
    * authenticated as the account nor has its password: the token stays usable
    */
@@ -62,12 +61,7 @@ export class EmailService {
     });
   }
 
-  /**
-   * Sends the verification mail again, for a logged-in account or one identified by e-mail and password.
-   *
-   * @throws AppError `CONFLICT` when the e-mail is already verified, `RATE_LIMITED` within a minute, and as
-   * {@link RecentLogins.identify}
-   */
+  /** Sends the verification mail again, for a logged-in account or one identified by e-mail and password. */
   async resend(caller: Account | null, body: unknown, client: ClientInfo): Promise<void> {
     const account = caller ?? (await this.identify(body, client));
     if (account.isEmailVerified) throw new AppError('CONFLICT', ALREADY_VERIFIED);
@@ -83,9 +77,6 @@ export class EmailService {
   /**
    * Sends a mail to the new address and one to the old, unless they got one just now. It does not check whether the new
    * address is taken, so that the response does not reveal accounts.
-   *
-   * @throws IncorrectPassword
-   * @throws AppError as {@link RecentLogins.authenticate}
    */
   async requestChange(caller: Principal, input: ChangeEmailInput, client: ClientInfo): Promise<void> {
     const { account } = caller;

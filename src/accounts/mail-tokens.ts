@@ -57,7 +57,7 @@ export class MailTokens {
     });
   }
 
-  /** Reads a token, which stays usable. @throws AppError `INVALID_CODE` when it is wrong, used or expired */
+  /** Reads a token, which stays usable. */
   async find(purpose: TokenPurpose, text: string): Promise<MailToken> {
     const found = await this.secrets.find(purpose, text);
     if (!found?.expiresAt || found.expiresAt <= this.clock.now()) throw invalidCode();
@@ -68,7 +68,6 @@ export class MailTokens {
    * Uses a token, in a unit of work with the change that it allows.
    *
    * @param account locked
-   * @throws AppError `INVALID_CODE` if the token was used concurrently, or the account may no longer log in
    */
   async use({ purpose, text }: MailToken, { isActive }: Account): Promise<void> {
     const used = await this.secrets.use(purpose, text);

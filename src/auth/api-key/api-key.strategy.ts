@@ -24,7 +24,6 @@ export class ApiKeyStrategy extends PassportStrategy(RequestStrategy, 'api-key')
     super();
   }
 
-  /** @throws AppError `TOKEN_NOT_VALID` for a key that is unknown or expired, or of an inactive account */
   async validate({ headers }: FastifyRequest): Promise<[Account, ApiKeyInfo] | null> {
     const token = readBearer(headers.authorization);
     if (token === null || !isApiKey(token)) return null;

@@ -80,10 +80,7 @@ export class ApiKeysService {
     return this.keys.countBy({ accountId });
   }
 
-  /**
-   * @returns the key as well, which is not stored
-   * @throws IncorrectPassword; AppError `FORBIDDEN` without a recent login, `CONFLICT` if there are too many
-   */
+  /** @returns the key as well, which is not stored */
   async create(
     caller: Principal,
     input: CreateApiKeyInput,
@@ -117,7 +114,7 @@ export class ApiKeysService {
     return { stored, key };
   }
 
-  /** @param id as in the path @throws AppError `NOT_FOUND` */
+  /** @param id as in the path */
   async remove({ id: accountId }: Account, id: string): Promise<void> {
     const keyId = toId(id) ?? NO_ROW;
     const traces = { notice: 'api-key-removed', subject: `/auth/api-keys/${keyId}` } as const;

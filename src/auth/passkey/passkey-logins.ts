@@ -27,12 +27,7 @@ export class PasskeyLogins {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * The account of a passkey. Wrong responses count as failed logins of the client's network.
-   *
-   * @throws AppError one `UNAUTHENTICATED` for a response that is wrong, replayed, or of an inactive account;
-   * `FORBIDDEN` if the setting requires a verified e-mail; `RATE_LIMITED` after too many failures
-   */
+  /** The account of a passkey. Wrong responses count as failed logins of the client's network. */
   async authenticate(response: AuthenticationResponseJSON, { address }: ClientInfo): Promise<Account> {
     this.webauthn.requireDomain();
     await this.throttle.assertNotBlocked({ address });

@@ -42,7 +42,6 @@ export class PasskeysService {
     return this.passkeys.countBy({ accountId });
   }
 
-  /** @throws IncorrectPassword; AppError `FORBIDDEN` without a recent login, `SERVICE_UNAVAILABLE` without a domain */
   async options(
     caller: Principal,
     input: RecentInput,
@@ -56,7 +55,6 @@ export class PasskeysService {
     );
   }
 
-  /** @throws AppError `INVALID_CODE`, `CONFLICT` if there are too many */
   async register(caller: Principal, { response, name }: RegisterPasskeyInput): Promise<Passkey> {
     const accountId = caller.account.id;
     const credential = await this.webauthn.verifyRegistration(accountId, response);
@@ -85,11 +83,7 @@ export class PasskeysService {
     }
   }
 
-  /**
-   * @param id as in the path
-   * @throws IncorrectPassword; AppError `FORBIDDEN` without a recent login, `NOT_FOUND`, `CONFLICT` for the last way
-   * to log in
-   */
+  /** @param id as in the path */
   async remove(caller: Principal, id: string, input: RecentInput, client: ClientInfo): Promise<void> {
     await this.recent.require(caller, input, client);
     const traces = {

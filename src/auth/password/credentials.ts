@@ -24,8 +24,6 @@ export class Credentials {
   /**
    * An unknown e-mail, a wrong password and an inactive account cause the same error, after
    * the same work.
-   *
-   * @throws AppError as {@link identify}, and `FORBIDDEN` if the setting requires a verified e-mail
    */
   async check(email: string, password: string, client: ClientInfo): Promise<Account> {
     const account = await this.identify(email, password, client);
@@ -33,19 +31,13 @@ export class Credentials {
     return account;
   }
 
-  /** @throws AppError `FORBIDDEN` if the setting requires a verified e-mail, and that of the account is not */
   requireVerified({ isEmailVerified }: Account): void {
     if (this.config.requireVerifiedEmail && !isEmailVerified) {
       throw emailNotVerified();
     }
   }
 
-  /**
-   * Like {@link check}, for accounts that may not log in until their e-mail is verified.
-   *
-   * @throws AppError `UNAUTHENTICATED`, `RATE_LIMITED` after too many failures, `SERVICE_UNAVAILABLE` when
-   * too many attempts are waiting
-   */
+  /** Like {@link check}, for accounts that may not log in until their e-mail is verified. */
   async identify(email: string, password: string, client: ClientInfo): Promise<Account> {
     const account = await this.accounts.findByEmail(email);
     const matches = await this.compare(email, account, password, client);
@@ -58,11 +50,7 @@ export class Credentials {
     return account;
   }
 
-  /**
-   * Checks the password of a logged-in account again. Wrong passwords count as failed logins.
-   *
-   * @throws IncorrectPassword; AppError `RATE_LIMITED`, `SERVICE_UNAVAILABLE`
-   */
+  /** Checks the password of a logged-in account again. Wrong passwords count as failed logins. */
   async confirm(account: Account, password: string, client: ClientInfo): Promise<void> {
     if (!(await this.compare(account.email, account, password, client))) throw new IncorrectPassword();
   }

@@ -58,7 +58,6 @@ export class LoginThrottle {
     });
   }
 
-  /** @throws AppError `RATE_LIMITED` while one of its limits is reached */
   async assertNotBlocked(attempt: Attempt): Promise<void> {
     const limits = limitsOf(attempt);
     const counts = await this.counters.find(limits.map(({ id }) => id));
@@ -71,8 +70,6 @@ export class LoginThrottle {
   /**
    * Counts an attempt as a failure before its outcome is known, so that concurrent attempts cannot exceed
    * the limit. {@link succeed} reverts it.
-   *
-   * @throws AppError `RATE_LIMITED` when a limit is exceeded
    */
   async count(attempt: Attempt): Promise<CountedAttempt> {
     const limits = limitsOf(attempt);

@@ -19,12 +19,7 @@ export class PasswordChanges {
     private readonly data: AccountData,
   ) {}
 
-  /**
-   * Changes the password, and ends all other logins of the account and all tokens in mails.
-   *
-   * @throws IncorrectPassword if the old password is wrong, or was changed concurrently
-   * @throws AppError `VALIDATION_ERROR` if the new one breaks the policy, `RATE_LIMITED` after too many wrong old ones
-   */
+  /** Changes the password, and ends all other logins of the account and all tokens in mails. */
   async change(caller: Principal, input: ChangePasswordInput, client: ClientInfo): Promise<void> {
     const { account, sid } = caller;
     await this.recent.checkPassword(caller, input.old_password, client);
@@ -34,11 +29,7 @@ export class PasswordChanges {
     );
   }
 
-  /**
-   * Sets a password for an operator, and ends all logins.
-   *
-   * @throws AppError `VALIDATION_ERROR` if it breaks the policy, `NOT_FOUND` for an unknown e-mail
-   */
+  /** Sets a password for an operator, and ends all logins. */
   async set(email: string, password: string): Promise<Account> {
     const seen = await this.accounts.findByEmail(email);
     if (!seen) throw new AppError('NOT_FOUND', `There is no account ${email}`);

@@ -45,10 +45,7 @@ export class PasswordPolicy implements FurtherRules, OnApplicationShutdown {
     return fault === undefined ? [] : [{ field: 'password', message: `password ${fault}` }];
   }
 
-  /**
-   * @param field the field of the request that has the password
-   * @throws AppError `VALIDATION_ERROR` that names the broken rules
-   */
+  /** @param field the field of the request that has the password */
   async check(field: string, password: string, owner: Owner): Promise<void> {
     const fault = await this.fault(password, owner);
     if (fault === undefined) return;
@@ -61,7 +58,6 @@ export class PasswordPolicy implements FurtherRules, OnApplicationShutdown {
    *
    * @param owner undefined for one that was deleted meanwhile
    * @param address of the client, if a client sends it
-   * @throws AppError as {@link check}, `SERVICE_UNAVAILABLE` when too many passwords are waiting
    */
   async hash(field: string, password: string, owner: Owner | undefined, address?: string): Promise<string> {
     if (owner) await this.check(field, password, owner);

@@ -26,7 +26,6 @@ export class PasswordStrength {
   /**
    * @param hints what an attacker knows of the owner
    * @returns the score of zxcvbn, from 0 to 4
-   * @throws AppError `SERVICE_UNAVAILABLE` when too many passwords are waiting, in all or of this client
    */
   score(password: string, hints: readonly string[]): Promise<number> {
     const client = currentClient();

@@ -80,7 +80,6 @@ export class Passwords {
    * Hashes a new password.
    *
    * @param address the client's address, if a client requested it
-   * @throws AppError `SERVICE_UNAVAILABLE` when too many passwords are waiting
    */
   hash(password: string, address?: string): Promise<string> {
     return this.queue.run('new', networkAt(address), () => argon2.hash(preparePassword(password), this.cost));
@@ -91,7 +90,6 @@ export class Passwords {
    * hash it returns false, after the same time.
    *
    * @param first runs right before the comparison, and prevents it by throwing
-   * @throws AppError `SERVICE_UNAVAILABLE` when too many passwords are waiting
    */
   matches(
     password: string,

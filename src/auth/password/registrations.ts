@@ -27,7 +27,6 @@ export class Registrations {
    * Creates an account, and sends a confirmation link to its address.
    *
    * @param address of the client
-   * @throws AppError as {@link AccountsService.create}, `FORBIDDEN` if registration is closed
    */
   async register(input: RegisterInput, address: string): Promise<Account> {
     const { registrationOpen, requireVerifiedEmail } = this.config;
@@ -41,7 +40,7 @@ export class Registrations {
     );
   }
 
-  /** Creates an account for an operator. @throws AppError as {@link AccountsService.create} */
+  /** Creates an account for an operator. */
   async create(input: RegisterInput, { superuser }: { superuser: boolean }): Promise<Account> {
     return this.accounts.create({ ...(await this.fieldsOf(input)), superuser });
   }

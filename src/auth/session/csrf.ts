@@ -28,7 +28,6 @@ export class Csrf {
     return sign(this.keys.current, sid);
   }
 
-  /** @throws AppError `CSRF_FAILED` for an unsafe call without the token of its session */
   check(request: FastifyRequest, sid: string, accountId: number): void {
     if (isSafe(request)) return;
     const sent = Buffer.from(String(request.headers[HEADER] ?? ''));

@@ -32,7 +32,6 @@ export class SessionStrategy extends PassportStrategy(RequestStrategy, 'session-
     super();
   }
 
-  /** @throws AppError `CSRF_FAILED` for an unsafe call without the CSRF token */
   async validate(request: FastifyRequest): Promise<[Account, LoginInfo] | null> {
     const credential = this.cookie.read(request);
     if (credential === undefined) return null;

@@ -62,7 +62,6 @@ export class SessionsService {
    * @param body either step of a login, the response of a passkey, or the one-time code of a social login
    * @param former the content of the browser's former cookie
    * @returns the content of the new one as well, once the login is complete
-   * @throws AppError as {@link LoginSteps.take}, {@link PasskeyLogins.authenticate}, {@link LoginCodes.redeem}
    */
   async logIn(
     body: unknown,

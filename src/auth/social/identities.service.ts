@@ -45,10 +45,7 @@ export class IdentitiesService {
     await this.identities.insert({ accountId, provider, subject, createdAt: this.clock.now() });
   }
 
-  /**
-   * @param start starts the flow at the provider for the login of the caller
-   * @throws IncorrectPassword; AppError `FORBIDDEN` without a recent login, or while the e-mail is not verified
-   */
+  /** @param start starts the flow at the provider for the login of the caller */
   async startLink<T>(
     caller: Principal,
     input: RecentInput,
@@ -69,8 +66,6 @@ export class IdentitiesService {
    * Links an identity to the account of a login; linking it again changes nothing.
    *
    * @param sid the login that started the link; it must still be valid
-   * @throws AppError `UNAUTHENTICATED` when that login has ended, `FORBIDDEN` while the e-mail of the account is not verified,
-   * `CONFLICT` when another account has the identity
    */
   async link(sid: string, provider: string, subject: string): Promise<SocialIdentity> {
     const accountId = await this.logins.ownerOf(sid);
@@ -90,11 +85,7 @@ export class IdentitiesService {
     throw new AppError('CONFLICT', LINKED_ELSEWHERE);
   }
 
-  /**
-   * @param id as in the path
-   * @throws IncorrectPassword; AppError `FORBIDDEN` without a recent login, `NOT_FOUND` if the account has no such identity,
-   * `CONFLICT` for the last way to log in
-   */
+  /** @param id as in the path */
   async unlink(caller: Principal, id: string, input: RecentInput, client: ClientInfo): Promise<void> {
     await this.recent.require(caller, input, client);
     const identityId = toId(id) ?? NO_ROW;

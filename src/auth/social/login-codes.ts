@@ -22,10 +22,7 @@ export class LoginCodes {
     private readonly accounts: AccountsService,
   ) {}
 
-  /**
-   * @param codeChallenge of the client that may exchange the code (S256, RFC 7636)
-   * @throws AppError `UNAUTHENTICATED` when the account has just been deleted
-   */
+  /** @param codeChallenge of the client that may exchange the code (S256, RFC 7636) */
   async issue({ id: accountId, passwordChangedAt }: Account, codeChallenge?: string): Promise<string> {
     const secret = {
       purpose: PURPOSE,
@@ -46,11 +43,7 @@ export class LoginCodes {
     await this.secrets.end(id, PURPOSE);
   }
 
-  /**
-   * Uses a code, if the verifier is the one of its challenge.
-   *
-   * @throws AppError `INVALID_CODE` unless the code is valid and unused, and its account may still log in with it
-   */
+  /** Uses a code, if the verifier is the one of its challenge. */
   async redeem({ code, code_verifier: verifier }: ExchangeInput): Promise<Account> {
     const codeChallenge = verifier == null ? null : challengeOf(verifier);
     const used = await this.secrets.use(PURPOSE, code, codeChallenge);

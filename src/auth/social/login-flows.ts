@@ -73,7 +73,6 @@ export class LoginFlows {
    * The flow of a callback, whose cookie must not be used again.
    *
    * @param answer the state that the provider has sent back
-   * @throws AppError `MALFORMED_REQUEST` when this browser has not started the flow within the time limit
    */
   finish(provider: string, cookie: string, answer: string): LoginFlow {
     const expires = Number(COOKIE.exec(cookie)?.[1] ?? 0);

@@ -55,7 +55,6 @@ export class ProviderClients {
     return Object.keys(this.config.social.clients);
   }
 
-  /** @throws AppError `NOT_FOUND` for an unknown provider, `SERVICE_UNAVAILABLE` for one that is not configured */
   requireConfigured(name: string): SocialClient {
     if (!Object.hasOwn(providers, name)) throw new AppError('NOT_FOUND', 'Provider not found');
     const client = this.config.social.clients[name as SocialProviderName];
@@ -69,11 +68,7 @@ export class ProviderClients {
     return returnsToAccount ? `${publicUrl}/account/` : social.redirect;
   }
 
-  /**
-   * Starts a flow at a provider.
-   *
-   * @throws AppError as {@link connect}
-   */
+  /** Starts a flow at a provider. */
   async start(name: string, options: FlowOptions): Promise<StartedFlow> {
     const { flow, cookie } = this.flows.start(name, options);
     const { state, nonce, codeVerifier } = flow;
@@ -94,8 +89,6 @@ export class ProviderClients {
    *
    * @param cookie of the flow
    * @param parameters of the callback
-   * @throws AppError as {@link LoginFlows.finish}; `UNAUTHENTICATED` when the provider rejects the login or its response is
-   * invalid, and as {@link connect}
    */
   async finish(
     name: string,
@@ -129,11 +122,7 @@ export class ProviderClients {
     }
   }
 
-  /**
-   * A provider that was unavailable is tried again by the next call.
-   *
-   * @throws AppError as {@link requireConfigured}, and `SERVICE_UNAVAILABLE` for one that does not respond
-   */
+  /** A provider that was unavailable is tried again by the next call. */
   private async connect(name: string): Promise<Connection> {
     const client = this.requireConfigured(name);
     const provider = providers[name as SocialProviderName] as SocialProvider;

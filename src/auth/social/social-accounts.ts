@@ -42,9 +42,6 @@ export class SocialAccounts {
   /**
    * The account of the identity; else the account of the e-mail, if both the provider and this service
    * have verified that; else a new one.
-   *
-   * @throws AppError `UNAUTHENTICATED` when the account is inactive, `CONFLICT` when it may be another person's,
-   * `VALIDATION_ERROR` without an e-mail for a new one
    */
   async find(provider: string, profile: SocialProfile): Promise<Account> {
     requireSubject(profile);
@@ -94,7 +91,6 @@ export class SocialAccounts {
 /** The account must be looked up again. */
 class OwnerChanged extends Error {}
 
-/** @throws AppError `VALIDATION_ERROR` */
 function emailOf({ email: sent }: SocialProfile): string {
   const email = normalizeNewEmail(sent ?? '');
   if (email === undefined) throw emailFault('The provider did not return an e-mail address for your account');
@@ -109,7 +105,6 @@ function rejectUnlessOwner(account: Account, { emailVerified }: SocialProfile, e
   }
 }
 
-/** @throws AppError `UNAUTHENTICATED` for a user id of a provider that cannot be stored */
 export function requireSubject({ subject }: SocialProfile): void {
   if (subject === '' || subject.length > SUBJECT_LENGTH || !isStorable(subject))
     throw new AppError('UNAUTHENTICATED', 'The provider did not send a user id');

@@ -69,8 +69,6 @@ export class SocialService {
   /**
    * @param codeChallenge of a client that gets a one-time code (S256, RFC 7636); it needs the verifier to exchange it
    * @param returnTo `account` for the service's own account page, which always sends a challenge; anything else is ignored
-   * @throws AppError as {@link ProviderClients.start}; `MALFORMED_REQUEST` for another method or a malformed
-   * challenge, or without one if other apps may receive the code
    */
   async start(
     provider: string,
@@ -85,7 +83,7 @@ export class SocialService {
     return this.providers.start(provider, { codeChallenge, returnsToAccount });
   }
 
-  /** Starts to link an identity. @throws as {@link IdentitiesService.startLink}, {@link ProviderClients.start} */
+  /** Starts to link an identity. */
   async startLink(
     provider: string,
     caller: Principal,
@@ -98,14 +96,10 @@ export class SocialService {
     );
   }
 
-  /** @throws AppError `NOT_FOUND`, `SERVICE_UNAVAILABLE` */
   requireConfigured(provider: string): void {
     this.providers.requireConfigured(provider);
   }
 
-  /**
-   * @throws AppError as {@link ProviderClients.finish}, {@link SocialAccounts.find}, {@link IdentitiesService.link}
-   */
   async finish(provider: string, { cookie, parameters, client }: Callback): Promise<Finished> {
     const { flow, profile } = await this.providers.finish(provider, cookie, parameters);
     const redirect = this.providers.frontEnd(flow);
@@ -127,7 +121,6 @@ export class SocialService {
     return { redirectTo: withParameter(redirect, 'code', code) };
   }
 
-  /** @throws AppError as {@link LoginCodes.redeem} */
   async exchange(input: ExchangeInput, client: ClientInfo): Promise<TokenPair> {
     return this.tokens.open(await this.codes.redeem(input), client);
   }

@@ -66,7 +66,6 @@ export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
     rejectForeignStrategy();
   }
 
-  /** @throws AppError `TOKEN_NOT_VALID` unless it is an access token of a valid login */
   validate({ server }: FastifyRequest, payload: unknown): Promise<[Account, LoginInfo]> {
     return (server?.jwtStrategy ?? this).accountOf(payload);
   }

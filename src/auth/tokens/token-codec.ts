@@ -66,13 +66,12 @@ export class TokenCodec {
     };
   }
 
-  /** @throws AppError `TOKEN_NOT_VALID` unless it is a valid token of one of these types */
   read(token: string, ...types: TokenType[]): Claims {
     const key = isReadable(token) ? this.keyOf(token) : undefined;
     return this.check(key === undefined ? undefined : this.verify(token, key), ...types);
   }
 
-  /** @param payload of a token whose signature is right @throws AppError as {@link read} */
+  /** @param payload of a token whose signature is right */
   check(payload: unknown, ...types: TokenType[]): Claims {
     const now = this.clock.now();
     if (!areClaims(payload, now) || !types.includes(payload.token_type)) throw tokenNotValid();

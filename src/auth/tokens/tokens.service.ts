@@ -34,18 +34,17 @@ export class TokensService {
     private readonly security: SecurityEvents,
   ) {}
 
-  /** @param body of either step of a login @throws AppError as {@link LoginSteps.take} */
+  /** @param body of either step of a login */
   async login(body: unknown, client: ClientInfo): Promise<TokenPair | SecondStepRequired> {
     const result = await this.steps.take(body, client);
     return result instanceof SecondStepRequired ? result : this.open(result, client);
   }
 
-  /** @throws AppError as {@link PasskeyLogins.authenticate} */
   async loginByPasskey({ response }: PasskeyLoginInput, client: ClientInfo): Promise<TokenPair> {
     return this.open(await this.passkeys.authenticate(response, client), client);
   }
 
-  /** The first tokens of an account that has just authenticated. @throws AppError `UNAUTHENTICATED` */
+  /** The first tokens of an account that has just authenticated. */
   async open(account: Account, client: ClientInfo): Promise<TokenPair> {
     const sid = randomUUID();
     const refresh = this.codec.refresh(account, sid);
@@ -55,7 +54,7 @@ export class TokensService {
     return { access: this.codec.access(account, sid), refresh: refresh.token };
   }
 
-  /** Exchanges a refresh token, once, for the next tokens. @throws AppError `TOKEN_NOT_VALID` */
+  /** Exchanges a refresh token, once, for the next tokens. */
   async refresh(token: string, client: ClientInfo): Promise<TokenPair> {
     const claims = this.codec.read(token, 'refresh');
     // Read first: after the token is consumed, nothing may fail.
@@ -69,14 +68,13 @@ export class TokensService {
     return { access: this.codec.access(account, claims.sid), refresh: next.token };
   }
 
-  /** @throws AppError `TOKEN_NOT_VALID` unless the token, of either type, is valid */
   async verify(token: string): Promise<void> {
     const claims = this.codec.read(token, 'access', 'refresh');
     await this.owner(claims);
     if (claims.token_type === 'refresh' && !(await this.logins.isCurrent(claims))) throw tokenNotValid();
   }
 
-  /** Ends the login of a refresh token. @throws AppError `TOKEN_NOT_VALID` when it has ended already */
+  /** Ends the login of a refresh token. */
   async logout(token: string): Promise<void> {
     const { user_id, sid } = this.codec.read(token, 'refresh');
     if (!(await this.logins.end(user_id, sid))) throw tokenNotValid();

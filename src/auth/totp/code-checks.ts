@@ -44,8 +44,6 @@ export class CodeChecks {
    * Checks a code with the account locked, then runs further work in the same transaction. Wrong codes count as failed
    * logins. Six digits are a code of the app, whose wrong ones also count for the account, from any address; anything else
    * is a recovery code.
-   *
-   * @throws AppError `INVALID_CODE`, or `UNAUTHENTICATED` for a login, if the code is wrong or used; `RATE_LIMITED`
    */
   async check<T>(
     { id, email, emailKey }: Account,

@@ -54,8 +54,6 @@ export class LoginSteps {
    *
    * @param body of the request
    * @returns the account, once the login is complete
-   * @throws AppError as {@link Credentials.check}; `TOKEN_NOT_VALID` for an `mfa_token` that is used, expired or void,
-   * `UNAUTHENTICATED` for a wrong code, `INVALID_CODE` for a wrong or missing `code_verifier`
    */
   async take(body: unknown, client: ClientInfo): Promise<Account | SecondStepRequired> {
     if (isSecondStep(body)) return this.complete(await checkInput(SecondStepInput, body), client);

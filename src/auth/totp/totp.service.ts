@@ -32,11 +32,7 @@ export class TotpService {
     };
   }
 
-  /**
-   * Creates the secret of an authenticator app. Nothing is on until {@link confirm}.
-   *
-   * @throws IncorrectPassword; AppError `FORBIDDEN` without a recent login, `CONFLICT` when it is already on
-   */
+  /** Creates the secret of an authenticator app. Nothing is on until {@link confirm}. */
   async setUp(caller: Principal, input: RecentInput, client: ClientInfo): Promise<TotpSetupView> {
     await this.recent.require(caller, input, client);
     return this.changes.run(caller.account.id, {}, async (account) => {
@@ -49,7 +45,6 @@ export class TotpService {
    * Turns the factor on with a first code, and ends all other logins.
    *
    * @returns the recovery codes
-   * @throws AppError `INVALID_CODE`, `RATE_LIMITED`
    */
   confirm(caller: Principal, { code }: CodeInput, client: ClientInfo): Promise<string[]> {
     return this.checks.check(caller.account, code, client, {
@@ -63,11 +58,7 @@ export class TotpService {
     });
   }
 
-  /**
-   * Replaces the recovery codes.
-   *
-   * @throws IncorrectPassword; AppError `FORBIDDEN` without a recent login, `INVALID_CODE`, `RATE_LIMITED`
-   */
+  /** Replaces the recovery codes. */
   async renewRecoveryCodes(caller: Principal, input: RecentCodeInput, client: ClientInfo): Promise<string[]> {
     await this.recent.requirePassword(caller, input.password, client);
     const codes = await this.checks.check(caller.account, input.code, client, {
@@ -79,7 +70,7 @@ export class TotpService {
     return codes;
   }
 
-  /** Turns the factor off. @throws as {@link renewRecoveryCodes} */
+  /** Turns the factor off. */
   async remove(caller: Principal, input: RecentCodeInput, client: ClientInfo): Promise<void> {
     await this.recent.requirePassword(caller, input.password, client);
     await this.checks.check(caller.account, input.code, client, {
