@@ -55,7 +55,7 @@ export const graphqlRoute = fastifyPlugin<{ config: Config }>(
     });
     done();
   },
-  { name: 'graphql', dependencies: ['idempotent responses'] },
+  { name: 'graphql', dependencies: ['keyed responses'] },
 );
 
 /**

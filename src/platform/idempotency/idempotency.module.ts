@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AccountData, type Erasure } from '../access/index.js';
 import { Purger } from '../jobs/purger.js';
+import { IdempotencyRecords } from './idempotency-records.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { IdempotencyScope } from './idempotency-scope.js';
 import { KeyedOperations } from './keyed-operations.service.js';
@@ -19,8 +20,8 @@ const eraseResponses: Erasure = ({ id }, manager) =>
 
 /** Idempotent requests. It depends on no feature; features decorate their handlers. */
 @Module({
-  providers: [IdempotencyService, IdempotencyScope, KeyedOperations],
-  exports: [IdempotencyService, IdempotencyScope, KeyedOperations],
+  providers: [IdempotencyRecords, IdempotencyScope, IdempotencyService, KeyedOperations],
+  exports: [IdempotencyService, KeyedOperations],
 })
 export class IdempotencyModule {
   constructor(purger: Purger, accountData: AccountData) {
