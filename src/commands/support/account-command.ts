@@ -1,8 +1,12 @@
 import type { INestApplicationContext, Type } from '@nestjs/common';
-import { type Account, AccountsService, PasswordPolicy, RegisterInput } from '../../auth/accounts/index.js';
-import { Logins } from '../../auth/logins/index.js';
-import { AccountAdmin } from '../../auth/profile/account-admin.js';
-import { SocialIdentities } from '../../auth/social/index.js';
+import { type Account } from '../../accounts/account.entity.js';
+import { PasswordPolicy } from '../../auth/password/password-policy.js';
+import { RegisterInput } from '../../auth/password/password.input.js';
+import { LoginsService } from '../../auth/tokens/logins.service.js';
+import { PasswordChanges } from '../../auth/password/password-changes.js';
+import { Registrations } from '../../auth/password/registrations.js';
+import { AccountAdmin } from '../../accounts/account-admin.js';
+import { IdentitiesService } from '../../auth/social/identities.service.js';
 import { Purger } from '../../platform/jobs/purger.js';
 import { checkInput } from '../../platform/http/validation/input.pipe.js';
 import { EncryptedColumns } from '../../platform/encryption/index.js';
@@ -40,7 +44,7 @@ class AccountCommand {
       password: await askForPassword(),
     });
     await this.get(PasswordPolicy).check('password', input.password, input);
-    const account = await this.get(AccountsService).register(input, { superuser });
+    const account = await this.get(Registrations).create(input, { superuser });
     printAccount(superuser ? 'is a superuser' : 'can log in', account);
   }
 
@@ -63,7 +67,7 @@ class AccountCommand {
   async resetPassword(email: string): Promise<void> {
     const { admin } = this;
     await admin.find(email);
-    const account = await admin.resetPassword(email, await askForPassword());
+    const account = await this.get(PasswordChanges).set(email, await askForPassword());
     printAccount('has a new password, and no logins', account);
   }
 
@@ -92,8 +96,8 @@ class AccountCommand {
     const account = await this.admin.find(email);
     const { passwordHash: _, emailKey: __, ...shown } = account;
     for (const [name, value] of Object.entries(shown)) console.log(`${name}: ${JSON.stringify(value)}`);
-    const logins = await this.get(Logins).list(account.id);
-    const identities = await this.get(SocialIdentities).list(account.id);
+    const logins = await this.get(LoginsService).list(account.id);
+    const identities = await this.get(IdentitiesService).list(account.id);
     console.log(`logins: ${logins.length}`);
     console.log(`identities: ${identities.map(({ provider }) => provider).join(', ') || 'none'}`);
   }

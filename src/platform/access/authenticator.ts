@@ -34,14 +34,21 @@ export class Authenticator {
 
   private async ask(request: FastifyRequest): Promise<Principal | null> {
     // Each application uses its own strategies; Passport finds by name the one that was registered last in the process.
-    this.strategies ??= this.discovery
-      .getProviders({ metadataKey: Credential.KEY })
-      .map(({ instance }) => instance as Strategy);
+    this.strategies ??= this.findStrategies();
     request.user = null;
     for (const strategy of this.strategies) {
       if (await succeeds(strategy, request)) return principalOf(request);
     }
     return null;
+  }
+
+  /** In the order of their modules: those that Nest finds by a key are in the order in which it has created them. */
+  private findStrategies(): Strategy[] {
+    const credentials = new Set(this.discovery.getProviders({ metadataKey: Credential.KEY }));
+    return this.discovery
+      .getProviders()
+      .filter((provider) => credentials.has(provider))
+      .map(({ instance }) => instance as Strategy);
   }
 }
 

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AccountData, type Erasure } from '../jobs/account-data.js';
+import { AccountData, type Erasure } from '../access/index.js';
 import { Purger } from '../jobs/purger.js';
 import { IdempotencyRecords } from './idempotency-records.js';
 import { IdempotencyService } from './idempotency.service.js';
@@ -25,7 +25,7 @@ const eraseResponses: Erasure = ({ id }, manager) =>
 })
 export class IdempotencyModule {
   constructor(purger: Purger, accountData: AccountData) {
-    accountData.register(eraseResponses);
+    accountData.register({ onDeletion: eraseResponses });
     purger.register(RECORDS_TABLE);
   }
 }
