@@ -9,7 +9,7 @@ import type { PostgresStore } from '../src/platform/config/config.js';
 import { loadConfig } from '../src/platform/config/load-config.js';
 import { Database } from '../src/platform/database/database.js';
 import { Purger } from '../src/platform/jobs/purger.js';
-import { currentRequest } from '../src/platform/http/request-context.js';
+import { currentContext } from '../src/platform/http/request-context.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { DeliveryBodies } from '../src/webhooks/delivery-bodies.js';
 import { DeliveryQueue } from '../src/webhooks/delivery-queue.js';
@@ -409,7 +409,7 @@ describe.each(STORES)('Webhooks on %s', (store) => {
     const transactions = api.app.get(Transactions);
     const run = transactions.run.bind(transactions);
     const spy = jest.spyOn(transactions, 'run').mockImplementation(async (work) => {
-      if (currentRequest()?.headers['x-held'] !== undefined) await others();
+      if (currentContext()?.request.headers['x-held'] !== undefined) await others();
       return run(work);
     });
     const reply = await api.patch(path, change, { ...staff, 'x-held': '1' });

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Principal, RecentLogins } from '../platform/access/index.js';
 import { Changes } from '../platform/changes/index.js';
 import { Transactions } from '../platform/database/transactions.js';
-import type { ClientInfo } from '../platform/http/client.js';
+import type { ClientInfo } from '../platform/http/request-context.js';
 import { AppError } from '../platform/http/errors/errors.js';
 import { accountDeleted, AccountsService } from './accounts.service.js';
 import { NO_PASSWORD } from './account.entity.js';

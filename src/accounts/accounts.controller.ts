@@ -23,7 +23,8 @@ import {
   RECENT_TO_READ_ERRORS,
   RecentLogins,
 } from '../platform/access/index.js';
-import { Client, type ClientInfo } from '../platform/http/client.js';
+import { Client } from '../platform/http/client.js';
+import type { ClientInfo } from '../platform/http/request-context.js';
 import { SmallBodies } from '../platform/http/json-body.js';
 import { Returns, ReturnsSchema, Throws } from '../platform/http/openapi/returns.js';
 import { NoStore } from '../platform/http/route-config.js';

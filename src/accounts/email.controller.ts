@@ -3,7 +3,8 @@ import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ERRORS } from '../platform/http/errors/errors.js';
 import { SmallBodies } from '../platform/http/json-body.js';
 import { NoStore } from '../platform/http/route-config.js';
-import { Client, type ClientInfo } from '../platform/http/client.js';
+import { Client } from '../platform/http/client.js';
+import type { ClientInfo } from '../platform/http/request-context.js';
 import { Returns, ReturnsMessage, Throws } from '../platform/http/openapi/returns.js';
 import { OptionalBody } from '../platform/http/validation/input.pipe.js';
 import {

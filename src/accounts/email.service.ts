@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AccountData, type Principal, RecentLogins } from '../platform/access/index.js';
 import { isDuplicate } from '../platform/database/failures.js';
-import type { ClientInfo } from '../platform/http/client.js';
+import type { ClientInfo } from '../platform/http/request-context.js';
 import { AppError, ERRORS } from '../platform/http/errors/errors.js';
 import { checkInput } from '../platform/http/validation/input.pipe.js';
 import { AccountChanges } from './account-changes.js';

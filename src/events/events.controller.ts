@@ -3,7 +3,7 @@ import { ApiHeader, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CredentialWatch, CurrentAccount, OptionalAccess } from '../platform/access/index.js';
 import type { Account } from '../accounts/account.entity.js';
-import { clientOf } from '../platform/http/client.js';
+
 import { CarriesJsonText } from '../platform/http/json-text.js';
 import type { QueryParameters } from '../platform/http/query.js';
 import { EventStream, NoStore } from '../platform/http/route-config.js';
@@ -90,7 +90,7 @@ export class EventsController {
     @Req() request: FastifyRequest,
   ): Promise<StreamableFile> {
     const wanted = this.events.stream(query, lastEventId, account);
-    const stream = await this.streams.open(wanted, clientOf(request).address);
+    const stream = await this.streams.open(wanted, request.context.client.address);
     return streamResponse(request, stream, this.credentials);
   }
 }

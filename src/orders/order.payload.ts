@@ -1,7 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../platform/http/errors/errors.js';
-import { bodyTextOf } from '../platform/http/json-body.js';
 import { isStorable } from '../platform/http/validation/text.js';
 
 /** 64 KiB: the largest payload, in bytes. */
@@ -17,7 +16,7 @@ export const Payload = createParamDecorator((_: unknown, context: ExecutionConte
   const { body = {} } = request;
   const fault = faultOf(body);
   if (fault !== undefined) throw new AppError('VALIDATION_ERROR', `The body ${fault}`);
-  return bodyTextOf(request) ?? '{}';
+  return request.context.bodyText ?? '{}';
 });
 
 /**

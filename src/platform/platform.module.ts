@@ -10,7 +10,7 @@ import { GraphqlModule } from './graphql/graphql.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { MetricsModule } from './operations/metrics.module.js';
 import { ReferenceModule } from './reference/reference.module.js';
-import { currentClient } from './http/client.js';
+import { currentContext } from './http/request-context.js';
 import { Clock } from './jobs/clock.js';
 import { SecurityEvents } from './http/security-events.js';
 import { Drain } from './operations/drain.js';
@@ -45,7 +45,8 @@ const PARTS = [DatabaseModule, AccessModule, ChangesModule, IdempotencyModule, M
     {
       provide: SecurityEvents,
       inject: [Config, Registry],
-      useFactory: (config: Config, registry: Registry) => new SecurityEvents(config, currentClient, registry),
+      useFactory: (config: Config, registry: Registry) =>
+        new SecurityEvents(config, () => currentContext()?.client, registry),
     },
   ],
   exports: [...PARTS, Clock, Drain, Purger, RateLimiter, Readiness, SecurityEvents, Upgrades],

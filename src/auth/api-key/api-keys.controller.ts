@@ -12,7 +12,8 @@ import {
 } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { Client, type ClientInfo } from '../../platform/http/client.js';
+import { Client } from '../../platform/http/client.js';
+import type { ClientInfo } from '../../platform/http/request-context.js';
 import { SmallBodies } from '../../platform/http/json-body.js';
 import { NoStore } from '../../platform/http/route-config.js';
 import { ReturnsData, ReturnsList, Throws } from '../../platform/http/openapi/returns.js';

@@ -3,7 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { type ApiKeyInfo, type Principal, RecentLogins, type Rights } from '../../platform/access/index.js';
 import { Queries } from '../../platform/database/queries.js';
-import type { ClientInfo } from '../../platform/http/client.js';
+import type { ClientInfo } from '../../platform/http/request-context.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { parseTime } from '../../platform/http/time.js';
 import { NO_ROW, toId } from '../../platform/http/validation/id.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server';
 import { LessThan, Repository } from 'typeorm';
-import type { ClientInfo } from '../../platform/http/client.js';
+import type { ClientInfo } from '../../platform/http/request-context.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { SecurityEvents } from '../../platform/http/security-events.js';
 import { isStorable } from '../../platform/http/validation/text.js';

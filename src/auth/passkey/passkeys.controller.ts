@@ -16,7 +16,8 @@ import type {
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/server';
-import { Client, type ClientInfo } from '../../platform/http/client.js';
+import { Client } from '../../platform/http/client.js';
+import type { ClientInfo } from '../../platform/http/request-context.js';
 import { SmallBodies } from '../../platform/http/json-body.js';
 import { NoStore } from '../../platform/http/route-config.js';
 import { ReturnsData, ReturnsList, ReturnsSchema, Throws } from '../../platform/http/openapi/returns.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AccountData, type Principal, RecentLogins } from '../../platform/access/index.js';
-import type { ClientInfo } from '../../platform/http/client.js';
+import type { ClientInfo } from '../../platform/http/request-context.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { AccountChanges } from '../../accounts/account-changes.js';
 import { type Account } from '../../accounts/account.entity.js';

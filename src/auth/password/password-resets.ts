@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { ClientInfo } from '../../platform/http/client.js';
+import type { ClientInfo } from '../../platform/http/request-context.js';
 import { SecurityEvents } from '../../platform/http/security-events.js';
 import { AccountChanges } from '../../accounts/account-changes.js';
 import { AccountMails } from '../../accounts/account-mails.js';

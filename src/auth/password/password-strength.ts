@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
-import { currentClient, networkOf } from '../../platform/http/client.js';
+import { networkOf } from '../../platform/http/client.js';
+import { currentContext } from '../../platform/http/request-context.js';
 import { WorkQueue } from '../../platform/jobs/work-queue.js';
 import { ThreadPool } from '../../platform/database/thread-pool.js';
 import type { Guess } from './password-strength-thread.js';
@@ -28,7 +29,7 @@ export class PasswordStrength {
    * @returns the score of zxcvbn, from 0 to 4
    */
   score(password: string, hints: readonly string[]): Promise<number> {
-    const client = currentClient();
+    const client = currentContext()?.client;
     return this.queue.run('score', client && networkOf(client.address), () =>
       this.threads.run({
         password: password.slice(0, MAX_LENGTH),

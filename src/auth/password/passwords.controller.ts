@@ -8,7 +8,8 @@ import {
   Public,
   TOO_MANY_FAILURES,
 } from '../../platform/access/index.js';
-import { Client, type ClientInfo } from '../../platform/http/client.js';
+import { Client } from '../../platform/http/client.js';
+import type { ClientInfo } from '../../platform/http/request-context.js';
 import { SmallBodies } from '../../platform/http/json-body.js';
 import { Returns, ReturnsMessage, Throws } from '../../platform/http/openapi/returns.js';
 import { NoStore } from '../../platform/http/route-config.js';

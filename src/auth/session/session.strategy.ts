@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import type { FastifyRequest } from 'fastify';
 import { Config } from '../../platform/config/config.js';
-import { clientOf } from '../../platform/http/client.js';
+
 import { Cookie } from '../../platform/http/cookie.js';
 import { Credential, type LoginInfo, RequestStrategy } from '../../platform/access/index.js';
 import type { Account } from '../../accounts/account.entity.js';
@@ -35,7 +35,7 @@ export class SessionStrategy extends PassportStrategy(RequestStrategy, 'session-
   async validate(request: FastifyRequest): Promise<[Account, LoginInfo] | null> {
     const credential = this.cookie.read(request);
     if (credential === undefined) return null;
-    const found = await this.sessions.find(credential, clientOf(request));
+    const found = await this.sessions.find(credential, request.context.client);
     if (found) this.csrf.check(request, found[1].sid, found[0].id);
     return found;
   }

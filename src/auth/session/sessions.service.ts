@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { LoginInfo, Principal } from '../../platform/access/index.js';
-import type { ClientInfo } from '../../platform/http/client.js';
+import type { ClientInfo } from '../../platform/http/request-context.js';
 import { checkInput } from '../../platform/http/validation/input.pipe.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { type Account } from '../../accounts/account.entity.js';

@@ -11,7 +11,8 @@ import {
 } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { Client, type ClientInfo } from '../../platform/http/client.js';
+import { Client } from '../../platform/http/client.js';
+import type { ClientInfo } from '../../platform/http/request-context.js';
 import { OptionalBody } from '../../platform/http/validation/input.pipe.js';
 import { SmallBodies } from '../../platform/http/json-body.js';
 import { NoStore } from '../../platform/http/route-config.js';

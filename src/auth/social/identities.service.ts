@@ -3,7 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { AccountData, type Principal, type RecentInput, RecentLogins } from '../../platform/access/index.js';
 import { isDuplicate } from '../../platform/database/failures.js';
-import type { ClientInfo } from '../../platform/http/client.js';
+import type { ClientInfo } from '../../platform/http/request-context.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { NO_ROW, toId } from '../../platform/http/validation/id.js';
 import { Clock } from '../../platform/jobs/clock.js';

@@ -23,7 +23,8 @@ import {
 } from '../../platform/http/openapi/returns.js';
 import { SmallBodies } from '../../platform/http/json-body.js';
 import { NoStore } from '../../platform/http/route-config.js';
-import { Client, type ClientInfo } from '../../platform/http/client.js';
+import { Client } from '../../platform/http/client.js';
+import type { ClientInfo } from '../../platform/http/request-context.js';
 import { firstValue, type QueryParameters } from '../../platform/http/query.js';
 import { Public } from '../../platform/access/index.js';
 import { EMAIL_NOT_VERIFIED } from '../password/credentials.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { Principal, RecentInput } from '../../platform/access/index.js';
-import type { ClientInfo } from '../../platform/http/client.js';
+import type { ClientInfo } from '../../platform/http/request-context.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { LoginSteps, SecondStepRequired } from '../totp/login-steps.js';
 import { type TokenPair, TokensService } from '../tokens/tokens.service.js';

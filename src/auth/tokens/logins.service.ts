@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { LessThan, LessThanOrEqual, MoreThan, Not, Repository } from 'typeorm';
 import { Clock } from '../../platform/jobs/clock.js';
-import type { ClientInfo } from '../../platform/http/client.js';
+import type { ClientInfo } from '../../platform/http/request-context.js';
 import { Config } from '../../platform/config/config.js';
 import { Queries } from '../../platform/database/queries.js';
 import { Transactions } from '../../platform/database/transactions.js';

@@ -10,7 +10,8 @@ import {
   ReturnsSchema,
   Throws,
 } from '../../platform/http/openapi/returns.js';
-import { Client, type ClientInfo } from '../../platform/http/client.js';
+import { Client } from '../../platform/http/client.js';
+import type { ClientInfo } from '../../platform/http/request-context.js';
 import { Public, TOO_MANY_CODES, TOO_MANY_FAILURES, WRONG_CODE } from '../../platform/access/index.js';
 import { EMAIL_NOT_VERIFIED } from '../password/credentials.js';
 import { LoginInput } from '../../accounts/account.input.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { SecurityEvents } from '../../platform/http/security-events.js';
-import type { ClientInfo } from '../../platform/http/client.js';
+import type { ClientInfo } from '../../platform/http/request-context.js';
 import { Config } from '../../platform/config/config.js';
 import { tokenNotValid } from '../../platform/access/index.js';
 import { type Account } from '../../accounts/account.entity.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { WRONG_CODE } from '../../platform/access/index.js';
 import { Transactions } from '../../platform/database/transactions.js';
-import type { ClientInfo } from '../../platform/http/client.js';
+import type { ClientInfo } from '../../platform/http/request-context.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { SecurityEvents } from '../../platform/http/security-events.js';
 import { AccountMails } from '../../accounts/account-mails.js';

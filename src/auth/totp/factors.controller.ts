@@ -1,6 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Client, type ClientInfo } from '../../platform/http/client.js';
+import { Client } from '../../platform/http/client.js';
+import type { ClientInfo } from '../../platform/http/request-context.js';
 import { SmallBodies } from '../../platform/http/json-body.js';
 import { NoStore } from '../../platform/http/route-config.js';
 import { Returns, ReturnsData, Throws } from '../../platform/http/openapi/returns.js';

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { tokenNotValid } from '../../platform/access/index.js';
 import { isForeignKeyViolation } from '../../platform/database/failures.js';
-import type { ClientInfo } from '../../platform/http/client.js';
+import type { ClientInfo } from '../../platform/http/request-context.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { checkInput } from '../../platform/http/validation/input.pipe.js';
 import { type Account } from '../../accounts/account.entity.js';

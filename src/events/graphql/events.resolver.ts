@@ -2,7 +2,7 @@ import { Args, Context, Field, ID, ObjectType, Resolver, Subscription } from '@n
 import type { FastifyRequest } from 'fastify';
 import { CurrentAccount, OptionalAccess } from '../../platform/access/index.js';
 import type { Account } from '../../accounts/account.entity.js';
-import { clientOf } from '../../platform/http/client.js';
+
 import { ConsumerLimits } from '../event-streams.js';
 import { EventLog } from '../../platform/changes/event-log.js';
 import { EventQuery } from '../event-query.js';
@@ -58,7 +58,7 @@ export class EventsResolver {
     @Context('req') request: FastifyRequest,
   ): Promise<EventIterator> {
     const filter = this.query.filter(types ?? undefined, account);
-    const leave = this.limits.enter(clientOf(request).address);
+    const leave = this.limits.enter(request.context.client.address);
     const iterator = new EventIterator(filter, () => {
       unfollow();
       leave();

@@ -71,8 +71,9 @@ export class AccessGuard implements CanActivate {
   private async principalOf(context: ExecutionContext): Promise<Principal | null> {
     const request = requestOf(context);
     // A connection may outlive its credential, so each message is checked.
-    if (isWebSocket(context)) this.authenticator.clearCache(request);
-    const principal = await this.authenticator.authenticate(request);
+    const principal = isWebSocket(context)
+      ? await this.authenticator.authenticateAgain(request)
+      : await this.authenticator.authenticate(request);
     if (principal?.scope !== undefined && !isInScope(principal.scope, context)) {
       this.security.record('api_key_refused', { accountId: principal.account.id, reason: 'scope' });
       throw new AppError('FORBIDDEN', OUT_OF_SCOPE);

@@ -9,7 +9,6 @@ import { type Principal, principalOf } from '../http/principal.js';
 @Injectable()
 export class Authenticator {
   private strategies: readonly Strategy[] | undefined;
-  private readonly known = new WeakMap<FastifyRequest, Promise<Principal | null>>();
 
   constructor(private readonly discovery: DiscoveryService) {}
 
@@ -22,17 +21,11 @@ export class Authenticator {
    * `CSRF_FAILED` for an unsafe call by cookie without its CSRF token; and the errors of the strategies
    */
   authenticate(request: FastifyRequest): Promise<Principal | null> {
-    let principal = this.known.get(request);
-    if (!principal) this.known.set(request, (principal = this.ask(request)));
-    return principal;
+    return (request.context.caller ??= this.authenticateAgain(request));
   }
 
-  /** The next call for the request authenticates again. */
-  clearCache(request: FastifyRequest): void {
-    this.known.delete(request);
-  }
-
-  private async ask(request: FastifyRequest): Promise<Principal | null> {
+  /** Like {@link authenticate}, also if the request is authenticated: its credential may have ended since. */
+  async authenticateAgain(request: FastifyRequest): Promise<Principal | null> {
     // Each application uses its own strategies; Passport finds by name the one that was registered last in the process.
     this.strategies ??= this.findStrategies();
     request.user = null;

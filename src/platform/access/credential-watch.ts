@@ -120,7 +120,7 @@ export class CredentialWatch implements OnApplicationBootstrap, OnApplicationShu
   private async isAuthenticated({ request, principal: { account } }: Watched): Promise<boolean> {
     try {
       // A copy, because the request keeps the account that it was accepted with.
-      const principal = await this.authenticator.authenticate(Object.create(request) as FastifyRequest);
+      const principal = await this.authenticator.authenticateAgain(Object.create(request) as FastifyRequest);
       return principal?.account.id === account.id && principal.account.isStaff === account.isStaff;
     } catch (error) {
       return toAppError(error).status >= 500;

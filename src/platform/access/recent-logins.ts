@@ -9,7 +9,7 @@ import {
 import type { FastifyReply } from 'fastify';
 import { Clock } from '../jobs/clock.js';
 import { AppError } from '../http/errors/errors.js';
-import type { ClientInfo } from '../http/client.js';
+import type { ClientInfo } from '../http/request-context.js';
 import { ThrowsOther } from '../http/openapi/returns.js';
 import { Optional } from '../http/validation/fields.js';
 import { Text } from '../http/validation/text.js';

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { clientOf } from '../http/client.js';
-import { currentActor, currentRequest } from '../http/request-context.js';
+
+import { currentContext, type RequestContext } from '../http/request-context.js';
 import { Clock } from '../jobs/clock.js';
 import { Transactions } from '../database/transactions.js';
 import { AuditEntry } from './audit-entry.entity.js';
@@ -84,22 +84,22 @@ export class Changes {
 
 /** The current request as an origin; `undefined` without a known account. */
 function originOf(actor: number | undefined): Origin | undefined {
-  const request = currentRequest();
-  if (!request) return undefined;
-  if (actor !== undefined) request.actorId = actor;
-  const actorId = currentActor();
+  const context = currentContext();
+  if (!context) return undefined;
+  if (actor !== undefined) context.actor = actor;
+  const { id, accountId: actorId, client, request } = context;
   if (actorId === undefined) return undefined;
-  const { id, method, routeOptions, action = `${method} ${routeOptions?.url}` } = request;
-  return { actorId, action, ...clientOf(request), requestId: id, path: pathOf(request) };
+  const action = context.action ?? `${request.method} ${request.routeOptions.url}`;
+  return { actorId, action, ...client, requestId: id, path: pathOf(request) };
 }
 
 /** A parameter of a route, such as `:id`, `:id(^\\d+$)` or `:id?`, or the rest of a path. */
 const PARAMETER = /:(\w+)(?:\([^/]*\))?\??|\*$/g;
 
 /** The canonical path, of the route and its parameters: a client may write it in many ways, such as `/auth/%6de`. */
-function pathOf({ params, routeOptions }: NonNullable<ReturnType<typeof currentRequest>>): string {
+function pathOf({ params, routeOptions }: RequestContext['request']): string {
   const values = params as Readonly<Record<string, string | undefined>>;
-  return (routeOptions?.url ?? '')
+  return (routeOptions.url ?? '')
     .replace(/(?<=.)\/$/, '')
     .replace(PARAMETER, (_, name: string = '*') =>
       (values[name] ?? '').split('/').map(encodeURIComponent).join('/'),

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { AppError, ERRORS } from '../http/errors/errors.js';
 import { toAppError } from '../http/errors/to-app-error.js';
-import { currentRequest } from '../http/request-context.js';
+import { currentContext } from '../http/request-context.js';
 import type { GraphqlSettings } from '../config/config.js';
 import { exceededStack, originOf, tooManyTokens } from './limits/too-complex.js';
 
@@ -28,7 +28,7 @@ export const createFormatError =
   (_: unknown, thrown: unknown): GraphQLFormattedError => {
     const failure = tooManyTokens(thrown, limits.tokens) ?? exceededStack(thrown) ?? thrown;
     const error = toClientError(failure);
-    const requestId = currentRequest()?.id;
+    const requestId = currentContext()?.id;
     log(error, requestId);
     const { locations, path } = failure instanceof GraphQLError ? failure : {};
     return {

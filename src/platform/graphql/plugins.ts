@@ -56,8 +56,8 @@ export const httpPlugin: ApolloServerPlugin<GraphqlContext> = {
 export const operationPlugin: ApolloServerPlugin<GraphqlContext> = {
   requestDidStart: async () => ({
     didResolveOperation: async ({ operation, contextValue: { req } }) => {
-      if (operation?.operation === OperationTypeNode.QUERY) req.isQuery = true;
-      else if (operation) req.action = `mutation ${fieldsOf(operation).join(', ')}`;
+      if (operation?.operation === OperationTypeNode.QUERY) req.context.isQuery = true;
+      else if (operation) req.context.action = `mutation ${fieldsOf(operation).join(', ')}`;
     },
   }),
 };

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { AppError } from '../http/errors/errors.js';
-import { isUnreadable } from '../http/json-body.js';
 import { type QueryParameters, splitOnce, withFirstValues } from '../http/query.js';
 import { appendHook } from '../http/routes.js';
 import { isNavigation, varyByNavigation } from '../http/edge/unrouted-requests.js';
@@ -46,7 +45,7 @@ export const graphqlRoute = fastifyPlugin<{ config: Config }>(
           }
         }
         // An unreadable body becomes a GraphQL error, in the context.
-        if (!isUnreadable(request.body)) checkSize(request.body);
+        if (!request.context.isBodyUnreadable) checkSize(request.body);
         next();
       });
       route.handler = function (request, reply) {

@@ -1,37 +1,12 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
 import { Address4, Address6 } from 'ip-address';
-import { canonicalAddress } from './forwarded-for.js';
-import { currentRequest } from './request-context.js';
+import type { ClientInfo } from './request-context.js';
 import { requestOf } from './request-of.js';
 
-/** The client of a request. */
-export interface ClientInfo {
-  readonly address: string;
-  /** The `User-Agent`, cut at 200 characters; empty without one. */
-  readonly agent: string;
-}
-
-/** The client's address: of the connection, or behind trusted proxies the one that they forward. */
-export const clientOf = ({
-  ip,
-  headers,
-}: Pick<FastifyRequest, 'headers'> & { ip?: string | undefined }): ClientInfo => ({
-  // A connection that was closed before it was accepted has none.
-  address: canonicalAddress(ip ?? '') ?? '',
-  agent: headers['user-agent']?.slice(0, 200) ?? '',
-});
-
-/** The client of the current request; `undefined` in background work and commands. */
-export function currentClient(): ClientInfo | undefined {
-  const request = currentRequest();
-  return request && clientOf(request);
-}
-
-/** {@link clientOf} the request, for a handler. */
-export const Client = createParamDecorator((_: unknown, context: ExecutionContext): ClientInfo =>
-  clientOf(requestOf(context)),
+/** The client of a request, for a handler. */
+export const Client = createParamDecorator(
+  (_: unknown, context: ExecutionContext): ClientInfo => requestOf(context).context.client,
 );
 
 /**

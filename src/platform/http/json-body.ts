@@ -5,7 +5,7 @@ import type { FastifyRequest, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Registry } from 'prom-client';
 import { AppError, ERRORS } from './errors/errors.js';
-import { runWithRequest } from './request-context.js';
+import { runInContext } from './request-context.js';
 import { ConfigureRoute } from './route-config.js';
 import { parseIJson, scanIJson } from './i-json.js';
 import { LARGE, LargeBodies } from './large-bodies.js';
@@ -26,7 +26,7 @@ interface BodyOptions {
   readonly bodyLimit?: number;
   /** The largest number of members and array elements in the body, instead of the default of 10,000. */
   readonly maxItems?: number;
-  /** Whether the handler uses {@link bodyTextOf}. */
+  /** Whether the handler uses `request.context.bodyText`. */
   readonly keepBodyText?: boolean;
 }
 
@@ -46,11 +46,6 @@ export const SmallBodies = (): ClassDecorator => ConfigureRoute({ bodyLimit: 64 
 /** Metadata key, for the reference. */
 export const ANY_CONTENT_TYPE = Symbol('any content type');
 
-const bodyTexts = new WeakMap<FastifyRequest, string>();
-
-/** The JSON text of the body, unchanged; `undefined` without a body. For routes that store it. */
-export const bodyTextOf = (request: FastifyRequest): string | undefined => bodyTexts.get(request);
-
 /** Configures Fastify by the options of the route's body. */
 function setUpBody(route: RouteOptions): void {
   const { anyContentType, bodyLimit } = route.config ?? {};
@@ -67,21 +62,14 @@ function setUpBody(route: RouteOptions): void {
  * Replaces a body that could not be read: any access to it throws the error. So
  * the caller and the id are checked before the body, and no handler treats an unreadable body as an empty one.
  */
-function unreadableBody({ routeOptions }: FastifyRequest, cause: SyntaxError): object {
-  const code = routeOptions.config.anyContentType ? 'VALIDATION_ERROR' : 'MALFORMED_REQUEST';
+function unreadableBody(request: FastifyRequest, cause: SyntaxError): object {
+  const code = request.routeOptions.config.anyContentType ? 'VALIDATION_ERROR' : 'MALFORMED_REQUEST';
   const fail = () => {
     throw new AppError(code, `The body ${cause.message}`, { cause });
   };
-  const body = new Proxy({}, { get: fail, has: fail, ownKeys: fail });
-  unreadableBodies.add(body);
-  return body;
+  request.context.isBodyUnreadable = true;
+  return new Proxy({}, { get: fail, has: fail, ownKeys: fail });
 }
-
-const unreadableBodies = new WeakSet();
-
-/** For code that runs before the body may be accessed. */
-export const isUnreadable = (body: unknown): boolean =>
-  typeof body === 'object' && body !== null && unreadableBodies.has(body);
 
 /** Whether a request has a body (RFC 9112, section 6.3). */
 const sendsBody = (headers: IncomingHttpHeaders): boolean =>
@@ -105,7 +93,7 @@ export const jsonBodies = fastifyPlugin<{ registry: Registry }>(
     fastify.removeAllContentTypeParsers();
     fastify.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, (request, bytes, parsed) => {
       // The bytes arrived in events of the connection, whose asynchronous context is not that of the request.
-      void runWithRequest(request, () =>
+      void runInContext(request.context, () =>
         read(request, bytes as Buffer, large).then(({ body }) => parsed(null, body), parsed),
       );
     });
@@ -140,7 +128,7 @@ async function read(request: FastifyRequest, bytes: Buffer, large: LargeBodies):
     const scanned = scanIJson(bytes, maxItems);
     if (!isLong && scanned.items >= LARGE.items) await large.acquire(request);
     const body = parseIJson(scanned);
-    if (keepBodyText) bodyTexts.set(request, scanned.text);
+    if (keepBodyText) request.context.bodyText = scanned.text;
     return { body };
   } catch (error) {
     if (error instanceof SyntaxError) return { body: unreadableBody(request, error) };

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import { Gauge, type Registry } from 'prom-client';
 import { AppError } from './errors/errors.js';
-import { clientOf, networkOf } from './client.js';
+import { networkOf } from './client.js';
 import { hasBody } from './methods.js';
 import { yieldToEventLoop } from './event-loop.js';
 import { appendHook } from './routes.js';
@@ -87,7 +87,7 @@ export class LargeBodies {
    */
   acquire(request: FastifyRequest): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const client = networkOf(clientOf(request).address);
+    const client = networkOf(request.context.client.address);
     const own = this.waiting.filter((other) => other.client === client).length;
     if (this.waiting.length >= CAPACITY || own >= SHARE) {
       throw new AppError('SERVICE_UNAVAILABLE', 'Too many large requests are being processed; retry later');

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { Config } from '../config/config.js';
 import { AppError } from './errors/errors.js';
-import { clientOf, networkOf } from './client.js';
+import { networkOf } from './client.js';
 import { isPreflight } from './methods.js';
 import { RedisConnection } from './redis-connection.js';
 
@@ -82,7 +82,7 @@ async function createCounter(
   { max, window }: NonNullable<Config['rateLimit']>,
   redisUrl: string | undefined,
 ): Promise<Counter> {
-  const keyGenerator = (request: FastifyRequest) => networkOf(clientOf(request).address);
+  const keyGenerator = (request: FastifyRequest) => networkOf(request.context.client.address);
   const options = { global: false, max, timeWindow: window * 1000, keyGenerator };
   const local = oneByOne(await createOne(fastify, { ...options, cache: MAX_CLIENTS }));
   if (redisUrl === undefined) return local;

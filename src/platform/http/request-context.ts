@@ -1,34 +1,69 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FastifyRequest } from 'fastify';
+import { canonicalAddress } from './forwarded-for.js';
+import type { Principal } from './principal.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the request does, for the audit log, if its route does not say that: `mutation createPost`. */
-    action?: string;
-    /** The acting account of a request without a credential, such as a login. `Changes.record` sets it. */
-    actorId?: number;
+    context: RequestContext;
   }
 }
 
-/** What is known of a request wherever it is handled. */
-type RequestContext = Pick<FastifyRequest, 'id' | 'ip' | 'headers'> & Partial<FastifyRequest>;
+/** The client of a request. */
+export interface ClientInfo {
+  /** Of the connection, or behind trusted proxies the one that they forward. */
+  readonly address: string;
+  /** The `User-Agent`, cut at 200 characters; empty without one. */
+  readonly agent: string;
+}
 
-const requests = new AsyncLocalStorage<RequestContext>();
+/** Ends the work of a request right before its response is sent. */
+interface ResponseEnd {
+  /** @returns the payload to send. @throws if it must not be sent */
+  finish(payload: unknown): Promise<unknown>;
+}
+
+/** All that belongs to a request while it is handled: `request.context`, or {@link currentContext} in a service. */
+export class RequestContext {
+  /** The caller: in progress or done. `Authenticator` sets it. */
+  caller: Promise<Principal | null> | undefined;
+  /** The acting account of a request without a credential, such as a login. */
+  actor: number | undefined;
+  /** What the request does, for the audit log, if its route does not say that: `mutation createPost`. */
+  action: string | undefined;
+  /** Whether it changes nothing although its method may: a GraphQL query. */
+  isQuery = false;
+  /** The JSON text of the body, unchanged, for routes that store it; `undefined` without a body. */
+  bodyText: string | undefined;
+  /** Whether any access to the body throws, because it is not JSON. */
+  isBodyUnreadable = false;
+  /** Whether the client has the representation already. */
+  isNotModified = false;
+  /** Set from the handler of a request with an `Idempotency-Key` until its response is sent. */
+  responseEnd: ResponseEnd | undefined;
+
+  constructor(readonly request: FastifyRequest) {}
+
+  get id(): string {
+    return this.request.id;
+  }
+
+  get client(): ClientInfo {
+    const { ip, headers } = this.request;
+    // A connection that was closed before it was accepted has no address.
+    return { address: canonicalAddress(ip ?? '') ?? '', agent: headers['user-agent']?.slice(0, 200) ?? '' };
+  }
+
+  /** The account that acts; `undefined` while it is unknown. */
+  get accountId(): number | undefined {
+    return this.request.user?.id ?? this.actor;
+  }
+}
+
+const contexts = new AsyncLocalStorage<RequestContext>();
 
 /** Runs the handling of a request, whose log lines all get the request's id. */
-export const runWithRequest = <T>(request: RequestContext, work: () => T): T => requests.run(request, work);
+export const runInContext = <T>(context: RequestContext, work: () => T): T => contexts.run(context, work);
 
-/** The current request; `undefined` in background work and commands. */
-export const currentRequest = (): RequestContext | undefined => requests.getStore();
-
-/** The account that acts in the current request; `undefined` while it is unknown. */
-export function currentActor(): number | undefined {
-  const request = currentRequest();
-  return request?.user?.id ?? request?.actorId;
-}
-
-/** The fields of each log line. */
-export function requestFields(): { requestId?: string } {
-  const requestId = currentRequest()?.id;
-  return requestId === undefined ? {} : { requestId };
-}
+/** The context of the current request; `undefined` in background work and commands. */
+export const currentContext = (): RequestContext | undefined => contexts.getStore();

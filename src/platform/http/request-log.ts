@@ -1,7 +1,6 @@
 import fastifyPlugin from 'fastify-plugin';
 import type { Logger } from 'pino';
-import { clientOf } from './client.js';
-import { runWithRequest } from './request-context.js';
+import { RequestContext, runInContext } from './request-context.js';
 import { onResponseEnd } from './response-end.js';
 
 /**
@@ -10,11 +9,13 @@ import { onResponseEnd } from './response-end.js';
  */
 export const requestLog = fastifyPlugin<{ logger: Logger }>(
   (fastify, { logger }, done) => {
+    fastify.decorateRequest('context');
     fastify.addHook('onRequest', (request, reply, next) => {
+      request.context = new RequestContext(request);
       // Fastify's `elapsedTime` is 0 on routes without an `onResponse` hook.
       const start = performance.now();
       // A closed connection has no address any more.
-      const { address } = clientOf(request);
+      const { address } = request.context.client;
       onResponseEnd(request, reply, () => {
         const isSent = reply.raw.writableFinished;
         logger.info({
@@ -30,7 +31,7 @@ export const requestLog = fastifyPlugin<{ logger: Logger }>(
           accountId: request.user?.id,
         });
       });
-      runWithRequest(request, next);
+      runInContext(request.context, next);
     });
     done();
   },

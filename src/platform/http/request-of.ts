@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import proxyAddr from '@fastify/proxy-addr';
 import type { ExecutionContext } from '@nestjs/common';
 import { canonizeForwardedFor } from './forwarded-for.js';
+import { RequestContext } from './request-context.js';
 
 /** The request of a handler's call, over REST and GraphQL; over WebSocket, the one that opened the connection. */
 export function requestOf(context: ExecutionContext): FastifyRequest {
@@ -42,7 +43,7 @@ export function toRequest(
   upgrade: IncomingMessage | undefined,
   { id = '', headers = {} }: { id?: string; headers?: Record<string, unknown> } = {},
 ): FastifyRequest {
-  return {
+  const request = {
     id,
     method: 'POST',
     url: upgrade?.url ?? '',
@@ -51,6 +52,8 @@ export function toRequest(
     raw: upgrade,
     routeOptions: {},
   } as unknown as FastifyRequest;
+  request.context = new RequestContext(request);
+  return request;
 }
 
 type AddressOf = (request: IncomingMessage) => string;

@@ -5,7 +5,7 @@ import { Database } from '../database/database.js';
 import { Queries } from '../database/queries.js';
 import type { Statement } from '../database/statement.js';
 import { AppError, ERRORS } from '../http/errors/errors.js';
-import { currentActor } from '../http/request-context.js';
+import { currentContext } from '../http/request-context.js';
 import { Clock } from '../jobs/clock.js';
 import { readOrRemove } from '../operations/metrics.js';
 import { compress, expand, type StoredText } from './compressed-text.js';
@@ -117,7 +117,7 @@ export class IdempotencyRecords {
     const expiresAt = new Date(this.clock.now().getTime() + LIFETIME).toISOString();
     const statements: Statement[] = [{ sql: INSERT, parameters: { id, fingerprint, ...record, expiresAt } }];
     // The caller, or the account that a registration has created: its erasure also deletes the record.
-    const accountId = currentActor();
+    const accountId = currentContext()?.accountId;
     if (accountId !== undefined) statements.push({ sql: INSERT_ACCOUNT, parameters: { id, accountId } });
     return statements;
   }

@@ -2,7 +2,6 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { from, lastValueFrom, type Observable } from 'rxjs';
-import { isUnreadable } from '../http/json-body.js';
 import { IDEMPOTENT, type IdempotentOptions, missingKey, parseKey } from './idempotency-key.js';
 import type { StoredResponse } from './idempotency-records.js';
 import { IdempotencyService, KeyedWork } from './idempotency.service.js';
@@ -52,7 +51,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const { method, routeOptions, params, user } = request;
     // An unreadable body is reported where it is read: errors of the id in the path come first, and a record of the key
     // does not matter. A handler that reads no body takes effect once, too.
-    const isReadable = !isUnreadable(request.body);
+    const isReadable = !request.context.isBodyUnreadable;
     const keyed = {
       caller: user?.id ?? null,
       method,
@@ -70,13 +69,13 @@ export class IdempotencyInterceptor implements NestInterceptor {
       if (reply.sent) throw new TypeError('An @Idempotent() handler must not take over the response');
     });
     response.outcome = outcome;
-    request.keyedResponse = response;
+    request.context.responseEnd = response;
     try {
       const result = await outcome;
       return result instanceof KeyedWork ? value : parsed(result);
     } catch (error) {
       // An outer interceptor may have given up: its response has begun.
-      if (request.keyedResponse) response.reset();
+      if (request.context.responseEnd) response.reset();
       throw error;
     }
   }

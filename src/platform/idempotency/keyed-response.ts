@@ -10,10 +10,6 @@ declare module 'fastify' {
     /** Set by `Idempotent`. */
     idempotent?: boolean;
   }
-  interface FastifyRequest {
-    /** Set from the handler of a request with a key until its response is sent. */
-    keyedResponse: KeyedResponse | null;
-  }
 }
 
 /** The response to a request with a key: it ends the transaction of the handler, or repeats a stored response. */
@@ -85,13 +81,13 @@ export class KeyedResponse {
 /** Ends each request with a key before its response is sent, as all hooks of the application have left it. */
 export const keyedResponses = fastifyPlugin<{ replays: Counter }>(
   (fastify, { replays }, done) => {
-    fastify.decorateRequest('keyedResponse', null);
     const hook: onSendAsyncHookHandler = async (request, reply, payload) => {
-      const { keyedResponse } = request;
-      if (!keyedResponse) return payload;
+      const { context } = request;
+      const { responseEnd } = context;
+      if (!responseEnd) return payload;
       // The response to an error below passes this hook again.
-      request.keyedResponse = null;
-      const body = await keyedResponse.finish(payload);
+      context.responseEnd = undefined;
+      const body = await responseEnd.finish(payload);
       if (reply.hasHeader('idempotent-replayed')) replays.inc();
       return body;
     };

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
 import type { SearchQueue } from '../database/queries.js';
 import { WorkQueue } from './work-queue.js';
-import { currentClient, networkOf } from '../http/client.js';
+import { networkOf } from '../http/client.js';
+import { currentContext } from '../http/request-context.js';
 
 /**
  * The number of searches that may wait. A quarter of it, the share of one client, holds the totals and searches of one
@@ -34,7 +35,7 @@ export class SearchesByClient implements SearchQueue {
 
   /** @throws AppError `SERVICE_UNAVAILABLE` when too many searches wait, or this one has waited for too long */
   run<T>(search: () => Promise<T>): Promise<T> {
-    const client = currentClient();
+    const client = currentContext()?.client;
     return this.queue.run('search', client && networkOf(client.address), search);
   }
 }

@@ -1,7 +1,7 @@
 import { Logger, type Params, PinoLogger } from 'nestjs-pino';
 import type { Options } from 'pino-http';
 import type { Config } from '../config/config.js';
-import { requestFields } from '../http/request-context.js';
+import { currentContext } from '../http/request-context.js';
 import { logOutput } from './log-output.js';
 import pretty, { type PrettyOptions } from 'pino-pretty';
 
@@ -97,3 +97,9 @@ export const readableLines = (options: Pick<PrettyOptions, 'destination' | 'colo
       return `${method} ${path} ${color?.(String(status)) ?? 'aborted'} in ${milliseconds} ms`;
     },
   });
+
+/** The fields of each log line. */
+function requestFields(): { requestId?: string } {
+  const requestId = currentContext()?.id;
+  return requestId === undefined ? {} : { requestId };
+}

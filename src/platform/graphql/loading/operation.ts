@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../http/errors/errors.js';
-import { clientOf, networkOf } from '../../http/client.js';
+import { networkOf } from '../../http/client.js';
 import { yieldToEventLoop } from '../../http/event-loop.js';
 import { memory, Reservation } from './operation-memory.js';
 
@@ -48,7 +48,7 @@ export class Operation {
     // Nobody would free what an ended operation reserves.
     if (this.hasEnded || this.reservation) return;
     const { req } = this.context as { req?: FastifyRequest };
-    this.reservation = new Reservation(req ? networkOf(clientOf(req).address) : '');
+    this.reservation = new Reservation(req ? networkOf(req.context.client.address) : '');
   }
 
   /**

@@ -22,7 +22,7 @@ import { AppError } from '../../http/errors/errors.js';
 import { RateLimiter } from '../../http/rate-limiter.js';
 import { Operation } from '../loading/operation.js';
 import { toRequest } from '../../http/request-of.js';
-import { runWithRequest } from '../../http/request-context.js';
+import { runInContext } from '../../http/request-context.js';
 import { Config } from '../../config/config.js';
 import { tooManyItems } from '../request-body.js';
 import { checkSize } from '../route.js';
@@ -31,7 +31,7 @@ import { costOf } from '../limits/cost.js';
 import { noIntrospectionRule, shapeRule } from '../limits/rules.js';
 import { tooComplex } from '../limits/too-complex.js';
 
-type Connection = Context<Record<string, unknown>, Extra>;
+type Connection = Context<Record<string, unknown>, Extra & { requestId?: string }>;
 
 /** The maximum length of the id of an operation, in characters: a UUID has 36. */
 const MAX_ID = 128;
@@ -76,7 +76,7 @@ export class SubscriptionOptions {
   private async connect(connection: Connection): Promise<boolean> {
     try {
       const request = requestOf(connection);
-      await runWithRequest(request, () => this.authenticator.authenticate(request));
+      await runInContext(request.context, () => this.authenticator.authenticate(request));
       const { socket } = connection.extra;
       if (socket.readyState !== WebSocket.OPEN) return false;
       // The client may reconnect with another credential.
@@ -145,16 +145,8 @@ export class SubscriptionOptions {
 
   private format(connection: Connection, errors: readonly GraphQLError[]): GraphQLFormattedError[] {
     const request = requestOf(connection);
-    return runWithRequest(request, () => errors.map((error) => this.formatError(undefined, error)));
+    return runInContext(request.context, () => errors.map((error) => this.formatError(undefined, error)));
   }
-}
-
-const requestIds = new WeakMap<object, string>();
-
-function requestIdOf({ extra }: Connection): string {
-  let id = requestIds.get(extra);
-  if (!id) requestIds.set(extra, (id = randomUUID()));
-  return id;
 }
 
 /** Browsers cannot set headers on an upgrade request, so the connection's parameters replace headers. */
@@ -163,7 +155,7 @@ function requestOf(connection: Connection): FastifyRequest {
     .filter(([, value]) => typeof value === 'string')
     .map(([name, value]) => [name.toLowerCase(), value]);
   return toRequest(connection.extra.request, {
-    id: requestIdOf(connection),
+    id: (connection.extra.requestId ??= randomUUID()),
     headers: Object.fromEntries(parameters),
   });
 }

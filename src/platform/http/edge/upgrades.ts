@@ -7,9 +7,9 @@ import type { AppError } from '../errors/errors.js';
 import { toAppError } from '../errors/to-app-error.js';
 import { RateLimiter } from '../rate-limiter.js';
 import { SecurityEvents } from '../security-events.js';
-import { runWithRequest } from '../request-context.js';
+import { runInContext } from '../request-context.js';
 import { pathOf } from '../request-log.js';
-import { clientOf } from '../client.js';
+
 import { ConnectionLimit } from './connection-limit.js';
 import { addressBehind, rememberAddress, toRequest } from '../request-of.js';
 import { rejectConnection } from './reject-connection.js';
@@ -61,7 +61,7 @@ export class Upgrades {
       await this.limiter.check(asRequest, (limit) => Object.assign(headers, limit));
       checkHandshake(request);
       checkOrigin(request, this.config);
-      const leave = this.connections.enter(clientOf(asRequest).address);
+      const leave = this.connections.enter(asRequest.context.client.address);
       socket.once('close', leave);
       if (socket.destroyed) {
         leave();
@@ -70,7 +70,7 @@ export class Upgrades {
     } catch (thrown) {
       const error = toAppError(thrown);
       if (error.code === 'FORBIDDEN') {
-        runWithRequest(toRequest(request, { id }), () =>
+        runInContext(toRequest(request, { id }).context, () =>
           this.security.record('access_denied', { reason: 'foreign origin' }),
         );
       }
@@ -85,7 +85,7 @@ export class Upgrades {
   /** Rejects a request, with the headers that every response has. */
   reject(request: IncomingMessage, socket: Duplex, error: AppError): void {
     const { method = '', url = '' } = request;
-    const { address } = clientOf(toRequest(request));
+    const { address } = toRequest(request).context.client;
     rejectConnection(socket, error, {
       ...this.responses.get(request),
       fields: { method, path: pathOf(url), address },

@@ -46,13 +46,6 @@ export const marksHandler =
     SetMetadata(key, true)(target, name!, Object.getOwnPropertyDescriptor(target, name!)!);
   };
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Whether the client has the representation already. */
-    isNotModified: boolean;
-  }
-}
-
 /**
  * Sets the `ETag` of a row on the response. If the `If-None-Match` of a `GET` or `HEAD` has the tag, the response
  * becomes a 304.
@@ -68,7 +61,7 @@ export function tagged<T extends Versioned>(reply: FastifyReply, row: T, format?
   allowStoring(reply);
   const { 'if-none-match': header } = request.headers;
   if (header !== undefined && READS.has(request.method) && !isNoneMatch(header, tag)) {
-    request.isNotModified = true;
+    request.context.isNotModified = true;
     // The body is not sent, so it is not computed. A later error still takes precedence.
     if (request.method === 'GET') {
       reply.serializer((payload) => (reply.statusCode === 200 ? '' : JSON.stringify(payload)));
@@ -91,7 +84,6 @@ export const TaggedReply = (): ParameterDecorator => (target, name, index) => {
 /** Sends 304 without a body if the client has the representation (RFC 9110, section 15.4.5). */
 export const entityTags = fastifyPlugin(
   (fastify, _options, done) => {
-    fastify.decorateRequest('isNotModified', false);
     fastify.addHook('onRoute', (route) => {
       if (![route.method].flat().some((method) => READS.has(method))) return;
       appendHook(route, 'onSend', sendNotModified);
@@ -102,7 +94,7 @@ export const entityTags = fastifyPlugin(
 );
 
 const sendNotModified: onSendHookHandler = (request, reply, payload, done) => {
-  if (!request.isNotModified || reply.statusCode !== 200) {
+  if (!request.context.isNotModified || reply.statusCode !== 200) {
     done(null, payload);
     return;
   }

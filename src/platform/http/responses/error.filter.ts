@@ -1,8 +1,8 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Logger } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { removeResourceHeaders } from '../cache-headers.js';
 import { type AppError, toEnvelope } from '../errors/errors.js';
-import { currentRequest } from '../request-context.js';
+import { currentContext } from '../request-context.js';
 import { SecurityEvents } from '../security-events.js';
 import { toAppError } from '../errors/to-app-error.js';
 
@@ -20,11 +20,6 @@ const isDisconnect = (cause: unknown, { raw, request }: FastifyReply): boolean =
   (raw.destroyed || request.raw.destroyed || request.raw.socket.destroyed) &&
   CLOSED.has((cause as { code?: string }).code ?? '');
 
-/** The account of a request, once it is authenticated. */
-const callerOf = (request: ReturnType<typeof currentRequest>): { accountId: number | undefined } => ({
-  accountId: (request as Partial<FastifyRequest> | undefined)?.user?.id,
-});
-
 /** Turns exceptions into error responses. What is no HTTP request, or an upgrade, is rejected by `rejectConnection`. */
 @Catch()
 @Injectable()
@@ -36,7 +31,8 @@ export class ErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): AppError | void {
     const error = toAppError(thrown);
     // A failed CSRF check has its own event.
-    if (error.isDenial) this.security.record('access_denied', callerOf(currentRequest()));
+    if (error.isDenial)
+      this.security.record('access_denied', { accountId: currentContext()?.request.user?.id });
     // Returned, not sent: GraphQL and WebSockets have their own form of response.
     if (host.getType<string>() !== 'http') return error;
     const reply = host.switchToHttp().getResponse<FastifyReply>();

@@ -6,17 +6,10 @@ import fastifyPlugin from 'fastify-plugin';
 import { Gauge, type Registry } from 'prom-client';
 import { AppError } from '../errors/errors.js';
 import { onResponseEnd } from '../response-end.js';
-import { clientOf, networkOf } from '../client.js';
+import { networkOf } from '../client.js';
 import { isSafe } from '../methods.js';
 import { appendHook } from '../routes.js';
 import { Counts } from '../edge/connection-limit.js';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Whether it changes nothing although its method may: a GraphQL query. */
-    isQuery: boolean;
-  }
-}
 
 /** 256 MiB: the memory of all responses that clients have not read yet, in bytes. */
 const BUDGET = 256 * 1024 * 1024;
@@ -62,9 +55,9 @@ export const largeResponses = fastifyPlugin<{ registry: Registry }>(
         next(null, payload);
         return;
       }
-      const client = networkOf(clientOf(request).address);
+      const client = networkOf(request.context.client.address);
       const limit = held.of(client) < SHARE ? BUDGET : BUDGET / 2;
-      if (total + bytes > limit && (isSafe(request) || request.isQuery)) {
+      if (total + bytes > limit && (isSafe(request) || request.context.isQuery)) {
         if (isStream(payload)) payload.destroy();
         next(new AppError('SERVICE_UNAVAILABLE', 'Too many large responses are being sent; retry later'));
         return;
@@ -80,7 +73,6 @@ export const largeResponses = fastifyPlugin<{ registry: Registry }>(
       next(null, typeof payload === 'string' ? Buffer.from(payload) : payload);
     };
 
-    fastify.decorateRequest('isQuery', false);
     fastify.addHook('onRoute', (route) => {
       if (!route.config?.eventStream) appendHook(route, 'onSend', bound);
     });
