@@ -40,8 +40,7 @@ export class EventFeed {
     return async (index) => {
       const event = events[index]!;
       if (event.data !== null) return event;
-      const data = await this.store.dataAt(event.position);
-      return data === undefined ? undefined : { ...event, data };
+      return this.store.find(event.position);
     };
   }
 }

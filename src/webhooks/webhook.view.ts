@@ -71,7 +71,23 @@ export class WebhookDeliveryView {
   readonly created_at!: string;
 }
 
-export const toWebhookView = (webhook: Webhook): WebhookView => fieldsOf(webhook);
+export const toWebhookView = ({
+  id,
+  url,
+  types,
+  description,
+  active,
+  createdAt,
+  updatedAt,
+}: Webhook): WebhookView => ({
+  id,
+  url,
+  types,
+  description,
+  active,
+  created_at: createdAt.toISOString(),
+  updated_at: updatedAt.toISOString(),
+});
 
 export const toWebhookWithSecretView = ({
   webhook,
@@ -79,20 +95,7 @@ export const toWebhookWithSecretView = ({
 }: {
   readonly webhook: Webhook;
   readonly secret: string;
-}): WebhookWithSecretView => ({
-  ...fieldsOf(webhook),
-  secret,
-});
-
-const fieldsOf = ({ id, url, types, description, active, createdAt, updatedAt }: Webhook) => ({
-  id,
-  url,
-  types: JSON.parse(types) as string[],
-  description,
-  active,
-  created_at: createdAt.toISOString(),
-  updated_at: updatedAt.toISOString(),
-});
+}): WebhookWithSecretView => ({ ...toWebhookView(webhook), secret });
 
 export const toDeliveryView = (delivery: WebhookDelivery): WebhookDeliveryView => ({
   id: delivery.id,

@@ -6,6 +6,7 @@ import { AppError } from '../platform/http/errors/errors.js';
 import type { CursorPage, Page } from '../platform/http/pages/page.js';
 import type { CursorRequest, PageRequest } from '../platform/http/pages/page-request.js';
 import { NO_ROW } from '../platform/http/validation/id.js';
+import { changesOf } from '../platform/database/columns.js';
 import { Transactions } from '../platform/database/transactions.js';
 import { Changes } from '../platform/changes/index.js';
 import { Deliveries } from './deliveries.js';
@@ -60,7 +61,7 @@ export class WebhooksService {
       const webhook = await this.webhooks.save(
         this.webhooks.create({
           url,
-          types: stored(types),
+          types,
           description: description ?? '',
           active: true,
           ...this.secrets.first(),
@@ -83,10 +84,7 @@ export class WebhooksService {
       const begins = active === true && !before.active;
       const afterPosition = begins ? await this.deliveries.startPosition() : undefined;
       await this.webhooks.update(id, {
-        ...(url != null && { url }),
-        ...(types != null && { types: stored(types) }),
-        ...(description != null && { description }),
-        ...(active != null && { active }),
+        ...changesOf(this.webhooks, { url, types, description, active }),
         ...(afterPosition !== undefined && { afterPosition }),
         // The failures of another address do not count.
         ...((begins || url != null) && { failingSince: null }),
@@ -164,6 +162,3 @@ export class WebhooksService {
 }
 
 const pathOf = (id: number): string => `/v1/webhooks/${id}`;
-
-/** The types as they are stored. */
-const stored = (types: readonly string[]): string => JSON.stringify([...new Set(types)]);

@@ -114,17 +114,6 @@ export class EventStore {
     return this.select<ListedEvent>(after, filter, limit, `${COLUMNS}, ${data}`);
   }
 
-  /** The data of an event; `undefined` after its purge. */
-  async dataAt(position: number): Promise<string | undefined> {
-    const row = await this.queries.one<{ data: string }>(
-      'SELECT data FROM events WHERE position = :position',
-      {
-        position,
-      },
-    );
-    return row?.data;
-  }
-
   /** An event; `undefined` after its purge. */
   find(position: number): Promise<EventRow | undefined> {
     return this.queries.one<EventRow>(
