@@ -21,10 +21,8 @@ interface ReplacedSecret {
   readonly until: string;
 }
 
-/** The columns of the secrets, encrypted. */
 type Secrets = Pick<Webhook, 'secret' | 'replacedSecrets'>;
 
-/** The columns with encrypted values. */
 export const SECRET_COLUMNS = ['secret', 'replaced_secrets'] as const;
 
 type SecretColumn = (typeof SECRET_COLUMNS)[number];
@@ -49,8 +47,6 @@ export class WebhookSecrets {
 
   /**
    * Returns the columns to store after a rotation: a new secret, and the replaced secrets that still sign.
-   *
-   * @throws AppError `CONFLICT` if too many still sign
    */
   rotate(webhook: Secrets, now: Date): Secrets {
     const replaced = this.replaced(webhook, now);

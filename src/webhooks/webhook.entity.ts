@@ -7,7 +7,6 @@ import {
   TimestampColumn,
 } from '../platform/database/columns.js';
 
-/** A receiver of events. */
 @Entity('webhooks')
 export class Webhook {
   @IdColumn()
@@ -18,7 +17,7 @@ export class Webhook {
 
   @TextColumn('types', {
     transformer: {
-      to: (types?: readonly string[]) => types && JSON.stringify([...new Set(types)]),
+      to: (types?: readonly string[]) => types && JSON.stringify(types),
       from: (stored?: string) => stored && JSON.parse(stored),
     },
   })

@@ -71,22 +71,14 @@ export class WebhookDeliveryView {
   readonly created_at!: string;
 }
 
-export const toWebhookView = ({
-  id,
-  url,
-  types,
-  description,
-  active,
-  createdAt,
-  updatedAt,
-}: Webhook): WebhookView => ({
-  id,
-  url,
-  types,
-  description,
-  active,
-  created_at: createdAt.toISOString(),
-  updated_at: updatedAt.toISOString(),
+export const toWebhookView = (webhook: Webhook): WebhookView => ({
+  id: webhook.id,
+  url: webhook.url,
+  types: webhook.types,
+  description: webhook.description,
+  active: webhook.active,
+  created_at: webhook.createdAt.toISOString(),
+  updated_at: webhook.updatedAt.toISOString(),
 });
 
 export const toWebhookWithSecretView = ({

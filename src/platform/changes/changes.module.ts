@@ -21,7 +21,6 @@ import { measureLog } from './measure-log.js';
 import { SubscriberPositions } from './subscribers/subscriber-positions.js';
 import { Subscribers } from './subscribers/subscribers.js';
 
-/** The appender of the current database. */
 export const eventAppender = (queries: Queries, transactions: Transactions): EventAppender =>
   new { sqlite: SqliteEventAppender, postgres: PostgresEventAppender }[queries.dialect.name](
     queries,
@@ -63,7 +62,6 @@ export class ChangesModule {
     measureLog({ registry, database, clock, appender, subscribers, log });
   }
 
-  /** Registers the events of a module. */
   static forFeature(...definitions: readonly EventsOf[]): DynamicModule {
     return {
       module: FeatureEventsModule,

@@ -4,7 +4,6 @@ import { Injectable, type Type } from '@nestjs/common';
 export interface NewEvent {
   /** Such as `post.created`. */
   readonly type: string;
-  /** The path of the resource. */
   readonly subject: string;
   /** The resource after the change, as in the REST API. */
   readonly data: object;
@@ -90,12 +89,10 @@ export class EventTypes {
     return this.definitions.has(type);
   }
 
-  /** The classes of the data of events. */
   get views(): Type[] {
     return this.all.map((type) => this.viewOf(type)).filter((view) => view !== undefined);
   }
 
-  /** The class of the data of a type, if it has one. */
   viewOf(type: string): Type | undefined {
     return this.ofWebhooks.get(type) ?? this.definitions.get(type)?.viewOf(type);
   }

@@ -30,7 +30,6 @@ const INTERVAL = 1000;
 /** The longest interval where no signals arrive, such as behind a pooler. */
 const INTERVAL_WITHOUT_SIGNALS = 200;
 
-/** The size of a read. */
 const READ = { limit: 500, bytes: 256 * 1024 };
 
 /** New events in order: all events after one position, up to another. */

@@ -23,7 +23,6 @@ export class EncryptionCheckModule implements OnApplicationBootstrap {
     private readonly database: Database,
   ) {}
 
-  /** @throws ConfigError when a key is missing */
   async onApplicationBootstrap(): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {

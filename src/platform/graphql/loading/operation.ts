@@ -35,7 +35,6 @@ export class Operation {
 
   private constructor(private readonly context: object) {}
 
-  /** The operation of a context. */
   static of(context: object): Operation {
     return ((context as Record<symbol, Operation>)[OPERATION] ??= new Operation(context));
   }
