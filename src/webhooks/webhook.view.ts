@@ -87,7 +87,7 @@ export const toWebhookWithSecretView = ({
 }: {
   readonly webhook: Webhook;
   readonly secret: string;
-}): WebhookWithSecretView => ({ ...toWebhookView(webhook), secret });
+}): WebhookWithSecretView => Object.assign(toWebhookView(webhook), { secret });
 
 export const toDeliveryView = (delivery: WebhookDelivery): WebhookDeliveryView => ({
   id: delivery.id,

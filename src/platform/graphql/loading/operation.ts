@@ -79,18 +79,7 @@ export class Operation {
 
   /** Passes on what was loaded: of a large operation, when there is memory, and in a slice of the event loop. */
   passOn<T>(loaded: Promise<T>): Promise<T> {
-    const { reservation } = this;
-    if (!reservation) return loaded;
-    return loaded.then(async (value) => {
-      this.loadedValues++;
-      try {
-        await memory.reserve(reservation, objectsIn(value) * BYTES_PER_OBJECT);
-        await yieldToEventLoop();
-      } finally {
-        this.removeLoadedValue();
-      }
-      return value;
-    });
+    return this.reservation ? this.passOnLarge(loaded, this.reservation) : loaded;
   }
 
   /**
@@ -113,6 +102,18 @@ export class Operation {
     else delete (this.context as Record<symbol, Operation>)[OPERATION];
     if (this.reservation) memory.release(this.reservation);
     return this.reservation?.failure;
+  }
+
+  private async passOnLarge<T>(loaded: Promise<T>, reservation: Reservation): Promise<T> {
+    const value = await loaded;
+    this.loadedValues++;
+    try {
+      await memory.reserve(reservation, objectsIn(value) * BYTES_PER_OBJECT);
+      await yieldToEventLoop();
+    } finally {
+      this.removeLoadedValue();
+    }
+    return value;
   }
 
   /** Waits until no loaded value waits, also not for the fields of those that have been passed on. */
