@@ -1,7 +1,7 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { PinoLogger } from 'nestjs-pino';
 import { Registry } from 'prom-client';
-import { bearerTokens, JwtStrategy } from './auth/tokens/index.js';
+import { bearerTokens, JwtStrategy } from './auth/tokens/jwt.strategy.js';
 import { cors } from './platform/http/cors.js';
 import { headers } from './platform/http/headers.js';
 import { jsonBodies } from './platform/http/json-body.js';
@@ -20,7 +20,7 @@ import { Config } from './platform/config/config.js';
 import { Database } from './platform/database/database.js';
 import { graphqlRoute } from './platform/graphql/route.js';
 import { IdempotencyService } from './platform/idempotency/idempotency.service.js';
-import { idempotentResponses } from './platform/idempotency/pending-response.js';
+import { keyedResponses } from './platform/idempotency/keyed-response.js';
 import { requestMetrics } from './platform/operations/measure-requests.js';
 import { notFoundPage, sendHtml } from './platform/reference/site/pages.js';
 
@@ -76,7 +76,7 @@ export async function registerPipeline(app: NestFastifyApplication): Promise<voi
   // After Nest: the value becomes text, then `onSend`. GraphQL also has a `preHandler`, before Nest.
   await fastify.register(jsonText); // writes JSON that is stored as text unchanged
   await fastify.register(entityTags); // 304
-  await fastify.register(idempotentResponses, { replays: app.get(IdempotencyService).replays }); // stores the response, commits
+  await fastify.register(keyedResponses, { replays: app.get(IdempotencyService).replays }); // stores the response, commits
   await fastify.register(graphqlRoute, { config }); // the playground, and the size of documents
   await fastify.register(largeResponses, { registry }); // 503 for reads, when too much waits to be sent
 }

@@ -1,12 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DiscoveryModule, DiscoveryService, NestFactory } from '@nestjs/core';
-import { ACCOUNT_MODULES } from '../src/commands/support/account-command.js';
-import { CommandModule } from '../src/commands/support/command.module.js';
+import type { INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { AppModule } from '../src/app.module.js';
+import { PasswordChanges } from '../src/auth/password/password-changes.js';
+import { loadCommandConfig } from '../src/platform/config/load-config.js';
 import { Purger } from '../src/platform/jobs/purger.js';
-import { EventRecordsModule } from '../src/platform/changes/index.js';
-import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
+import { bearer, PASSWORD, startApi, startApiOn, type TestApi } from './support/api.js';
 import { runCommand, spawnCommand } from './support/command.js';
-import { STORES } from './support/stores.js';
+import { MailServer } from './support/mail-server.js';
+import { createStore, STORES } from './support/stores.js';
 
 const DAY = 24 * 3_600_000;
 
@@ -199,9 +202,9 @@ describe.each(STORES)('the account command on %s', (store) => {
       [0, 0, 0],
     ]) {
       const { output } = await run(['purge']);
-      const tables = ['logins', 'login_failures', 'audit_entries'];
+      const tables = ['logins', 'counters', 'audit_entries'];
       expect(tables.map((table) => count(table, output))).toEqual(expected);
-      for (const table of ['login_codes', 'account_tokens', 'mail_limits', 'idempotency_records']) {
+      for (const table of ['one_time_secrets', 'idempotency_records']) {
         expect(count(table, output)).toBeGreaterThanOrEqual(0);
       }
     }
@@ -246,27 +249,42 @@ describe('the parameters of the account command', () => {
   });
 });
 
-describe.each(STORES)('the modules of the commands on %s', (store) => {
-  it('serve, schedule and send nothing, and purge every table that expires with an account', async () => {
-    const api = await startApi(store);
-    const context = await NestFactory.createApplicationContext(
-      CommandModule.with(api.config, [...ACCOUNT_MODULES, EventRecordsModule, DiscoveryModule]),
-      { logger: false, abortOnError: false },
-    );
-    const providers = context.get(DiscoveryService, { strict: false }).getProviders();
-    const started = providers.filter(({ instance }) =>
-      ['onModuleInit', 'onApplicationBootstrap'].some((hook) => hook in Object(instance)),
-    );
-    const tables = async (app: { get: typeof context.get }) => [
-      ...(await app.get(Purger, { strict: false }).purge()).keys(),
-    ];
+describe.each(STORES)('the application of a command on %s', (store) => {
+  it('purges what the service purges, and leaves it to the service to send mails', async () => {
+    const mails = await MailServer.start();
+    const testStore = await createStore(store);
+    const environment = { ...testStore.environment, ...mails.settings };
+    const before = await startApiOn(environment);
+    await before.accounts.register('ada@example.com');
+    await mails.next('ada@example.com');
+    await before.accounts.admin().verifyEmail('ada@example.com');
+    const tables = await purgedTables(before.app);
+    await before.stop();
 
-    expect(started.map(({ name }) => name)).toEqual([]);
-    const ofService = new Set(['webhook_deliveries', 'webhook_events', 'events']);
-    expect((await tables(context)).toSorted()).toEqual(
-      (await tables(api.app)).filter((table) => !ofService.has(table)).toSorted(),
+    const command = await NestFactory.createApplicationContext(
+      AppModule.with(loadCommandConfig(environment)),
+      {
+        logger: false,
+        abortOnError: false,
+      },
     );
-    await context.close();
-    await api.stop();
+    expect(await purgedTables(command)).toEqual(tables);
+    await command.get(PasswordChanges, { strict: false }).set('ada@example.com', 'another password');
+    await sleep(5 * SENDING_DELAY);
+    await command.close();
+    expect(mails.attempts).toHaveLength(1);
+
+    const after = await startApiOn(environment);
+    await mails.nextWith('ada@example.com', 'Your password was changed');
+    await after.stop();
+    await testStore.remove();
+    await mails.stop();
   });
 });
+
+/** How soon a service sends a mail that was recorded, in milliseconds. */
+const SENDING_DELAY = 100;
+
+const purgedTables = async (app: INestApplicationContext): Promise<string[]> => [
+  ...(await app.get(Purger, { strict: false }).purge()).keys(),
+];

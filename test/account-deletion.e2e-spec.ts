@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../src/platform/database/database.js';
 import { Transactions } from '../src/platform/database/transactions.js';
-import { NO_PASSWORD } from '../src/auth/accounts/index.js';
-import { LoginCodes } from '../src/auth/social/index.js';
+import { NO_PASSWORD } from '../src/accounts/account.entity.js';
+import { LoginCodes } from '../src/auth/social/login-codes.js';
 import { SocialAccounts } from '../src/auth/social/social-accounts.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
 import { MailServer } from './support/mail-server.js';
@@ -82,7 +82,7 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
     await api.app
       .get(Transactions)
       .execute(
-        `INSERT INTO login_codes (id, account_id, expires_at) VALUES ('x', :id, '2030-01-01T00:00:00.000Z')`,
+        `INSERT INTO one_time_secrets (id, purpose, account_id, expires_at) VALUES ('x', 'social-login', :id, '2030-01-01T00:00:00.000Z')`,
         { id },
       );
     await api.post('/auth/password/reset/', { email: 'ADA.byron@example.com' });
@@ -118,14 +118,11 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
     const { id, headers } = await register('tables@example.com');
     const tables = (await query(REFERENCES[store])).map(({ name }) => name as string).toSorted();
     expect(tables).toEqual([
-      'account_tokens',
       'api_keys',
-      'login_challenges',
-      'login_codes',
       'logins',
+      'one_time_secrets',
       'orders',
       'passkeys',
-      'recovery_codes',
       'social_identities',
       'totp_factors',
     ]);
@@ -136,14 +133,14 @@ describe.each(STORES)('the deletion of an account on %s', (store) => {
         `:id, 'A', 'psk_', 'read', 'x', :now`,
       ],
       [
-        'login_challenges (id, account_id, password_changed_at, attempts, expires_at)',
-        `'x', :id, :now, 0, :now`,
+        'one_time_secrets (id, purpose, account_id, password_changed_at, attempts, expires_at)',
+        `'x', 'second-step', :id, :now, 0, :now`,
       ],
       [
         'passkeys (account_id, credential_id, public_key, counter, transports, name, created_at)',
         `:id, 'x', 'x', 0, '[]', 'A', :now`,
       ],
-      ['recovery_codes (id, account_id)', `'x', :id`],
+      ['one_time_secrets (id, purpose, account_id)', `'y', 'recovery-code', :id`],
       ['totp_factors (account_id, secret, last_step, created_at)', `:id, 'x', 0, :now`],
     ] as const) {
       const insert = `INSERT INTO ${columns} VALUES (${values})`;

@@ -2,9 +2,9 @@ import { crc32 } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { AccountsService } from '../src/auth/accounts/index.js';
-import { ApiKeysService } from '../src/auth/api-keys/api-keys.service.js';
-import { Logins } from '../src/auth/logins/index.js';
+import { AccountsService } from '../src/accounts/accounts.service.js';
+import { ApiKeysService } from '../src/auth/api-key/api-keys.service.js';
+import { LoginsService } from '../src/auth/tokens/logins.service.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
@@ -225,7 +225,7 @@ describe.each(STORES)('API keys on %s', (store) => {
     const account = (await api.app.get(AccountsService, { strict: false }).findByEmail(email))!;
     const { sid } = JSON.parse(Buffer.from(headers['authorization']!.split('.')[1]!, 'base64url').toString());
     const caller = { account, sid, kind: 'token', authenticatedAt: new Date() } as const;
-    await api.app.get(Logins, { strict: false }).endAll(account.id);
+    await api.app.get(LoginsService, { strict: false }).endAll(account.id);
 
     const created = api.app
       .get(ApiKeysService, { strict: false })

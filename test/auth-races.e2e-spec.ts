@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { AccountsService } from '../src/auth/accounts/index.js';
-import { TokensService } from '../src/auth/tokens/index.js';
+import { AccountsService } from '../src/accounts/accounts.service.js';
+import { TokensService } from '../src/auth/tokens/tokens.service.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';

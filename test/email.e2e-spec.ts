@@ -161,7 +161,7 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
       await register('hashed@example.com');
       const token = tokenIn(await server.next('hashed@example.com'));
 
-      const rows = await api.app.get(Queries).all('SELECT * FROM account_tokens');
+      const rows = await api.app.get(Queries).all('SELECT * FROM one_time_secrets');
       expect(rows.length).toBeGreaterThan(0);
       expect(JSON.stringify(rows)).not.toContain(token);
     });

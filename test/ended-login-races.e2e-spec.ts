@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
-import { AccountsService, Passwords } from '../src/auth/accounts/index.js';
-import { Logins } from '../src/auth/logins/index.js';
-import { UnverifiedAccounts } from '../src/auth/profile/unverified-accounts.js';
+import { AccountsService } from '../src/accounts/accounts.service.js';
+import { Passwords } from '../src/auth/password/passwords.js';
+import { LoginsService } from '../src/auth/tokens/logins.service.js';
+import { UnverifiedAccounts } from '../src/accounts/unverified-accounts.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
@@ -42,7 +43,7 @@ describe.each(STORES)('a call whose login ends while it is under way, on %s', (s
   const accounts = () => api.app.get(AccountsService, { strict: false });
   const endLogins = async () => {
     await accounts().lock(id);
-    await api.app.get(Logins, { strict: false }).endAll(id);
+    await api.app.get(LoginsService, { strict: false }).endAll(id);
   };
   const codeOf = (secret: string) => new TOTP({ secret: Secret.fromBase32(secret) }).generate();
   const setUp = async (): Promise<string> => (await api.post('/auth/mfa/totp/', {}, headers)).body.secret;
@@ -93,7 +94,7 @@ describe.each(STORES)('a call whose login ends while it is under way, on %s', (s
     const { mfa_token } = (await api.post('/auth/login/', { email, password: PASSWORD })).body;
     const passwordHash = await api.app.get(Passwords, { strict: false }).hash('another password');
     const change = async () => {
-      await accounts().setPasswordHash((await accounts().lock(id))!, passwordHash);
+      await accounts().setPassword((await accounts().lock(id))!, passwordHash);
     };
     const complete = () => api.post('/auth/login/', { mfa_token, code: recovery[0] });
     expect(await startDuring([api, store], change, complete)).toBeError('TOKEN_NOT_VALID');

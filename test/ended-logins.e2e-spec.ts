@@ -58,7 +58,7 @@ describe.each(STORES)('an access token on %s', (store) => {
     ],
     ['deactivation', () => api.accounts.admin().setActive(email, false)],
     ['deletion', () => api.accounts.admin().delete(email)],
-    ['a new password by an operator', () => api.accounts.admin().resetPassword(email, 'another password')],
+    ['a new password by an operator', () => api.accounts.setPassword(email, 'another password')],
   ])('ends with its login at once: by %s', async (_, end) => {
     expect(await api.get('/auth/me/', bearer(tokens.access))).toHaveStatus(200);
     await end();

@@ -3,7 +3,7 @@ import { Global, Module } from '@nestjs/common';
 import { describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { createApp } from '../src/app.js';
-import { PASSWORD_COST } from '../src/auth/accounts/index.js';
+import { PASSWORD_COST } from '../src/auth/password/passwords.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { PASSWORD, type Reply, startApi, TestApi } from './support/api.js';
 import { Held, RepeatModule } from './support/repeat.module.js';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/api.js';
-import { MisconfiguredModule, RepeatModule } from './support/repeat.module.js';
+import { Held, MisconfiguredModule, RepeatModule } from './support/repeat.module.js';
 import { statementsOf } from './support/statements.js';
 import { STORES } from './support/stores.js';
 
@@ -267,7 +267,11 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     const [plainBegin, begin, end] =
       store === 'SQLite'
         ? ['SAVEPOINT member', ['SAVEPOINT member', 'SELECT id FROM'], 'RELEASE member']
-        : ['START TRANSACTION', ['START TRANSACTION ISOLATION', LOCK, 'SELECT id FROM'], 'COMMIT'];
+        : [
+            'START TRANSACTION',
+            ['START TRANSACTION', 'SET TRANSACTION ISOLATION', LOCK, 'SELECT id FROM'],
+            'COMMIT',
+          ];
     const change = ['INSERT INTO posts', 'INSERT INTO events'];
     expect(plain.map(beginning)).toEqual([plainBegin, ...change, end]);
     expect(first.map(beginning)).toEqual([
@@ -288,6 +292,21 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     // A transaction that stayed open would block this write on SQLite.
     await api.posts.create();
     expect([await orders(), await records()]).toEqual(before);
+  });
+
+  it('rolls back a handler that goes on after an outer interceptor has given up', async () => {
+    const [before, key] = [[await orders(), await records()], withKey()];
+    Held.current = new Held();
+    const reply = api.post('/v1/repeats/abandoned', {}, key);
+    await Held.current.written.promise;
+    Held.current.released.resolve();
+
+    expect(await reply).toBeError('SERVICE_UNAVAILABLE');
+
+    // A transaction that stayed open would block this write on SQLite.
+    await api.posts.create();
+    expect([await orders(), await records()]).toEqual(before);
+    expect(await api.post('/v1/repeats/held', {}, key)).toHaveStatus(201);
   });
 
   it('expires after 24 hours, and is purged', async () => {

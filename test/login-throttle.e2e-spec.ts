@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { Secret, TOTP } from 'otpauth';
 import { DataSource } from 'typeorm';
 import { createApp } from '../src/app.js';
-import { LoginThrottle } from '../src/auth/accounts/login-throttle.js';
+import { LoginThrottle } from '../src/auth/password/login-throttle.js';
 import { bearer, PASSWORD, startApi, TestApi } from './support/api.js';
 import { reference } from './support/reference.js';
 import { STORES } from './support/stores.js';
@@ -248,7 +248,7 @@ describe('failed logins on PostgreSQL', () => {
     const api = await startApi('PostgreSQL');
     const throttle = api.app.get(LoginThrottle, { strict: false });
     const source = api.app.get(DataSource);
-    const ids = async () => (await source.query('SELECT id FROM login_failures')).map(({ id }: any) => id);
+    const ids = async () => (await source.query('SELECT id FROM counters')).map(({ id }: any) => id);
     const waiting = async () => {
       const [{ count }] = await source.query(
         `SELECT count(*) AS count FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
@@ -265,7 +265,7 @@ describe('failed logins on PostgreSQL', () => {
       const pair = (await ids()).find((id: string) => !known.has(id));
       const other = source.createQueryRunner();
       await other.startTransaction();
-      await other.query('SELECT 1 FROM login_failures WHERE id = $1 FOR UPDATE', [pair]);
+      await other.query('SELECT 1 FROM counters WHERE id = $1 FOR UPDATE', [pair]);
       const counted = throttle.count(attempt);
       await until('the failure waits', async () => (await waiting()) === 1);
       const uncounted = throttle.succeed(before, { isComplete: false });

@@ -3,8 +3,8 @@ import { getRepositoryToken } from '@nestjs/typeorm';
 import { Secret, TOTP } from 'otpauth';
 import type { Repository } from 'typeorm';
 import { createApp } from '../src/app.js';
-import { LoginThrottle } from '../src/auth/accounts/index.js';
-import { Passkey } from '../src/auth/passkeys/passkey.entity.js';
+import { LoginThrottle } from '../src/auth/password/login-throttle.js';
+import { Passkey } from '../src/auth/passkey/passkey.entity.js';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { Transactions } from '../src/platform/database/transactions.js';
@@ -25,6 +25,8 @@ const ec2 = (curve: number, length: number): Buffer =>
   ]);
 
 const statuses = (replies: readonly Reply[]) => replies.map(({ status }) => status).toSorted((a, b) => a - b);
+
+const USED_CHALLENGES = "SELECT * FROM one_time_secrets WHERE purpose = 'passkey-challenge'";
 
 describe.each(STORES)('passkeys on %s', (store) => {
   let api: TestApi;
@@ -93,10 +95,10 @@ describe.each(STORES)('passkeys on %s', (store) => {
   });
 
   it('store nothing when a challenge is issued', async () => {
-    const before = await api.app.get(Queries).all('SELECT * FROM used_challenges');
+    const before = await api.app.get(Queries).all(USED_CHALLENGES);
     await loginOptions();
     await options();
-    expect(await api.app.get(Queries).all('SELECT * FROM used_challenges')).toEqual(before);
+    expect(await api.app.get(Queries).all(USED_CHALLENGES)).toEqual(before);
   });
 
   it('have options with a resident key and user verification, without the passkeys that exist', async () => {
@@ -171,7 +173,7 @@ describe.each(STORES)('passkeys on %s', (store) => {
     expect(await login(response)).toBeError('UNAUTHENTICATED');
     api.moveClock(6 * MINUTE);
     await api.app.get(Purger).purge();
-    expect(await api.app.get(Queries).all('SELECT * FROM used_challenges')).toEqual([]);
+    expect(await api.app.get(Queries).all(USED_CHALLENGES)).toEqual([]);
   });
 
   it('are not registered with a longer id than WebAuthn allows', async () => {
@@ -272,9 +274,9 @@ describe.each(STORES)('passkeys on %s', (store) => {
   it('are throttled by address, and store nothing beyond that', async () => {
     const throttle = api.app.get(LoginThrottle, { strict: false });
     await add();
-    await api.app.get(Transactions).execute('DELETE FROM login_failures');
+    await api.app.get(Transactions).execute('DELETE FROM counters');
     for (let n = 0; n < 298; n++) await throttle.count({ address: '127.0.0.1' });
-    const before = await api.app.get(Queries).all('SELECT * FROM used_challenges');
+    const before = await api.app.get(Queries).all(USED_CHALLENGES);
     // A right one does not count.
     expect(await login(device.get(await loginOptions()))).toHaveStatus(200);
     const wrong = async () => login(device.get(await loginOptions(), { origin: 'https://evil.example' }));
@@ -284,8 +286,8 @@ describe.each(STORES)('passkeys on %s', (store) => {
     expect(await login(device.get(await loginOptions()))).toBeError('RATE_LIMITED');
     const passkey = device.get(await loginOptions());
     expect(await api.post('/auth/session/', { passkey })).toBeError('RATE_LIMITED');
-    expect(await api.app.get(Queries).all('SELECT * FROM used_challenges')).toHaveLength(before.length + 3);
-    await api.app.get(Transactions).execute('DELETE FROM login_failures');
+    expect(await api.app.get(Queries).all(USED_CHALLENGES)).toHaveLength(before.length + 3);
+    await api.app.get(Transactions).execute('DELETE FROM counters');
   });
 
   it('need a recent login to be added and removed', async () => {

@@ -15,11 +15,11 @@ async function addFailures(api: TestApi, name: string, count: number, expiresAt:
   const rows = Array.from({ length: count }, (_, n) => `('${name}${n}', 1, '${expiresAt.toISOString()}')`);
   await api.app
     .get(Transactions)
-    .execute(`INSERT INTO login_failures (id, failures, expires_at) VALUES ${rows.join(', ')}`);
+    .execute(`INSERT INTO counters (id, count, expires_at) VALUES ${rows.join(', ')}`);
 }
 
 const failures = (api: TestApi) =>
-  api.app.get(Queries).all<{ id: string }>('SELECT id FROM login_failures ORDER BY id');
+  api.app.get(Queries).all<{ id: string }>('SELECT id FROM counters ORDER BY id');
 
 describe.each(STORES)('a purge on %s', (store) => {
   it('deletes all expired rows, and no others', async () => {
@@ -29,7 +29,7 @@ describe.each(STORES)('a purge on %s', (store) => {
 
     const counts = await api.app.get(Purger).purge();
 
-    expect(counts.get('login_failures')).toBe(EXPIRED);
+    expect(counts.get('counters')).toBe(EXPIRED);
     expect(await failures(api)).toEqual([{ id: 'new0' }, { id: 'new1' }]);
     await api.stop();
   });
@@ -38,7 +38,7 @@ describe.each(STORES)('a purge on %s', (store) => {
     const api = await startApi(store);
     await addFailures(api, 'old', 3, new Date(Date.now() - 1000));
     const purger = new Purger(api.app.get(Transactions), api.app.get(Clock));
-    for (const table of ['no_such_table', 'login_failures']) purger.register(table);
+    for (const table of ['no_such_table', 'counters']) purger.register(table);
 
     await expect(purger.purge()).rejects.toThrow('no_such_table');
 
@@ -70,7 +70,7 @@ describe('a purge on PostgreSQL', () => {
 
     const counts = await Promise.all([api, replica, api, replica].map(({ app }) => app.get(Purger).purge()));
 
-    const total = counts.reduce((sum, count) => sum + count.get('login_failures')!, 0);
+    const total = counts.reduce((sum, count) => sum + count.get('counters')!, 0);
     expect(total).toBe(EXPIRED);
     expect(await failures(api)).toEqual([]);
     await replica.stop();
@@ -83,8 +83,8 @@ describe.each(STORES)('the schedule of purges on %s', (store) => {
     const api = await startApi(store);
     await addFailures(api, 'old', 3, new Date(Date.now() - 1000));
     const purger = new Purger(api.app.get(Transactions), api.app.get(Clock));
-    purger.register('login_failures');
-    const schedule = new PurgeSchedule(purger);
+    purger.register('counters');
+    const schedule = new PurgeSchedule(purger, api.config);
 
     jest.useFakeTimers(onlyFake('setTimeout', 'clearTimeout'));
     try {

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
 import { createApp } from '../src/app.js';
-import { AccountsService } from '../src/auth/accounts/index.js';
-import { LoginSteps } from '../src/auth/factors/index.js';
-import { LoginCodes } from '../src/auth/social/index.js';
-import { TokensService } from '../src/auth/tokens/index.js';
+import { AccountsService } from '../src/accounts/accounts.service.js';
+import { LoginSteps } from '../src/auth/totp/login-steps.js';
+import { LoginCodes } from '../src/auth/social/login-codes.js';
+import { TokensService } from '../src/auth/tokens/tokens.service.js';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, type Reply, startApi, TestApi, type Tokens } from './support/api.js';
@@ -128,7 +128,7 @@ describe.each(STORES)('the second factor on %s', (store) => {
     const { secret, recovery } = await turnOn();
     const rows = JSON.stringify([
       await api.app.get(Queries).all('SELECT * FROM totp_factors'),
-      await api.app.get(Queries).all('SELECT * FROM recovery_codes'),
+      await api.app.get(Queries).all('SELECT * FROM one_time_secrets'),
     ]);
     for (const text of [secret, ...recovery]) expect(rows).not.toContain(text);
     expect(rows).toContain('$aes-256-gcm$v1$');
@@ -195,7 +195,7 @@ describe.each(STORES)('the second factor on %s', (store) => {
     expect(await complete(late, recovery[1]!)).toBeError('TOKEN_NOT_VALID');
     await api.app.get(Purger).purge();
     const left =
-      'SELECT 1 FROM login_challenges WHERE account_id = (SELECT id FROM accounts WHERE email = :email)';
+      "SELECT 1 FROM one_time_secrets WHERE purpose = 'second-step' AND account_id = (SELECT id FROM accounts WHERE email = :email)";
     expect(await api.app.get(Queries).all(left, { email })).toEqual([]);
 
     const before = await begin();

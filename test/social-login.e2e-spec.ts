@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
-import { AccountsService } from '../src/auth/accounts/index.js';
-import { LoginCodes } from '../src/auth/social/index.js';
+import { AccountsService } from '../src/accounts/accounts.service.js';
+import { LoginCodes } from '../src/auth/social/login-codes.js';
 import { SocialAccounts } from '../src/auth/social/social-accounts.js';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { Queries } from '../src/platform/database/queries.js';
@@ -353,7 +353,8 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
 
   it('uses a code that is valid for a minute, then purged, and stored as a hash', async () => {
     const [late, early] = [await codeOf('late'), await codeOf('early')];
-    const rows = () => api.app.get(Queries).all('SELECT * FROM login_codes');
+    const rows = () =>
+      api.app.get(Queries).all("SELECT * FROM one_time_secrets WHERE purpose = 'social-login'");
     expect(await rows()).not.toEqual([]);
     expect(JSON.stringify(await rows())).not.toContain(late);
 
@@ -376,7 +377,7 @@ describe.each(STORES)('SOCIAL_LOGIN_REDIRECT on %s', (store) => {
     await exchange(await codeOf('reset'));
     const accounts = api.app.get(AccountsService, { strict: false });
     const before = (await accounts.findByEmail('reset@example.com'))!;
-    await api.accounts.admin().resetPassword('reset@example.com', 'another password');
+    await api.accounts.setPassword('reset@example.com', 'another password');
 
     const code = await api.app.get(LoginCodes, { strict: false }).issue(before);
 

@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { randomUUID } from 'node:crypto';
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource, type EntityManager } from 'typeorm';
@@ -50,14 +49,24 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
   };
   const clear = () => transactions.execute('DELETE FROM orders');
   const steps = (log: string[] = []) => ({
-    lock: randomUUID(),
     first: insertion('begin'),
-    check: (rows?: readonly unknown[]) => void log.push(`begin ${rows?.length}`),
+    check: (rows: readonly unknown[]) => void log.push(`begin ${rows.length}`),
     last: (value: unknown): Statement[] => {
       log.push(`end ${String(value)}`);
       return [insertion(END)];
     },
   });
+  /** What a request with a key does: the first statement before its writes, and the last ones when its response is sent. */
+  const deferred = async <T>(
+    work: () => Promise<T>,
+    { first, check, last }: ReturnType<typeof steps>,
+  ): Promise<T> => {
+    const { value, unit } = await transactions.deferred(work, async (execute) =>
+      check(await execute(first.sql, first.parameters)),
+    );
+    await unit.commit(() => last(value));
+    return value;
+  };
   /** Checks that writes still work, and that no earlier write remains uncommitted. */
   const expectAlive = async () => {
     await insert('alive');
@@ -80,7 +89,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     let value: string | undefined;
 
     const statements = await statementsOf(async () => {
-      value = await transactions.deferred(async () => {
+      value = await deferred(async () => {
         await sleep(1);
         await Promise.all([insert('a'), transactions.run(() => insert('b')), insert('c')]);
         await transactions.run(async (manager) => {
@@ -103,7 +112,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
   });
 
   it('holds no connection before its first write', async () => {
-    const value = await transactions.deferred(async () => {
+    const value = await deferred(async () => {
       // A write of another request, which would otherwise wait forever.
       await elsewhere(() => insert('other'));
       await insert('own');
@@ -116,7 +125,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
   });
 
   it('runs its steps in a transaction if it writes nothing', async () => {
-    expect(await transactions.deferred(async () => 'nothing', steps())).toBe('nothing');
+    expect(await deferred(async () => 'nothing', steps())).toBe('nothing');
     expect(await payloads()).toEqual(['begin', END]);
     await clear();
   });
@@ -124,7 +133,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
   it('starts no transaction if it fails before its first write', async () => {
     const statements = await statementsOf(() =>
       expect(
-        transactions.deferred(async () => {
+        deferred(async () => {
           throw new Stop('early');
         }, steps()),
       ).rejects.toThrow('early'),
@@ -153,7 +162,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
       },
     ],
   ])('stores nothing and blocks nothing after a failure %s', async (_, some, work) => {
-    await expect(transactions.deferred(work, { ...steps(), ...some })).rejects.toBeInstanceOf(Stop);
+    await expect(deferred(work, { ...steps(), ...some })).rejects.toBeInstanceOf(Stop);
 
     expect(await payloads()).toEqual([]);
     await expectAlive();
@@ -165,7 +174,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
       const rejected = { sql: 'INSERT INTO no_such_table VALUES (:n)', parameters: { n: 1 } };
       const some = { first: { first: rejected }, last: { last: () => [insertion('end'), rejected] } }[step];
 
-      const work = transactions.deferred(() => insert('a'), { ...steps(), ...some });
+      const work = deferred(() => insert('a'), { ...steps(), ...some });
 
       await expect(work).rejects.toThrow(/no_such_table/);
       expect(await payloads()).toEqual([]);
@@ -179,7 +188,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
       await transactions.execute('INSERT INTO no_such_table VALUES (1)');
     };
 
-    await expect(transactions.deferred(work, steps())).rejects.toThrow(/no_such_table/);
+    await expect(deferred(work, steps())).rejects.toThrow(/no_such_table/);
     expect(await payloads()).toEqual([]);
     await expectAlive();
   });
@@ -208,7 +217,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     };
 
     await expect(transactions.run(work)).rejects.toThrow(message);
-    await expect(transactions.deferred(work, steps())).rejects.toThrow(message);
+    await expect(deferred(work, steps())).rejects.toThrow(message);
     expect(await payloads()).toEqual([]);
     await expectAlive();
   });
@@ -242,7 +251,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
       await orders.count(),
     ];
 
-    const inside = await transactions.deferred(async () => {
+    const inside = await deferred(async () => {
       const before = await read();
       await insert('a');
       return [before, await read()];
@@ -276,7 +285,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
     const slow = () => gate.then(() => insert('late'));
 
-    await transactions.deferred(async () => {
+    await deferred(async () => {
       await insert('a');
       late = slow();
     }, steps());
@@ -356,7 +365,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
       code: store === 'SQLite' ? 'SQLITE_BUSY' : '40001',
     });
     let [begun, tries] = [0, 0];
-    const value = await transactions.deferred(
+    const value = await deferred(
       async () => {
         await insert('a');
         if (++tries < 3) throw conflict;
@@ -375,7 +384,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
     expect(await payloads()).toEqual(['begin', 'a', END]);
     await clear();
     await expect(
-      transactions.deferred(async () => {
+      deferred(async () => {
         await insert('a');
         throw conflict;
       }, steps()),
@@ -384,7 +393,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
   });
 
   it('fails if a transaction that began within it was not ended', async () => {
-    const work = transactions.deferred(async () => {
+    const work = deferred(async () => {
       await insert('a');
       await api.app.get(DataSource).createQueryRunner().startTransaction();
       await insert('b');
@@ -396,8 +405,8 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
   });
 
   it('runs its last statements right before the commit, which its own statements do not need', async () => {
-    await transactions.deferred(() => insert('a'), steps());
-    await transactions.deferred(async () => undefined, steps());
+    await deferred(() => insert('a'), steps());
+    await deferred(async () => undefined, steps());
 
     expect(await payloads()).toEqual(['begin', 'a', END, 'begin', END]);
     await clear();
@@ -406,7 +415,7 @@ describe.each(STORES)('a deferred unit of work on %s', (store) => {
   it('commits each of many concurrent ones that succeed, and none that fails', async () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 50 }, (_, n) =>
-        transactions.deferred(async () => {
+        deferred(async () => {
           await insert(`a${n}`);
           await sleep(1);
           if (n % 5 === 0) throw new Stop();
@@ -436,12 +445,13 @@ describe('a deferred unit of work on PostgreSQL', () => {
     const api = await startApiOn(environment);
     let rows: readonly unknown[] | undefined;
 
-    await api.app.get(Transactions).deferred(async () => undefined, {
-      lock: 'key',
-      first: { sql: `SELECT current_setting('transaction_isolation') AS isolation`, parameters: {} },
-      check: (first) => void (rows = first),
-      last: () => [],
-    });
+    const { unit } = await api.app.get(Transactions).deferred(
+      async () => undefined,
+      async (execute) => {
+        rows = await execute(`SELECT current_setting('transaction_isolation') AS isolation`);
+      },
+    );
+    await unit.commit();
 
     expect(rows).toEqual([{ isolation: 'read committed' }]);
     await api.stop();
@@ -461,12 +471,13 @@ describe('a deferred unit of work on PostgreSQL', () => {
     );
     let checked: readonly unknown[] | undefined;
 
-    const value = await transactions.deferred(async () => 'value', {
-      lock: 'key',
-      first: { sql: 'SELECT collide_once() AS "hasBegun"', parameters: {} },
-      check: (rows) => void (checked = rows),
-      last: () => [],
-    });
+    const { value, unit } = await transactions.deferred(
+      async () => 'value',
+      async (execute) => {
+        checked = await execute('SELECT collide_once() AS "hasBegun"');
+      },
+    );
+    await unit.commit();
 
     expect(value).toBe('value');
     expect(checked).toEqual([{ hasBegun: true }]);

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AccountData, type Erasure } from '../platform/jobs/account-data.js';
+import { AccountData, type Erasure } from '../platform/access/index.js';
 import { Purger } from '../platform/jobs/purger.js';
 import { Config } from '../platform/config/config.js';
 import { AuditEntry } from '../platform/changes/index.js';
@@ -19,25 +19,23 @@ const eraseSource: Erasure = ({ id }, manager) =>
     .where('actor_id = :id', { id })
     .execute();
 
-/** What the audit log stores. Commands use it. */
+/** What staff reads of the audit log. `Changes.record` writes it. */
 @Module({
   imports: [TypeOrmModule.forFeature([AuditEntry])],
+  controllers: [AuditController],
   providers: [AuditLog],
   exports: [AuditLog],
 })
-export class AuditLogModule {
+export class AuditModule {
   constructor(purger: Purger, accountData: AccountData, log: AuditLog, { auditRetentionDays }: Config) {
     purger.register('audit_entries', { column: 'created_at', lifetime: auditRetentionDays * DAY });
-    accountData.register(eraseSource);
-    accountData.registerExport('audit', async function* ({ id }) {
-      for await (const entries of log.entriesOf(id)) yield entries.map(toAuditEntryView);
+    accountData.register({
+      onDeletion: eraseSource,
+      exports: {
+        audit: async function* ({ id }) {
+          for await (const entries of log.entriesOf(id)) yield entries.map(toAuditEntryView);
+        },
+      },
     });
   }
 }
-
-/** What staff reads of the audit log. `Changes.record` writes it. */
-@Module({
-  imports: [AuditLogModule],
-  controllers: [AuditController],
-})
-export class AuditModule {}

@@ -1,35 +1,25 @@
 import { Module } from '@nestjs/common';
-import { AccessModule, CredentialWatch } from '../platform/access/index.js';
-import { ApiKeysModule } from './api-keys/index.js';
-import { FactorsModule } from './factors/index.js';
-import { Logins, LoginsModule } from './logins/index.js';
-import { PasskeysModule } from './passkeys/index.js';
-import { ProfileModule } from './profile/index.js';
-import { RecoveryModule } from './recovery/index.js';
-import { SessionsModule } from './sessions/index.js';
-import { SocialModule } from './social/index.js';
-import { TokensModule } from './tokens/index.js';
+import { ApiKeyModule } from './api-key/api-key.module.js';
+import { PasskeyModule } from './passkey/passkey.module.js';
+import { PasswordModule } from './password/password.module.js';
+import { SessionModule } from './session/session.module.js';
+import { SocialModule } from './social/social.module.js';
+import { TokensModule } from './tokens/tokens.module.js';
+import { TotpModule } from './totp/totp.module.js';
 
 /**
- * Authentication and access control. It depends on no feature: features decorate their handlers. Credentials are tried
- * in the order of these modules: an API key or a bearer token takes precedence over a cookie.
+ * Ways to log in. It depends on no feature: features decorate their handlers. Credentials are tried in the order of these
+ * modules: an API key or a bearer token takes precedence over a cookie.
  */
 @Module({
   imports: [
-    AccessModule,
-    ApiKeysModule,
+    ApiKeyModule,
     TokensModule,
-    SessionsModule,
-    FactorsModule,
-    PasskeysModule,
-    LoginsModule,
-    ProfileModule,
-    RecoveryModule,
+    SessionModule,
+    TotpModule,
+    PasskeyModule,
+    PasswordModule,
     SocialModule,
   ],
 })
-export class AuthModule {
-  constructor(watch: CredentialWatch, logins: Logins) {
-    watch.register({ idOf: ({ sid }) => sid, rightsOf: (ids) => logins.rightsOf(ids) });
-  }
-}
+export class AuthModule {}

@@ -28,7 +28,6 @@ const filter = {
 // Loaded after the flags are parsed, so that `--help` is fast.
 const { toAuditEntryView } = await import('../audit/audit-entry.view.js');
 const { AuditLog } = await import('../audit/audit-log.js');
-const { AuditLogModule } = await import('../audit/audit.module.js');
 const { runDatabaseCommand } = await import('./support/run-command.js');
 
 await runDatabaseCommand(
@@ -37,5 +36,5 @@ await runDatabaseCommand(
     for (const entry of entries) console.log(JSON.stringify(toAuditEntryView(entry)));
     return 0;
   },
-  { modules: [AuditLogModule], access: 'read' },
+  { access: 'read' },
 );

@@ -40,7 +40,7 @@ await runDatabaseCommand(
     command === 'tail'
       ? tail(context.get(events.EventStore, { strict: false }), context.get(Config).publicUrl)
       : renewEpoch(context.get(events.EventAppender, { strict: false })),
-  { modules: [events.EventRecordsModule], access: command === 'tail' ? 'read' : 'write' },
+  { access: command === 'tail' ? 'read' : 'write' },
 );
 
 async function renewEpoch(appender: EventAppender): Promise<number> {

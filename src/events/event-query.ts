@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Account } from '../auth/accounts/index.js';
+import type { Account } from '../accounts/account.entity.js';
 import { firstValue, type QueryParameters } from '../platform/http/query.js';
 import { limitFrom } from '../platform/http/pages/page-request.js';
 import { Config } from '../platform/config/config.js';

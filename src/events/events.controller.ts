@@ -2,7 +2,7 @@ import { Controller, Get, Header, Headers, Query, Req, Res, type StreamableFile 
 import { ApiHeader, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CredentialWatch, CurrentAccount, OptionalAccess } from '../platform/access/index.js';
-import type { Account } from '../auth/accounts/index.js';
+import type { Account } from '../accounts/account.entity.js';
 import { clientOf } from '../platform/http/client.js';
 import { CarriesJsonText } from '../platform/http/json-text.js';
 import type { QueryParameters } from '../platform/http/query.js';

@@ -1,5 +1,5 @@
 import { Entity, Index, JoinColumn, ManyToOne, VersionColumn } from 'typeorm';
-import { Account } from '../auth/accounts/index.js';
+import { Account } from '../accounts/account.entity.js';
 import { IdColumn, IntegerColumn, TextColumn, TimestampColumn } from '../platform/database/columns.js';
 
 @Entity('orders')

@@ -2,7 +2,7 @@ import { Controller, Get, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentAccount, OwnerAccess } from '../platform/access/index.js';
-import type { Account } from '../auth/accounts/index.js';
+import type { Account } from '../accounts/account.entity.js';
 import { tagged, TaggedReply } from '../platform/http/responses/entity-tag.js';
 import { paged, type Paged } from '../platform/http/responses/paged.js';
 import { created } from '../platform/http/responses/created.js';

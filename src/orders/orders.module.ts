@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AccountData } from '../platform/jobs/account-data.js';
+import { AccountData } from '../platform/access/index.js';
 import { ChangesModule } from '../platform/changes/index.js';
 import { Order } from './order.entity.js';
 import { ORDER_EVENTS } from './order.events.js';
@@ -16,6 +16,6 @@ import { OrdersService } from './orders.service.js';
 })
 export class OrdersModule {
   constructor(accountData: AccountData, orders: OrdersService) {
-    accountData.registerExport('orders', ({ id }) => orders.ownedBy(id));
+    accountData.register({ exports: { orders: ({ id }) => orders.ownedBy(id) } });
   }
 }

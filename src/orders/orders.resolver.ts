@@ -10,7 +10,7 @@ import {
   Resolver,
 } from '@nestjs/graphql';
 import { CurrentAccount, OwnerAccess } from '../platform/access/index.js';
-import type { Account } from '../auth/accounts/index.js';
+import type { Account } from '../accounts/account.entity.js';
 import { JsonScalar } from '../platform/graphql/json.scalar.js';
 import { JsonText } from '../platform/http/json-text.js';
 import { RequestLoader } from '../platform/graphql/loading/request-loader.js';

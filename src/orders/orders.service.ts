@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOptionsWhere, In, MoreThan, Repository, type SelectQueryBuilder } from 'typeorm';
-import type { Account } from '../auth/accounts/index.js';
+import type { Account } from '../accounts/account.entity.js';
 import { Clock } from '../platform/jobs/clock.js';
 import { AppError, ERRORS } from '../platform/http/errors/errors.js';
 import { type Keyset, type KeysetRequest, positionParameters } from '../platform/http/pages/keyset.js';

@@ -5,7 +5,7 @@ import { AccessModule } from './access/index.js';
 import { ChangesModule } from './changes/index.js';
 import { Config } from './config/config.js';
 import { DatabaseModule } from './database/database.module.js';
-import { EncryptionCheckModule } from './encryption/index.js';
+import { EncryptionModule } from './encryption/index.js';
 import { GraphqlModule } from './graphql/graphql.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { MetricsModule } from './operations/metrics.module.js';
@@ -16,7 +16,6 @@ import { SecurityEvents } from './http/security-events.js';
 import { Drain } from './operations/drain.js';
 import { Upgrades } from './http/edge/upgrades.js';
 import { Readiness } from './operations/readiness.service.js';
-import { AccountData } from './jobs/account-data.js';
 import { Purger, PurgeSchedule } from './jobs/purger.js';
 import { DateTimeScalar } from './graphql/date-time.scalar.js';
 import { JsonScalar } from './graphql/json.scalar.js';
@@ -25,14 +24,13 @@ import { SearchesByClient } from './jobs/search-queue.js';
 import { RouteConfigCheck } from './http/route-config.js';
 
 /** The parts of the platform whose exports every module may inject. */
-const PARTS = [DatabaseModule.forRoot(), AccessModule, ChangesModule, IdempotencyModule, MetricsModule];
+const PARTS = [DatabaseModule, AccessModule, ChangesModule, IdempotencyModule, MetricsModule];
 
 /** What serves every module. It is global, and so are the exports of its parts. */
 @Global()
 @Module({
-  imports: [DiscoveryModule, ...PARTS, GraphqlModule, EncryptionCheckModule, ReferenceModule],
+  imports: [DiscoveryModule, ...PARTS, GraphqlModule, EncryptionModule, ReferenceModule],
   providers: [
-    AccountData,
     Clock,
     DateTimeScalar,
     Drain,
@@ -50,6 +48,6 @@ const PARTS = [DatabaseModule.forRoot(), AccessModule, ChangesModule, Idempotenc
       useFactory: (config: Config, registry: Registry) => new SecurityEvents(config, currentClient, registry),
     },
   ],
-  exports: [...PARTS, AccountData, Clock, Drain, Purger, RateLimiter, Readiness, SecurityEvents, Upgrades],
+  exports: [...PARTS, Clock, Drain, Purger, RateLimiter, Readiness, SecurityEvents, Upgrades],
 })
 export class PlatformModule {}

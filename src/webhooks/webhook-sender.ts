@@ -27,6 +27,10 @@ export class WebhookSender extends Poller<ClaimedDelivery> {
     added.onDue(() => this.wake());
   }
 
+  override start(): void {
+    if (this.config.serves) super.start();
+  }
+
   claim(running: readonly ClaimedDelivery[]): Promise<ClaimedDelivery[]> {
     const byWebhook = new Map<number, number>();
     for (const { webhookId } of running) byWebhook.set(webhookId, (byWebhook.get(webhookId) ?? 0) + 1);

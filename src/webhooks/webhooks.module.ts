@@ -21,26 +21,15 @@ import { WebhookSender } from './webhook-sender.js';
 import { WebhooksController } from './webhooks.controller.js';
 import { WebhooksService } from './webhooks.service.js';
 
-/** What is stored about webhooks. Nothing in it sends, so commands may use it. */
-@Module({
-  imports: [TypeOrmModule.forFeature([Webhook]), EncryptionModule],
-  providers: [WebhookSecrets],
-  exports: [TypeOrmModule, WebhookSecrets],
-})
-export class WebhookSecretsModule {
-  constructor(columns: EncryptedColumns) {
-    columns.register('webhooks', SECRET_COLUMNS);
-  }
-}
-
 /** Sends events to receivers on other servers. The database is the queue. */
 @Module({
-  imports: [TypeOrmModule.forFeature([WebhookDelivery]), WebhookSecretsModule],
+  imports: [TypeOrmModule.forFeature([Webhook, WebhookDelivery]), EncryptionModule],
   controllers: [WebhooksController],
   providers: [
     Deliveries,
     DeliveryBodies,
     WebhookRules,
+    WebhookSecrets,
     WebhooksService,
     KeptEvents,
     DeliveryQueue,
@@ -56,7 +45,9 @@ export class WebhooksModule {
     database: Database,
     registry: Registry,
     clock: Clock,
+    columns: EncryptedColumns,
   ) {
+    columns.register('webhooks', SECRET_COLUMNS);
     types.ofWebhooks.set(TEST_TYPE, WebhookView);
     purger.register('webhook_deliveries', {
       column: 'expires_at',

@@ -31,7 +31,9 @@ import {
   RequestStrategy,
   tokenNotValid,
 } from '../../src/platform/access/index.js';
-import { type Account, AccountsModule, AccountsService, roleOf } from '../../src/auth/accounts/index.js';
+import { type Account, roleOf } from '../../src/accounts/account.entity.js';
+import { AccountsModule } from '../../src/accounts/accounts.module.js';
+import { AccountsService } from '../../src/accounts/accounts.service.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
 import { bearer, startApi, type TestApi, type Tokens } from '../support/api.js';
 import { createStore, STORES } from '../support/stores.js';

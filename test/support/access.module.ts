@@ -1,7 +1,7 @@
 import { Controller, Delete, Get, Module, Post } from '@nestjs/common';
 import { Int, Query, Resolver } from '@nestjs/graphql';
 import { Public, StaffOnly } from '../../src/platform/access/index.js';
-import { Account } from '../../src/auth/accounts/index.js';
+import { Account } from '../../src/accounts/account.entity.js';
 import { CurrentAccount } from '../../src/platform/access/index.js';
 import { WriteAccess } from '../../src/platform/access/index.js';
 

@@ -2,7 +2,8 @@ import type { Type } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { InjectOptions } from 'fastify';
 import { createApp } from '../../src/app.js';
-import { AccountAdmin } from '../../src/auth/profile/index.js';
+import { PasswordChanges } from '../../src/auth/password/password-changes.js';
+import { AccountAdmin } from '../../src/accounts/account-admin.js';
 import { Clock } from '../../src/platform/jobs/clock.js';
 import type { Config } from '../../src/platform/config/config.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
@@ -104,6 +105,9 @@ export class TestApi {
     drop: async (): Promise<void> => {
       await this.app.get(Transactions).execute('ALTER TABLE accounts RENAME TO gone');
     },
+    /** Sets a password, as the account command does. */
+    setPassword: (email: string, password: string): Promise<unknown> =>
+      this.app.get(PasswordChanges).set(email, password),
     /** The service behind the account command. */
     admin: (): AccountAdmin => this.app.get(AccountAdmin),
   };

@@ -17,7 +17,7 @@ import {
 } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Observable, tap } from 'rxjs';
+import { from, type Observable, race, tap } from 'rxjs';
 import { Public } from '../../src/platform/access/index.js';
 import { WriteAccess } from '../../src/platform/access/index.js';
 import { AppError } from '../../src/platform/http/errors/errors.js';
@@ -32,6 +32,16 @@ export class Held {
   static current = new Held();
   readonly written = Promise.withResolvers<void>();
   readonly released = Promise.withResolvers<void>();
+}
+
+/** Fails as soon as the handler has written, as a timeout does. */
+class GiveUpInterceptor implements NestInterceptor {
+  intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const giveUp = Held.current.written.promise.then(() => {
+      throw new AppError('SERVICE_UNAVAILABLE', 'Gave up');
+    });
+    return race(next.handle(), from(giveUp));
+  }
 }
 
 /** Idempotent handlers as in a feature module. */
@@ -108,6 +118,14 @@ class RepeatController {
     Held.current.written.resolve();
     await Held.current.released.promise;
     return { id };
+  }
+
+  /** Writes, and goes on while an outer interceptor has given up. */
+  @Post('abandoned')
+  @Idempotent()
+  @UseInterceptors(GiveUpInterceptor)
+  abandoned(): Promise<{ id: number }> {
+    return this.held();
   }
 
   /** Writes, and then responds without Fastify. */

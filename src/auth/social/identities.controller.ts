@@ -16,13 +16,21 @@ import { OptionalBody } from '../../platform/http/validation/input.pipe.js';
 import { SmallBodies } from '../../platform/http/json-body.js';
 import { NoStore } from '../../platform/http/route-config.js';
 import { Returns, ReturnsList, Throws } from '../../platform/http/openapi/returns.js';
-import { CurrentAccount, CurrentPrincipal, type Principal } from '../../platform/access/index.js';
-import { type Account, EMAIL_NOT_VERIFIED, LAST_WAY } from '../accounts/index.js';
-import { ChecksPassword, RECENT_ERRORS, RecentInput } from '../logins/index.js';
+import {
+  ChecksPassword,
+  CurrentAccount,
+  CurrentPrincipal,
+  LAST_WAY,
+  type Principal,
+  RECENT_ERRORS,
+  RecentInput,
+} from '../../platform/access/index.js';
+import { type Account } from '../../accounts/account.entity.js';
+import { EMAIL_NOT_VERIFIED } from '../password/credentials.js';
 import { AuthorizationView, IdentityView, toIdentityView } from './identity.view.js';
-import { NO_SUCH_IDENTITY, SocialIdentities } from './social-identities.js';
+import { IdentitiesService, NO_SUCH_IDENTITY } from './identities.service.js';
 import { FlowCookie } from './login-flows.js';
-import { SocialLinks } from './social-links.js';
+import { SocialService } from './social.service.js';
 
 /** The caller's identities at providers. */
 @ApiTags('Accounts')
@@ -31,8 +39,8 @@ import { SocialLinks } from './social-links.js';
 @NoStore()
 export class IdentitiesController {
   constructor(
-    private readonly identities: SocialIdentities,
-    private readonly links: SocialLinks,
+    private readonly identities: IdentitiesService,
+    private readonly social: SocialService,
     private readonly cookie: FlowCookie,
   ) {}
 
@@ -58,7 +66,7 @@ export class IdentitiesController {
     @OptionalBody(RecentInput) input: RecentInput,
     @Client() client: ClientInfo,
   ): Promise<void> {
-    await this.links.remove(caller, id, input, client);
+    await this.identities.unlink(caller, id, input, client);
   }
 
   @Post('social/:provider/link')
@@ -79,7 +87,7 @@ export class IdentitiesController {
     @Client() client: ClientInfo,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AuthorizationView> {
-    const { url, cookie } = await this.links.start(provider, caller, input, client);
+    const { url, cookie } = await this.social.startLink(provider, caller, input, client);
     this.cookie.write(reply, cookie);
     return { authorization_url: url };
   }

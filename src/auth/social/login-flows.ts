@@ -30,6 +30,8 @@ export interface LoginFlow {
   readonly returnsToAccount: boolean;
 }
 
+export type FlowOptions = Partial<Pick<LoginFlow, 'linkTo' | 'codeChallenge' | 'returnsToAccount'>>;
+
 /** The cookie that binds a flow to its browser. */
 @Injectable()
 export class FlowCookie extends Cookie {
@@ -57,11 +59,7 @@ export class LoginFlows {
   /** @returns the value of the cookie as well */
   start(
     provider: string,
-    {
-      linkTo,
-      codeChallenge,
-      returnsToAccount = false,
-    }: Partial<Pick<LoginFlow, 'linkTo' | 'codeChallenge' | 'returnsToAccount'>>,
+    { linkTo, codeChallenge, returnsToAccount = false }: FlowOptions,
   ): { flow: LoginFlow; cookie: string } {
     const expires = Math.floor(this.clock.now().getTime() / 1000) + LIFETIME;
     const parts = [randomBytes(16).toString('base64url'), expires, ...(linkTo === undefined ? [] : [linkTo])];
@@ -75,7 +73,6 @@ export class LoginFlows {
    * The flow of a callback, whose cookie must not be used again.
    *
    * @param answer the state that the provider has sent back
-   * @throws AppError `MALFORMED_REQUEST` when this browser has not started the flow within the time limit
    */
   finish(provider: string, cookie: string, answer: string): LoginFlow {
     const expires = Number(COOKIE.exec(cookie)?.[1] ?? 0);

@@ -11,7 +11,7 @@ import {
 import { AppError } from '../../platform/http/errors/errors.js';
 import { Config } from '../../platform/config/config.js';
 import type { SocialClient, SocialProviderName } from '../../platform/config/social.js';
-import type { LoginFlow } from './login-flows.js';
+import { type FlowOptions, type LoginFlow, LoginFlows } from './login-flows.js';
 import { providers } from './providers/index.js';
 import { TIMEOUT } from './providers/open-id.js';
 import type { SocialProfile, SocialProvider } from './providers/social-provider.js';
@@ -25,6 +25,14 @@ const INVALID_RESPONSE_CODES = new Set([
   'OAUTH_KEY_SELECTION_FAILED',
 ]);
 
+/** A login that a browser continues at a provider. */
+export interface StartedFlow {
+  /** Of the provider's login page. */
+  readonly url: string;
+  /** The content of the flow's cookie. */
+  readonly cookie: string;
+}
+
 interface Connection {
   readonly provider: SocialProvider;
   readonly client: SocialClient;
@@ -37,14 +45,16 @@ export class ProviderClients {
   private readonly logger = new Logger(ProviderClients.name);
   private readonly configurations = new Map<string, Promise<Configuration>>();
 
-  constructor(private readonly config: Config) {}
+  constructor(
+    private readonly config: Config,
+    private readonly flows: LoginFlows,
+  ) {}
 
   /** Names of the configured providers. */
   names(): string[] {
     return Object.keys(this.config.social.clients);
   }
 
-  /** @throws AppError `NOT_FOUND` for an unknown provider, `SERVICE_UNAVAILABLE` for one that is not configured */
   requireConfigured(name: string): SocialClient {
     if (!Object.hasOwn(providers, name)) throw new AppError('NOT_FOUND', 'Provider not found');
     const client = this.config.social.clients[name as SocialProviderName];
@@ -52,12 +62,16 @@ export class ProviderClients {
     return client;
   }
 
-  /**
-   * The address of the provider's login page.
-   *
-   * @throws AppError as {@link connect}
-   */
-  async authorizationUrl(name: string, { state, nonce, codeVerifier }: LoginFlow): Promise<string> {
+  /** The address that a browser returns to after a flow, if a front end is configured. */
+  frontEnd({ returnsToAccount }: Pick<LoginFlow, 'returnsToAccount'>): string | undefined {
+    const { publicUrl, social } = this.config;
+    return returnsToAccount ? `${publicUrl}/account/` : social.redirect;
+  }
+
+  /** Starts a flow at a provider. */
+  async start(name: string, options: FlowOptions): Promise<StartedFlow> {
+    const { flow, cookie } = this.flows.start(name, options);
+    const { state, nonce, codeVerifier } = flow;
     const { provider, configuration } = await this.connect(name);
     const url = buildAuthorizationUrl(configuration, {
       redirect_uri: this.redirectUri(name),
@@ -67,17 +81,25 @@ export class ProviderClients {
       code_challenge: await calculatePKCECodeChallenge(codeVerifier),
       code_challenge_method: 'S256',
     });
-    return url.href;
+    return { url: url.href, cookie };
   }
 
   /**
-   * The profile of the user that the provider has sent back.
+   * The flow of a callback, and the profile of the user that the provider has sent back.
    *
+   * @param cookie of the flow
    * @param parameters of the callback
-   * @throws AppError `UNAUTHENTICATED` when the provider rejects the login or its response is invalid, and as
-   * {@link connect}
    */
-  async profile(
+  async finish(
+    name: string,
+    cookie: string,
+    parameters: URLSearchParams,
+  ): Promise<{ flow: LoginFlow; profile: SocialProfile }> {
+    const flow = this.flows.finish(name, cookie, parameters.get('state') ?? '');
+    return { flow, profile: await this.profile(name, parameters, flow) };
+  }
+
+  private async profile(
     name: string,
     parameters: URLSearchParams,
     { state, nonce, codeVerifier }: LoginFlow,
@@ -100,11 +122,7 @@ export class ProviderClients {
     }
   }
 
-  /**
-   * A provider that was unavailable is tried again by the next call.
-   *
-   * @throws AppError as {@link requireConfigured}, and `SERVICE_UNAVAILABLE` for one that does not respond
-   */
+  /** A provider that was unavailable is tried again by the next call. */
   private async connect(name: string): Promise<Connection> {
     const client = this.requireConfigured(name);
     const provider = providers[name as SocialProviderName] as SocialProvider;

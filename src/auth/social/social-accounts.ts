@@ -5,16 +5,12 @@ import { isStorable } from '../../platform/http/validation/text.js';
 import { isDuplicate } from '../../platform/database/failures.js';
 import { Config } from '../../platform/config/config.js';
 import { Transactions } from '../../platform/database/transactions.js';
-import { AccountMails } from '../account-mails/index.js';
-import {
-  type Account,
-  AccountsService,
-  isSameEmail,
-  normalizeNewEmail,
-  REGISTRATION_CLOSED,
-} from '../accounts/index.js';
+import { AccountMails } from '../../accounts/account-mails.js';
+import { type Account } from '../../accounts/account.entity.js';
+import { AccountsService, REGISTRATION_CLOSED } from '../../accounts/accounts.service.js';
+import { isSameEmail, normalizeNewEmail } from '../../accounts/email-address.js';
 import type { SocialProfile } from './providers/social-provider.js';
-import { SocialIdentities } from './social-identities.js';
+import { IdentitiesService } from './identities.service.js';
 
 /** Concurrent logins may create the account and the identity first, so two retries are enough to find both. */
 const ATTEMPTS = 3;
@@ -35,7 +31,7 @@ export const SIMILAR_EMAIL =
 @Injectable()
 export class SocialAccounts {
   constructor(
-    private readonly identities: SocialIdentities,
+    private readonly identities: IdentitiesService,
     private readonly transactions: Transactions,
     private readonly accounts: AccountsService,
     private readonly mails: AccountMails,
@@ -46,13 +42,9 @@ export class SocialAccounts {
   /**
    * The account of the identity; else the account of the e-mail, if both the provider and this service
    * have verified that; else a new one.
-   *
-   * @throws AppError `UNAUTHENTICATED` when the account is inactive, `CONFLICT` when it may be another person's,
-   * `VALIDATION_ERROR` without an e-mail for a new one
    */
   async find(provider: string, profile: SocialProfile): Promise<Account> {
-    if (!isSubject(profile.subject))
-      throw new AppError('UNAUTHENTICATED', 'The provider did not send a user id');
+    requireSubject(profile);
     for (let attempt = 1; ; attempt++) {
       const known = await this.identities.find(provider, profile.subject);
       if (known) return this.active(known.account!);
@@ -99,7 +91,6 @@ export class SocialAccounts {
 /** The account must be looked up again. */
 class OwnerChanged extends Error {}
 
-/** @throws AppError `VALIDATION_ERROR` */
 function emailOf({ email: sent }: SocialProfile): string {
   const email = normalizeNewEmail(sent ?? '');
   if (email === undefined) throw emailFault('The provider did not return an e-mail address for your account');
@@ -114,9 +105,10 @@ function rejectUnlessOwner(account: Account, { emailVerified }: SocialProfile, e
   }
 }
 
-/** Whether a provider's user id can be stored. */
-export const isSubject = (subject: string): boolean =>
-  subject !== '' && subject.length <= SUBJECT_LENGTH && isStorable(subject);
+export function requireSubject({ subject }: SocialProfile): void {
+  if (subject === '' || subject.length > SUBJECT_LENGTH || !isStorable(subject))
+    throw new AppError('UNAUTHENTICATED', 'The provider did not send a user id');
+}
 
 function emailFault(message: string): AppError {
   return new AppError('VALIDATION_ERROR', message, { details: [{ field: 'email', message }] });

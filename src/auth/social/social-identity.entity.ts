@@ -6,7 +6,7 @@ import {
   TextColumn,
   TimestampColumn,
 } from '../../platform/database/columns.js';
-import { Account } from '../accounts/index.js';
+import { Account } from '../../accounts/account.entity.js';
 
 /** A user at a provider, and the account that the identity logs in to. */
 @Entity('social_identities')

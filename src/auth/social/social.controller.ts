@@ -26,16 +26,17 @@ import { NoStore } from '../../platform/http/route-config.js';
 import { Client, type ClientInfo } from '../../platform/http/client.js';
 import { firstValue, type QueryParameters } from '../../platform/http/query.js';
 import { Public } from '../../platform/access/index.js';
-import { EMAIL_NOT_VERIFIED, REGISTRATION_CLOSED } from '../accounts/index.js';
-import { SecondStepRequired } from '../factors/index.js';
-import { TokenPair } from '../tokens/index.js';
+import { EMAIL_NOT_VERIFIED } from '../password/credentials.js';
+import { REGISTRATION_CLOSED } from '../../accounts/accounts.service.js';
+import { SecondStepRequired } from '../totp/login-steps.js';
+import { TokenPair } from '../tokens/tokens.service.js';
 import { IdentityView } from './identity.view.js';
 import { WRONG_LOGIN_CODE } from './login-codes.js';
 import { FlowCookie } from './login-flows.js';
 import { ExchangeInput } from './social.input.js';
 import { type Finished, ProviderView, SocialService, WRONG_CHALLENGE } from './social.service.js';
 import { SIMILAR_EMAIL, UNVERIFIED_OWNER } from './social-accounts.js';
-import { LINKED_ELSEWHERE } from './social-identities.js';
+import { LINKED_ELSEWHERE } from './identities.service.js';
 
 const PROVIDER_ERRORS = {
   NOT_FOUND: 'Provider not found',

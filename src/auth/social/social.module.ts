@@ -1,23 +1,51 @@
 import { Module } from '@nestjs/common';
-import { AccountsModule } from '../accounts/index.js';
-import { AccountMailsModule } from '../account-mails/index.js';
-import { FactorsModule } from '../factors/index.js';
-import { TokensModule } from '../tokens/index.js';
-import { LoginsModule } from '../logins/index.js';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AccountData, exportOf } from '../../platform/access/index.js';
+import { AccountMails } from '../../accounts/account-mails.js';
+import { type Account } from '../../accounts/account.entity.js';
+import { AccountsModule } from '../../accounts/accounts.module.js';
+import { TotpModule } from '../totp/totp.module.js';
+import { TokensModule } from '../tokens/tokens.module.js';
 import { IdentitiesController } from './identities.controller.js';
-import { IdentitiesModule } from './identities.module.js';
+import { IdentitiesService } from './identities.service.js';
+import { toIdentityView } from './identity.view.js';
+import { LoginCodes } from './login-codes.js';
 import { FlowCookie, LoginFlows } from './login-flows.js';
 import { ProviderClients } from './provider-clients.js';
 import { SocialAccounts } from './social-accounts.js';
-import { SocialLinks } from './social-links.js';
 import { SocialController } from './social.controller.js';
+import { SocialIdentity } from './social-identity.entity.js';
 import { SocialService } from './social.service.js';
 
 /** Login with Google and GitHub. */
 @Module({
-  imports: [AccountMailsModule, AccountsModule, FactorsModule, IdentitiesModule, LoginsModule, TokensModule],
+  imports: [TypeOrmModule.forFeature([SocialIdentity]), AccountsModule, TokensModule, TotpModule],
   controllers: [IdentitiesController, SocialController],
-  providers: [FlowCookie, LoginFlows, ProviderClients, SocialAccounts, SocialLinks, SocialService],
-  exports: [IdentitiesModule],
+  providers: [
+    FlowCookie,
+    IdentitiesService,
+    LoginCodes,
+    LoginFlows,
+    ProviderClients,
+    SocialAccounts,
+    SocialService,
+  ],
+  exports: [IdentitiesService, LoginCodes],
 })
-export class SocialModule {}
+export class SocialModule {
+  constructor(data: AccountData, identities: IdentitiesService, codes: LoginCodes, mails: AccountMails) {
+    const removeUnverified = async (account: Account) => {
+      const which = { onlyUnverified: account.isEmailVerified };
+      if (await identities.removeAll(account, which)) await mails.notify(account, 'identity-removed');
+    };
+    data.register({
+      tables: ['social_identities'],
+      exports: { identities: exportOf((id) => identities.list(id), toIdentityView) },
+      waysToLogIn: (account) => identities.count(account),
+      otherAccess: (account) => identities.count(account),
+      onLoginsEnd: (account) => codes.endAll(account),
+      onVerification: (account) => identities.markUnverified(account),
+      onReset: removeUnverified,
+    });
+  }
+}

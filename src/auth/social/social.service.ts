@@ -1,17 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import type { Principal, RecentInput } from '../../platform/access/index.js';
 import type { ClientInfo } from '../../platform/http/client.js';
-import { Config } from '../../platform/config/config.js';
 import { AppError } from '../../platform/http/errors/errors.js';
-import { LoginSteps, SecondStepRequired } from '../factors/index.js';
-import { type TokenPair, TokensService } from '../tokens/index.js';
-import { LoginCodes } from './login-codes.js';
-import { LoginFlows } from './login-flows.js';
-import { ProviderClients } from './provider-clients.js';
+import { LoginSteps, SecondStepRequired } from '../totp/login-steps.js';
+import { type TokenPair, TokensService } from '../tokens/tokens.service.js';
+import { IdentitiesService } from './identities.service.js';
 import { type IdentityView, toIdentityView } from './identity.view.js';
+import { LoginCodes } from './login-codes.js';
+import { ProviderClients, type StartedFlow } from './provider-clients.js';
+import { requireSubject, SocialAccounts } from './social-accounts.js';
 import type { ExchangeInput } from './social.input.js';
-import { SocialAccounts } from './social-accounts.js';
-import { SocialLinks, type StartedFlow } from './social-links.js';
 
 /** How a login starts. */
 export interface StartQuery {
@@ -55,56 +54,58 @@ export const WRONG_CHALLENGE =
 @Injectable()
 export class SocialService {
   constructor(
-    private readonly config: Config,
-    private readonly clients: ProviderClients,
-    private readonly flows: LoginFlows,
+    private readonly providers: ProviderClients,
     private readonly socialAccounts: SocialAccounts,
-    private readonly links: SocialLinks,
+    private readonly identities: IdentitiesService,
     private readonly steps: LoginSteps,
     private readonly codes: LoginCodes,
     private readonly tokens: TokensService,
   ) {}
 
   list(): ProviderView[] {
-    return this.clients.names().map((name) => ({ name, url: `/auth/social/${name}/` }));
+    return this.providers.names().map((name) => ({ name, url: `/auth/social/${name}/` }));
   }
 
   /**
    * @param codeChallenge of a client that gets a one-time code (S256, RFC 7636); it needs the verifier to exchange it
    * @param returnTo `account` for the service's own account page, which always sends a challenge; anything else is ignored
-   * @throws AppError as {@link ProviderClients.authorizationUrl}; `MALFORMED_REQUEST` for another method or a malformed
-   * challenge, or without one if other apps may receive the code
    */
   async start(
     provider: string,
     { codeChallenge, method = 'S256', returnTo }: StartQuery,
   ): Promise<StartedFlow> {
-    this.clients.requireConfigured(provider);
-    const { redirect } = this.config.social;
+    this.providers.requireConfigured(provider);
     const returnsToAccount = returnTo === 'account';
+    const redirect = this.providers.frontEnd({ returnsToAccount: false });
     const isNeeded = returnsToAccount || (redirect !== undefined && !/^https?:/i.test(redirect));
     const isRight = codeChallenge === undefined ? !isNeeded : CODE_CHALLENGE.test(codeChallenge);
     if (!isRight || method !== 'S256') throw new AppError('MALFORMED_REQUEST', WRONG_CHALLENGE);
-    const { flow, cookie } = this.flows.start(provider, { codeChallenge, returnsToAccount });
-    return { url: await this.clients.authorizationUrl(provider, flow), cookie };
+    return this.providers.start(provider, { codeChallenge, returnsToAccount });
   }
 
-  /** @throws AppError `NOT_FOUND`, `SERVICE_UNAVAILABLE` */
+  /** Starts to link an identity. */
+  async startLink(
+    provider: string,
+    caller: Principal,
+    input: RecentInput,
+    client: ClientInfo,
+  ): Promise<StartedFlow> {
+    this.providers.requireConfigured(provider);
+    return this.identities.startLink(caller, input, client, (linkTo) =>
+      this.providers.start(provider, { linkTo }),
+    );
+  }
+
   requireConfigured(provider: string): void {
-    this.clients.requireConfigured(provider);
+    this.providers.requireConfigured(provider);
   }
 
-  /**
-   * @throws AppError as {@link LoginFlows.finish}, {@link ProviderClients.profile}, {@link SocialAccounts.find},
-   * {@link SocialLinks.finish}
-   */
   async finish(provider: string, { cookie, parameters, client }: Callback): Promise<Finished> {
-    const flow = this.flows.finish(provider, cookie, parameters.get('state') ?? '');
-    const profile = await this.clients.profile(provider, parameters, flow);
-    const { publicUrl, social } = this.config;
-    const redirect = flow.returnsToAccount ? `${publicUrl}/account/` : social.redirect;
+    const { flow, profile } = await this.providers.finish(provider, cookie, parameters);
+    const redirect = this.providers.frontEnd(flow);
     if (flow.linkTo !== undefined) {
-      const identity = await this.links.finish(provider, flow.linkTo, profile);
+      requireSubject(profile);
+      const identity = await this.identities.link(flow.linkTo, provider, profile.subject);
       if (redirect === undefined) return { data: toIdentityView(identity) };
       return { redirectTo: withParameter(redirect, 'linked', provider) };
     }
@@ -120,7 +121,6 @@ export class SocialService {
     return { redirectTo: withParameter(redirect, 'code', code) };
   }
 
-  /** @throws AppError as {@link LoginCodes.redeem} */
   async exchange(input: ExchangeInput, client: ClientInfo): Promise<TokenPair> {
     return this.tokens.open(await this.codes.redeem(input), client);
   }

@@ -5,8 +5,8 @@ import fastifyPlugin from 'fastify-plugin';
 import passport from 'passport';
 import { Strategy } from 'passport-jwt';
 import { Credential, type LoginInfo, readBearer, tokenNotValid } from '../../platform/access/index.js';
-import type { Account } from '../accounts/index.js';
-import { Logins } from '../logins/index.js';
+import type { Account } from '../../accounts/account.entity.js';
+import { LoginsService } from './logins.service.js';
 import { isReadable, TokenCodec, VERIFY_OPTIONS } from './token-codec.js';
 
 const NAME = 'jwt';
@@ -27,7 +27,7 @@ declare module 'fastify' {
 @Credential()
 export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
   constructor(
-    private readonly logins: Logins,
+    private readonly logins: LoginsService,
     private readonly codec: TokenCodec,
   ) {
     rejectForeignStrategy();
@@ -66,7 +66,6 @@ export class JwtStrategy extends PassportStrategy(Strategy, NAME) {
     rejectForeignStrategy();
   }
 
-  /** @throws AppError `TOKEN_NOT_VALID` unless it is an access token of a valid login */
   validate({ server }: FastifyRequest, payload: unknown): Promise<[Account, LoginInfo]> {
     return (server?.jwtStrategy ?? this).accountOf(payload);
   }

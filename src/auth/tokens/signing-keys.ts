@@ -2,7 +2,8 @@ import { createHash, createPrivateKey, createPublicKey, type JsonWebKey, type Ke
 import { Injectable } from '@nestjs/common';
 import { JwtService, type JwtSignOptions } from '@nestjs/jwt';
 import { Config } from '../../platform/config/config.js';
-import type { TokenType } from './claims.js';
+
+export type TokenType = 'access' | 'refresh';
 
 /** A public key of the service, as other services get it (RFC 7517). */
 export interface PublicJwk extends JsonWebKey {

@@ -3,9 +3,22 @@ import { Injectable } from '@nestjs/common';
 import { JwtService, type JwtVerifyOptions } from '@nestjs/jwt';
 import { Clock } from '../../platform/jobs/clock.js';
 import { tokenExpired, tokenNotValid } from '../../platform/access/index.js';
-import { type Account, roleOf } from '../accounts/index.js';
-import { SigningKeys, type VerificationKey } from './signing-keys.js';
-import { areClaims, type Claims, hasExpired, type TokenType } from './claims.js';
+import { type Account, roleOf } from '../../accounts/account.entity.js';
+import { SigningKeys, type TokenType, type VerificationKey } from './signing-keys.js';
+
+/** The claims of a refresh token. Times in seconds since the epoch (RFC 7519, section 2). */
+export interface Claims {
+  readonly token_type: TokenType;
+  /** Id of the account, in decimal. */
+  readonly sub: string;
+  readonly user_id: number;
+  /** Id of the token's login. */
+  readonly sid: string;
+  /** Id of the token. */
+  readonly jti: string;
+  readonly iat: number;
+  readonly exp: number;
+}
 
 /** Validity, in seconds. */
 const ACCESS_LIFETIME = 30 * 60;
@@ -53,13 +66,12 @@ export class TokenCodec {
     };
   }
 
-  /** @throws AppError `TOKEN_NOT_VALID` unless it is a valid token of one of these types */
   read(token: string, ...types: TokenType[]): Claims {
     const key = isReadable(token) ? this.keyOf(token) : undefined;
     return this.check(key === undefined ? undefined : this.verify(token, key), ...types);
   }
 
-  /** @param payload of a token whose signature is right @throws AppError as {@link read} */
+  /** @param payload of a token whose signature is right */
   check(payload: unknown, ...types: TokenType[]): Claims {
     const now = this.clock.now();
     if (!areClaims(payload, now) || !types.includes(payload.token_type)) throw tokenNotValid();
@@ -89,3 +101,27 @@ export class TokenCodec {
 
 /** Whether the text can be a token. */
 export const isReadable = (token: string): boolean => token.length <= MAX_LENGTH;
+
+/** How far the clocks of replicas may differ, in seconds. */
+const LEEWAY = 5;
+
+/** Whether a payload, whose signature is right, has the claims of a token, and was not issued in the future. */
+function areClaims(payload: unknown, now: Date): payload is Claims {
+  if (typeof payload !== 'object' || payload === null) return false;
+  const { token_type, sub, user_id, sid, jti, iat, exp } = payload as Record<string, unknown>;
+  return (
+    (token_type === 'access' || token_type === 'refresh') &&
+    Number.isSafeInteger(user_id) &&
+    sub === String(user_id) &&
+    isText(sid) &&
+    isText(jti) &&
+    Number.isSafeInteger(iat) &&
+    (iat as number) <= now.getTime() / 1000 + LEEWAY &&
+    Number.isSafeInteger(exp)
+  );
+}
+
+const hasExpired = ({ exp }: Claims, now: Date): boolean => exp <= now.getTime() / 1000;
+
+/** Ids are compared in the database, which does not accept NUL. */
+const isText = (value: unknown): boolean => typeof value === 'string' && /^[\w-]{1,64}$/.test(value);

@@ -11,13 +11,25 @@ import {
   Throws,
 } from '../../platform/http/openapi/returns.js';
 import { Client, type ClientInfo } from '../../platform/http/client.js';
-import { Public } from '../../platform/access/index.js';
-import { EMAIL_NOT_VERIFIED, LoginInput, TOO_MANY_CODES, TOO_MANY_FAILURES } from '../accounts/index.js';
-import { SecondStepInput, SecondStepRequired, WRONG_VERIFIER } from '../factors/index.js';
-import { PasskeyLoginInput, WRONG_PASSKEY } from '../passkeys/index.js';
-import { WRONG_CODE } from '../second-factors/index.js';
-import { RefreshInput, VerifyInput } from './token.input.js';
+import { Public, TOO_MANY_CODES, TOO_MANY_FAILURES, WRONG_CODE } from '../../platform/access/index.js';
+import { EMAIL_NOT_VERIFIED } from '../password/credentials.js';
+import { LoginInput } from '../../accounts/account.input.js';
+import { SecondStepInput } from '../totp/totp.input.js';
+import { SecondStepRequired, WRONG_VERIFIER } from '../totp/login-steps.js';
+import { PasskeyLoginInput } from '../passkey/passkey.input.js';
+import { WRONG_PASSKEY } from '../passkey/passkey-logins.js';
+import { Text } from '../../platform/http/validation/text.js';
 import { TokenPair, TokensService } from './tokens.service.js';
+
+class RefreshInput {
+  @Text()
+  refresh!: string;
+}
+
+class VerifyInput {
+  @Text()
+  token!: string;
+}
 
 /** Caches must not store responses with tokens (RFC 6749, section 5.1). */
 @ApiTags('Accounts')

@@ -5,11 +5,13 @@ import { SecurityEvents } from '../../platform/http/security-events.js';
 import type { ClientInfo } from '../../platform/http/client.js';
 import { Config } from '../../platform/config/config.js';
 import { tokenNotValid } from '../../platform/access/index.js';
-import { type Account, badCredentials } from '../accounts/index.js';
-import { LoginSteps, SecondStepRequired } from '../factors/index.js';
-import { type PasskeyLoginInput, PasskeyLogins } from '../passkeys/index.js';
-import { Logins } from '../logins/index.js';
-import type { Claims } from './claims.js';
+import { type Account } from '../../accounts/account.entity.js';
+import { badCredentials } from '../password/credentials.js';
+import { LoginSteps, SecondStepRequired } from '../totp/login-steps.js';
+import { type PasskeyLoginInput } from '../passkey/passkey.input.js';
+import { PasskeyLogins } from '../passkey/passkey-logins.js';
+import { LoginsService } from './logins.service.js';
+import type { Claims } from './token-codec.js';
 import { TokenCodec } from './token-codec.js';
 
 export class TokenPair {
@@ -27,23 +29,22 @@ export class TokensService {
     private readonly steps: LoginSteps,
     private readonly passkeys: PasskeyLogins,
     private readonly codec: TokenCodec,
-    private readonly logins: Logins,
+    private readonly logins: LoginsService,
     private readonly config: Config,
     private readonly security: SecurityEvents,
   ) {}
 
-  /** @param body of either step of a login @throws AppError as {@link LoginSteps.take} */
+  /** @param body of either step of a login */
   async login(body: unknown, client: ClientInfo): Promise<TokenPair | SecondStepRequired> {
     const result = await this.steps.take(body, client);
     return result instanceof SecondStepRequired ? result : this.open(result, client);
   }
 
-  /** @throws AppError as {@link PasskeyLogins.authenticate} */
   async loginByPasskey({ response }: PasskeyLoginInput, client: ClientInfo): Promise<TokenPair> {
     return this.open(await this.passkeys.authenticate(response, client), client);
   }
 
-  /** The first tokens of an account that has just authenticated. @throws AppError `UNAUTHENTICATED` */
+  /** The first tokens of an account that has just authenticated. */
   async open(account: Account, client: ClientInfo): Promise<TokenPair> {
     const sid = randomUUID();
     const refresh = this.codec.refresh(account, sid);
@@ -53,7 +54,7 @@ export class TokensService {
     return { access: this.codec.access(account, sid), refresh: refresh.token };
   }
 
-  /** Exchanges a refresh token, once, for the next tokens. @throws AppError `TOKEN_NOT_VALID` */
+  /** Exchanges a refresh token, once, for the next tokens. */
   async refresh(token: string, client: ClientInfo): Promise<TokenPair> {
     const claims = this.codec.read(token, 'refresh');
     // Read first: after the token is consumed, nothing may fail.
@@ -67,17 +68,16 @@ export class TokensService {
     return { access: this.codec.access(account, claims.sid), refresh: next.token };
   }
 
-  /** @throws AppError `TOKEN_NOT_VALID` unless the token, of either type, is valid */
   async verify(token: string): Promise<void> {
     const claims = this.codec.read(token, 'access', 'refresh');
     await this.owner(claims);
     if (claims.token_type === 'refresh' && !(await this.logins.isCurrent(claims))) throw tokenNotValid();
   }
 
-  /** Ends the login of a refresh token. @throws AppError `TOKEN_NOT_VALID` when it has ended already */
+  /** Ends the login of a refresh token. */
   async logout(token: string): Promise<void> {
-    const claims = this.codec.read(token, 'refresh');
-    if (!(await this.logins.end(claims))) throw tokenNotValid();
+    const { user_id, sid } = this.codec.read(token, 'refresh');
+    if (!(await this.logins.end(user_id, sid))) throw tokenNotValid();
   }
 
   private async owner({ user_id, sid }: Claims): Promise<Account> {

@@ -1,28 +1,20 @@
 import type { INestApplicationContext, Type } from '@nestjs/common';
-import { AuditLogModule } from '../../audit/audit.module.js';
-import { type Account, AccountsService, PasswordPolicy, RegisterInput } from '../../auth/accounts/index.js';
-import { Logins } from '../../auth/logins/index.js';
-import { AccountAdmin } from '../../auth/profile/account-admin.js';
-import { AccountAdminModule } from '../../auth/profile/account-admin.module.js';
-import { SocialIdentities } from '../../auth/social/index.js';
+import { type Account } from '../../accounts/account.entity.js';
+import { PasswordPolicy } from '../../auth/password/password-policy.js';
+import { RegisterInput } from '../../auth/password/password.input.js';
+import { LoginsService } from '../../auth/tokens/logins.service.js';
+import { PasswordChanges } from '../../auth/password/password-changes.js';
+import { Registrations } from '../../auth/password/registrations.js';
+import { AccountAdmin } from '../../accounts/account-admin.js';
+import { IdentitiesService } from '../../auth/social/identities.service.js';
 import { Purger } from '../../platform/jobs/purger.js';
 import { checkInput } from '../../platform/http/validation/input.pipe.js';
 import { EncryptedColumns } from '../../platform/encryption/index.js';
-import { IdempotencyRecordsModule } from '../../platform/idempotency/idempotency.module.js';
-import { WebhookSecretsModule } from '../../webhooks/webhooks.module.js';
 import { askFor, askForPassword, confirm } from './ask.js';
 import { rejectUsage } from './command-line.js';
 import { recordAsOperator } from './operator.js';
 import { runDatabaseCommand } from './run-command.js';
 import { countOf } from './progress.js';
-
-/** What the command changes, and what belongs to an account elsewhere. */
-export const ACCOUNT_MODULES = [
-  AccountAdminModule,
-  IdempotencyRecordsModule,
-  AuditLogModule,
-  WebhookSecretsModule,
-];
 
 /** The given flags. */
 type Flags = Partial<Record<'email' | 'name' | 'phone' | 'search', string>> & {
@@ -52,7 +44,7 @@ class AccountCommand {
       password: await askForPassword(),
     });
     await this.get(PasswordPolicy).check('password', input.password, input);
-    const account = await this.get(AccountsService).register(input, { superuser });
+    const account = await this.get(Registrations).create(input, { superuser });
     printAccount(superuser ? 'is a superuser' : 'can log in', account);
   }
 
@@ -75,7 +67,7 @@ class AccountCommand {
   async resetPassword(email: string): Promise<void> {
     const { admin } = this;
     await admin.find(email);
-    const account = await admin.resetPassword(email, await askForPassword());
+    const account = await this.get(PasswordChanges).set(email, await askForPassword());
     printAccount('has a new password, and no logins', account);
   }
 
@@ -104,8 +96,8 @@ class AccountCommand {
     const account = await this.admin.find(email);
     const { passwordHash: _, emailKey: __, ...shown } = account;
     for (const [name, value] of Object.entries(shown)) console.log(`${name}: ${JSON.stringify(value)}`);
-    const logins = await this.get(Logins).list(account.id);
-    const identities = await this.get(SocialIdentities).list(account.id);
+    const logins = await this.get(LoginsService).list(account.id);
+    const identities = await this.get(IdentitiesService).list(account.id);
     console.log(`logins: ${logins.length}`);
     console.log(`identities: ${identities.map(({ provider }) => provider).join(', ') || 'none'}`);
   }
@@ -184,7 +176,6 @@ export function runAccountCommand(words: string[], flags: Flags, usage: string):
       return 0;
     },
     {
-      modules: ACCOUNT_MODULES,
       access: command.isReading ? 'read' : 'write',
       yes: flags.yes,
     },

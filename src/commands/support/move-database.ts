@@ -6,7 +6,7 @@ import { describeStore, loadStoreConfig, type StoreConfig } from '../../platform
 import { type Contents, parentsFirst, quote, type Table } from '../../platform/database/contents.js';
 import { contentsOf } from '../../platform/database/data-source.js';
 import { migrate } from '../../platform/database/migrate.js';
-import { EventAppender, EventRecordsModule } from '../../platform/changes/index.js';
+import { EventAppender } from '../../platform/changes/index.js';
 import { UsageError } from './ask.js';
 import { countOf, Progress } from './progress.js';
 import { inContext, requireDatabase } from './run-command.js';
@@ -73,7 +73,7 @@ async function atTarget<T>(work: () => T | Promise<T>): Promise<T> {
 
 /** Gives all events of the source their position. @returns the last one, in a query of `event_log` */
 const numberEvents = (): Promise<string> =>
-  inContext([EventRecordsModule], async (context) => {
+  inContext(async (context) => {
     const appender = context.get(EventAppender, { strict: false });
     await appender.number();
     return appender.lastPosition;

@@ -8,7 +8,7 @@ import { Optional } from '../../platform/http/validation/fields.js';
 import { checkInput } from '../../platform/http/validation/input.pipe.js';
 import { Text } from '../../platform/http/validation/text.js';
 import { Database } from '../../platform/database/database.js';
-import { Changes, EventRecordsModule } from '../../platform/changes/index.js';
+import { Changes } from '../../platform/changes/index.js';
 import { insertPosts, type NewPost } from '../../posts/post-batch.js';
 import { CreatePostInput } from '../../posts/post.input.js';
 import { POSTS_PATH } from '../../posts/post.view.js';
@@ -154,6 +154,6 @@ export function importPosts(name: string, { yes }: { readonly yes: boolean }): P
       recordAsOperator(context, 'import');
       return new PostImport(context).run(name);
     },
-    { modules: [EventRecordsModule], access: 'write', yes },
+    { access: 'write', yes },
   );
 }

@@ -1,7 +1,8 @@
 import '../../require-node.js';
-import type { INestApplicationContext, Type } from '@nestjs/common';
+import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
+import { AppModule } from '../../app.module.js';
 import { explainStartFailure } from '../../platform/operations/start-failure.js';
 import { loadCommandConfig } from '../../platform/config/load-config.js';
 import { describeStore, loadStoreConfig, type StoreConfig } from '../../platform/config/store.js';
@@ -9,15 +10,12 @@ import { isMissing } from '../../platform/database/data-source.js';
 import { migrate } from '../../platform/database/migrate.js';
 import { pendingMigrations } from '../../platform/database/pending-migrations.js';
 import { UsageError } from './ask.js';
-import { CommandModule } from './command.module.js';
 import { countOf } from './progress.js';
 import { nameTarget } from './target-database.js';
 
 export { UsageError } from './ask.js';
 
 interface DatabaseCommandOptions {
-  /** The modules whose providers the command uses; see {@link CommandModule}. */
-  readonly modules?: readonly Type[];
   /** What the command does to the database; it names the database before it writes. */
   readonly access: 'read' | 'write';
   /** Whether a new database is created without a question, for commands that write. */
@@ -42,12 +40,12 @@ export async function runCommand(command: (config: StoreConfig) => Promise<numbe
  */
 export function runDatabaseCommand(
   command: (context: INestApplicationContext) => Promise<number>,
-  { modules = [], access, yes = false }: DatabaseCommandOptions,
+  { access, yes = false }: DatabaseCommandOptions,
 ): Promise<void> {
   return runCommand(async ({ store }) => {
     if (access === 'read') requireDatabase(store);
     else if (await nameTarget(store, yes)) await migrate({ store });
-    return inContext(modules, command);
+    return inContext(command);
   });
 }
 
@@ -59,13 +57,14 @@ export function requireDatabase(store: StoreConfig['store']): void {
   );
 }
 
-/** Runs work in an application context, on the configured database. @throws UsageError when its schema is older */
-export async function inContext<T>(
-  modules: readonly Type[],
-  work: (context: INestApplicationContext) => Promise<T>,
-): Promise<T> {
+/**
+ * Runs work in the whole application, which does not listen. What works in the background checks `config.serves`.
+ *
+ * @throws UsageError when the schema of the database is older
+ */
+export async function inContext<T>(work: (context: INestApplicationContext) => Promise<T>): Promise<T> {
   const config = loadCommandConfig(process.env);
-  const context = await NestFactory.createApplicationContext(CommandModule.with(config, modules), {
+  const context = await NestFactory.createApplicationContext(AppModule.with(config), {
     logger: false,
     abortOnError: false,
   });

@@ -1,7 +1,7 @@
 import { Args, Context, Field, ID, ObjectType, Resolver, Subscription } from '@nestjs/graphql';
 import type { FastifyRequest } from 'fastify';
 import { CurrentAccount, OptionalAccess } from '../../platform/access/index.js';
-import type { Account } from '../../auth/accounts/index.js';
+import type { Account } from '../../accounts/account.entity.js';
 import { clientOf } from '../../platform/http/client.js';
 import { ConsumerLimits } from '../event-streams.js';
 import { EventLog } from '../../platform/changes/event-log.js';

@@ -1,13 +1,15 @@
 import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
+import { AccountData } from './account-data.js';
 import { AccessGuard } from './access.guard.js';
 import { Authenticator } from './authenticator.js';
 import { CredentialWatch } from './credential-watch.js';
+import { RecentLogins } from './recent-logins.js';
 
-/** The global guard. It depends on no kind of credential: other modules provide those as strategies. */
+/** The global guard, and what the modules of accounts register. It depends on no kind of credential: other modules provide those as strategies. */
 @Module({
   imports: [DiscoveryModule],
-  providers: [Authenticator, AccessGuard, CredentialWatch],
-  exports: [Authenticator, AccessGuard, CredentialWatch],
+  providers: [AccountData, Authenticator, AccessGuard, CredentialWatch, RecentLogins],
+  exports: [AccountData, Authenticator, AccessGuard, CredentialWatch, RecentLogins],
 })
 export class AccessModule {}

@@ -3,7 +3,7 @@ import { DiscoveryService } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import type { Strategy } from 'passport';
 import { Credential } from './credential.js';
-import { type Principal, principalOf } from './principal.js';
+import { type Principal, principalOf } from '../http/principal.js';
 
 /** Authenticates requests over REST and GraphQL, with the strategies that are marked as `Credential`. */
 @Injectable()
@@ -34,14 +34,21 @@ export class Authenticator {
 
   private async ask(request: FastifyRequest): Promise<Principal | null> {
     // Each application uses its own strategies; Passport finds by name the one that was registered last in the process.
-    this.strategies ??= this.discovery
-      .getProviders({ metadataKey: Credential.KEY })
-      .map(({ instance }) => instance as Strategy);
+    this.strategies ??= this.findStrategies();
     request.user = null;
     for (const strategy of this.strategies) {
       if (await succeeds(strategy, request)) return principalOf(request);
     }
     return null;
+  }
+
+  /** In the order of their modules: those that Nest finds by a key are in the order in which it has created them. */
+  private findStrategies(): Strategy[] {
+    const credentials = new Set(this.discovery.getProviders({ metadataKey: Credential.KEY }));
+    return this.discovery
+      .getProviders()
+      .filter((provider) => credentials.has(provider))
+      .map(({ instance }) => instance as Strategy);
   }
 }
 

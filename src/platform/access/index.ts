@@ -1,4 +1,5 @@
 // The public interface of access.
+export { AccountData, type Erasure, exportOf, LAST_WAY } from './account-data.js';
 export {
   ACCESS,
   type Access,
@@ -24,5 +25,17 @@ export {
   type LoginInfo,
   type LoginKind,
   type Principal,
-} from './principal.js';
+} from '../http/principal.js';
+export {
+  ChecksPassword,
+  CODE_ERRORS,
+  IncorrectPassword,
+  RECENT_ERRORS,
+  RECENT_TO_READ_ERRORS,
+  RecentInput,
+  RecentLogins,
+  TOO_MANY_CODES,
+  TOO_MANY_FAILURES,
+  WRONG_CODE,
+} from './recent-logins.js';
 export { tokenExpired, tokenNotValid } from './token-not-valid.js';

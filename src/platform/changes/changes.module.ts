@@ -42,7 +42,7 @@ class FeatureEventsModule {}
   ],
   exports: [Changes, CommittedEvents, EventAppender, EventStore, EventTypes],
 })
-export class EventRecordsModule {}
+class EventRecordsModule {}
 
 /** The log of events in the database, and its subscribers. Features register their events here. */
 @Module({

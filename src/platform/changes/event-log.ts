@@ -67,6 +67,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   async onApplicationBootstrap(): Promise<void> {
+    if (!this.config.serves) return;
     try {
       await this.appender.open();
       await this.findHead();

@@ -1,7 +1,7 @@
 // The public interface of changes.
 export { AuditEntry } from './audit-entry.entity.js';
 export { Changes } from './changes.js';
-export { ChangesModule, eventAppender, EventRecordsModule } from './changes.module.js';
+export { ChangesModule, eventAppender } from './changes.module.js';
 export { defineEvents, EventTypes } from './define-events.js';
 export { EventAppender } from './event-appender.js';
 export { EventLog } from './event-log.js';

@@ -12,12 +12,15 @@ export const JWT_SECRET_MISSING = 'JWT_SECRET must be set when NODE_ENV is produ
 export function complete(
   { dataDirectory, database, smtpUrl, mailFrom, socialRedirect: redirect, jwtSecret, ...values }: Values,
   clients: SocialClients,
+  serves: boolean,
 ) {
   const { production, host, port } = values;
   let signingKey = jwtSecret;
   const url = values.publicUrl ?? `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
   return {
     ...values,
+    /** Whether this is the service. A command has the same modules, and neither listens nor works in the background. */
+    serves,
     store: toStore({ dataDirectory, database }),
     /** The address of this service for browsers, without a slash at the end. */
     publicUrl: url.replace(/\/$/, ''),

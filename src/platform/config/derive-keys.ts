@@ -9,13 +9,22 @@ export interface Keys {
   readonly accepted: readonly [KeyObject, ...KeyObject[]];
 }
 
-export function deriveKeys(
-  { jwtSecret, jwtSecretPrevious }: Pick<Config, 'jwtSecret' | 'jwtSecretPrevious'>,
-  purpose: string,
-): Keys {
-  const current = deriveKey(jwtSecret, purpose);
-  const previous = jwtSecretPrevious === undefined ? [] : [deriveKey(jwtSecretPrevious, purpose)];
-  return { current, accepted: [current, ...previous] };
+/** Derives the keys when they are first used: few commands need them, and the others run without `JWT_SECRET`. */
+export function deriveKeys(config: Pick<Config, 'jwtSecret' | 'jwtSecretPrevious'>, purpose: string): Keys {
+  let keys: Keys['accepted'] | undefined;
+  const derived = () => {
+    const { jwtSecret, jwtSecretPrevious: previous } = config;
+    const others = previous === undefined ? [] : [deriveKey(previous, purpose)];
+    return (keys ??= [deriveKey(jwtSecret, purpose), ...others]);
+  };
+  return {
+    get current() {
+      return derived()[0];
+    },
+    get accepted() {
+      return derived();
+    },
+  };
 }
 
 /**

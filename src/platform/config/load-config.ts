@@ -13,7 +13,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   faults.push(...faultsOfService(values, clients));
   if (values.production) faults.push(...guessableSecrets(environment));
   if (faults.length > 0) throw unusable(faults);
-  const config = Object.freeze(complete(values, clients));
+  const config = Object.freeze(complete(values, clients, true));
   // Creates that of development at the start.
   if (!config.jwtSecret) throw unusable([JWT_SECRET_MISSING]);
   return config;
@@ -23,7 +23,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
 export function loadCommandConfig(environment: NodeJS.ProcessEnv): Config {
   const { values, clients, faults } = readAll(environment, false);
   if (faults.length > 0) throw unusable(faults);
-  return Object.freeze(complete(values, clients));
+  return Object.freeze(complete(values, clients, false));
 }
 
 function readAll(environment: NodeJS.ProcessEnv, isService: boolean) {

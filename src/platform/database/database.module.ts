@@ -1,4 +1,4 @@
-import { type DynamicModule, Inject, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { getRepositoryToken, TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
 import { DataSource, type EntitySchema } from 'typeorm';
@@ -25,48 +25,13 @@ interface Options {
   readonly modules: ModulesContainer;
 }
 
-interface Connection extends Pick<TypeOrmModuleOptions, 'retryAttempts' | 'toRetry'> {
-  /** Initializes a data source. */
-  readonly open: (config: Config, entities: Entities) => Promise<ServiceDataSource>;
-  readonly databaseOf: (source: ServiceDataSource) => Database | Promise<Database>;
-}
-
 /**
  * Opens the database. Repositories, `EntityManager` and `DataSource` are TypeORM's, and safe for
  * everything; `Transactions` adds retries and an ambient transaction, `Queries` fast reads.
  */
-@Module({})
-export class DatabaseModule implements OnApplicationShutdown {
-  constructor(@Inject(Database) private readonly database: Database) {}
-
-  /** For the service, which waits for a database that starts at the same time. */
-  static forRoot(): DynamicModule {
-    const { imports = [], ...rest } = connect({
-      open: openDataSource,
-      databaseOf: checkedDatabase,
-      retryAttempts: 15,
-      toRetry: isTemporary,
-    });
-    return { ...rest, imports: [...imports, SubscribersModule] };
-  }
-
-  /** For a command, which may run next to the service: without migrations and signals. */
-  static forCommand(): DynamicModule {
-    return connect({
-      open: (config, entities) => commandDataSource(config, entities).initialize(),
-      databaseOf,
-      toRetry: () => false,
-    });
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await this.database.close();
-  }
-}
-
-const connect = ({ open, databaseOf: useFactory, ...retries }: Connection): DynamicModule => ({
-  module: DatabaseModule,
+@Module({
   imports: [
+    SubscribersModule,
     TypeOrmModule.forRootAsync({
       inject: [Config, ModulesContainer],
       useFactory: (config: Config, modules: ModulesContainer): TypeOrmModuleOptions & Options => ({
@@ -75,21 +40,31 @@ const connect = ({ open, databaseOf: useFactory, ...retries }: Connection): Dyna
         autoLoadEntities: true,
         retryDelay: 1000,
         verboseRetryLog: true,
-        ...retries,
+        retryAttempts: 15,
+        // The service waits for a database that starts at the same time.
+        toRetry: (error) => config.serves && isTemporary(error),
       }),
       dataSourceFactory: (options) => {
         const { config, modules, entities } = options as unknown as Options & { readonly entities: Entities };
-        return open(config, ownEntities(entities, modules));
+        const own = ownEntities(entities, modules);
+        return config.serves ? openDataSource(config, own) : commandDataSource(config, own).initialize();
       },
     }),
   ],
   providers: [
-    { provide: Database, inject: [DataSource], useFactory },
+    { provide: Database, inject: [DataSource, Config], useFactory: openDatabase },
     { provide: Queries, inject: [Database], useFactory: ({ queries }: Database) => queries },
     { provide: Transactions, inject: [Database], useFactory: ({ transactions }: Database) => transactions },
   ],
   exports: [Database, Queries, Transactions],
-});
+})
+export class DatabaseModule implements OnApplicationShutdown {
+  constructor(@Inject(Database) private readonly database: Database) {}
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.database.close();
+  }
+}
 
 /**
  * Opens the configured database for the service, and migrates it first, unless the configuration disables that.
@@ -115,19 +90,14 @@ async function openDataSource(config: Config, entities: Entities): Promise<Servi
   }
 }
 
-/** The database of an initialized data source. */
-function databaseOf(source: ServiceDataSource): Database {
-  return source instanceof SqliteDataSource
-    ? new SqliteDatabase(source)
-    : new PostgresDatabase(source as PostgresDataSource);
-}
-
-/** Logs the faults of the schema. */
-async function checkedDatabase(source: ServiceDataSource): Promise<Database> {
-  const database = databaseOf(source);
-  for (const { field, message } of await database.schemaFaults()) {
-    new Logger('Database').error(`${field}: ${message}`);
-  }
+/** The database of an initialized data source. The service logs the faults of its schema. */
+async function openDatabase(source: ServiceDataSource, { serves }: Config): Promise<Database> {
+  const database =
+    source instanceof SqliteDataSource
+      ? new SqliteDatabase(source)
+      : new PostgresDatabase(source as PostgresDataSource);
+  const faults = serves ? await database.schemaFaults() : [];
+  for (const { field, message } of faults) new Logger('Database').error(`${field}: ${message}`);
   return database;
 }
 

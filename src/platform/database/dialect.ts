@@ -43,6 +43,8 @@ export interface Dialect {
   lockTable(table: string): string;
   /** Whether the transaction got the exclusive lock of a name; it does not wait. */
   tryLock(name: string): string;
+  /** The isolation of a transaction that takes a lock: it sees what was committed before. Undefined for the only one. */
+  readonly isolationOfLocks?: 'READ COMMITTED';
   /** Ends a `SELECT` whose rows may not change before the transaction ends. */
   readonly lockRows: string;
   /** Ends a `SELECT` whose rows may be neither locked nor changed before the transaction ends. */
@@ -127,6 +129,7 @@ export const POSTGRES: Dialect = {
     substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`,
   notify: (channel) => `pg_notify('${channel}', '')`,
   lockTable: (table) => `LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`,
+  isolationOfLocks: 'READ COMMITTED',
   tryLock: (name) => `pg_try_advisory_xact_lock(hashtextextended(${name}, 0))`,
   lockRows: 'FOR SHARE',
   lockRowsForUpdate: 'FOR UPDATE',

@@ -49,7 +49,7 @@ export const serviceQueryRunner = <Base extends Constructor>(Base: Base) =>
       }
     }
 
-    /** @throws Error always: SQLite's driver has no streams, and PostgreSQL's no cursors in pipeline mode */
+    /** @throws Error always: SQLite's driver has no streams, and one of PostgreSQL would keep its connection */
     override stream(): Promise<never> {
       const error = new Error('stream() is not available here: read in batches, each after the last key');
       return Promise.reject(error);
@@ -67,7 +67,7 @@ export const serviceQueryRunner = <Base extends Constructor>(Base: Base) =>
     override async startTransaction(
       isolation?: Parameters<QueryRunner['startTransaction']>[0],
     ): Promise<void> {
-      if (this.unit) return this.unit.open().then(() => this.unit!.runner.startTransaction(isolation));
+      if (this.unit) return this.unit.begin().then(() => this.unit!.runner.startTransaction(isolation));
       const wasActive = this.isTransactionActive;
       try {
         await super.startTransaction(isolation);
@@ -100,7 +100,7 @@ export const serviceQueryRunner = <Base extends Constructor>(Base: Base) =>
     /** The connection of the unit of work, if the runner takes part in one. */
     override async connect(): Promise<any> {
       if (!this.unit) return super.connect();
-      await this.unit.open();
+      await this.unit.begin();
       return this.unit.runner.connect();
     }
   };

@@ -1,38 +1,28 @@
 import type { EntityManager } from 'typeorm';
-import type { Parameters, Statement } from './statement.js';
-import { isConflict, retryConflicts } from './failures.js';
+import type { Parameters } from './statement.js';
+import { retryConflicts } from './failures.js';
 import type { ServiceDataSource } from './service-data-source.js';
-import { runCommitHook, type ServiceQueryRunner } from './unit-of-work.js';
+import { runCommitHook, type ServiceQueryRunner, type UnitOfWork } from './unit-of-work.js';
 
-/** Additional steps of a deferred unit of work, in the same transaction. */
-export interface DeferredSteps<T> {
-  /**
-   * A name that the transaction tries to lock when it begins, without waiting for another one that has the lock. SQLite
-   * needs no lock: it has one writer at a time.
-   */
-  readonly lock: string;
-  /** Runs before the first write, and sees everything that was committed before the lock was taken. */
-  readonly first: Statement;
-  /**
-   * Throws to roll the transaction back.
-   *
-   * @param rows those of `first`; `undefined` if another transaction has the lock
-   */
-  readonly check: (rows: readonly unknown[] | undefined) => void;
-  /** Returns the statements that run right before the commit. */
-  readonly last: (value: T) => readonly Statement[];
+/** Runs a statement in the transaction that has just begun. */
+export type Execute = <Row>(sql: string, parameters?: Parameters) => Promise<Row[]>;
+
+/** Work that is done, in a transaction that is still open. */
+export interface OpenWork<T> {
+  readonly value: T;
+  /** To commit or to roll back: until then, it keeps its connection, on SQLite the only one that writes. */
+  readonly unit: UnitOfWork;
 }
 
 /**
  * Transactions with retries after conflicts, in which repositories, managers and `Queries` take part: the current unit
  * of work is in an `AsyncLocalStorage` of the data source, whose query runners then use its connection.
  *
- * |            | PostgreSQL                                 | SQLite                                                    |
- * | ---------- | ------------------------------------------ | --------------------------------------------------------- |
- * | begin      | a connection of the pool                   | waits for the writing connection; a savepoint of a group  |
- * | commit     | commits                                    | ends the savepoint; the group commits once (`WriteQueue`) |
- * | conflict   | serialization failure, deadlock            | a command writes, or the group could not commit           |
- * | first/last | in one packet with the begin or the commit | one after the other                                       |
+ * |          | PostgreSQL                      | SQLite                                                    |
+ * | -------- | ------------------------------- | --------------------------------------------------------- |
+ * | begin    | a connection of the pool        | waits for the writing connection; a savepoint of a group  |
+ * | commit   | commits                         | ends the savepoint; the group commits once (`WriteQueue`) |
+ * | conflict | serialization failure, deadlock | a command writes, or the group could not commit           |
  */
 export abstract class Transactions {
   constructor(protected readonly source: ServiceDataSource) {}
@@ -49,15 +39,15 @@ export abstract class Transactions {
    * transaction.
    */
   run<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    const { unit } = this.source;
-    const manager = () => this.source.createQueryRunner().manager;
-    if (unit) return unit.join(() => work(manager()));
-    return retryConflicts(() =>
-      this.attempt(async (begin) => {
-        await begin();
-        return work(manager());
-      }),
-    );
+    const joined = this.source.unit;
+    const begun = () => work(this.source.createQueryRunner().manager);
+    if (joined) return joined.join(begun);
+    return retryConflicts(async () => {
+      const unit = this.newUnit();
+      const value = await unit.run(() => unit.begin().then(begun));
+      await unit.commit();
+      return value;
+    });
   }
 
   /** Runs one writing statement in a transaction, and returns its `RETURNING` rows. */
@@ -79,62 +69,30 @@ export abstract class Transactions {
 
   /**
    * Runs a unit of work whose transaction begins with its first write, so that slow work before it blocks no other
-   * writes. Everything from the first write to the end of the work belongs to the transaction; without a write, it has
-   * only the additional steps. After a conflict it runs again, as in {@link run}; a conflict at the begin repeats the begin
-   * alone. On PostgreSQL, the transaction is `READ COMMITTED`.
+   * writes, and leaves it open for its owner to end. After a conflict the work runs again, as in {@link run}; a conflict at
+   * the begin repeats the begin alone.
+   *
+   * @param onBegin runs before the first write; throws to roll back. On PostgreSQL, it sees everything that was committed
+   * before each of its statements
    */
-  deferred<T>(work: () => Promise<T>, steps: DeferredSteps<T>): Promise<T> {
-    return retryConflicts(() => this.attempt(work, steps));
+  deferred<T>(work: () => Promise<T>, onBegin: (execute: Execute) => Promise<void>): Promise<OpenWork<T>> {
+    return retryConflicts(async () => {
+      const unit = this.newUnit(onBegin);
+      const value = await unit.run(async () => {
+        const result = await work();
+        await unit.begin();
+        return result;
+      });
+      return { value, unit };
+    });
   }
 
-  private async attempt<T>(
-    work: (begin: () => Promise<void>) => Promise<T>,
-    steps?: DeferredSteps<T>,
-  ): Promise<T> {
+  private newUnit(onBegin?: (execute: Execute) => Promise<void>): UnitOfWork {
     const runner = this.newRunner();
-    let begun: Promise<void> | undefined;
-    // A conflict at the beginning is retried without repeating the work before it.
-    const begin = () => (begun ??= retryConflicts(() => this.tryBegin(runner, steps)));
-    const unit = this.source.newUnit(runner, begin);
-    try {
-      const value = await unit.complete(() => work(() => unit.open()));
-      await begin();
-      if (runner.transaction.isNested) throw new Error(NOT_ENDED);
-      await runner.commitTransactionWith(steps?.last(value) ?? []);
-      return value;
-    } catch (error) {
-      // A transaction that is still beginning would keep its connection. If it cannot begin, its error comes first,
-      // because the work may have replaced it with another.
-      const failure = await begun?.then(
-        () => error,
-        (cause: unknown) => cause,
-      );
-      throw (await rollBack(runner)) ?? failure ?? error;
-    } finally {
-      await runner.release();
-    }
-  }
-
-  private async tryBegin(runner: ServiceQueryRunner, steps?: DeferredSteps<never>): Promise<void> {
-    try {
-      if (steps) steps.check(await this.beginWith(runner, steps));
-      else await runner.startTransaction();
-    } catch (error) {
-      throw (await rollBack(runner)) ?? error;
-    }
-  }
-
-  /** @returns the rows of the first statement; `undefined` if another transaction has the lock */
-  private async beginWith(
-    runner: ServiceQueryRunner,
-    { lock, first }: Pick<DeferredSteps<never>, 'lock' | 'first'>,
-  ): Promise<readonly unknown[] | undefined> {
-    const { dialect } = this.source;
-    // One writer at a time: whoever had the lock has committed.
-    if (dialect.hasOneProcess) return (await runner.startTransactionWith([first]))[0];
-    const locking = { sql: `SELECT ${dialect.tryLock(':lock')} AS "isLocked"`, parameters: { lock } };
-    const [locked, rows] = await runner.startTransactionWith([locking, first]);
-    return locked![0].isLocked ? rows : undefined;
+    return this.source.newUnit(runner, async () => {
+      await runner.startTransaction(onBegin && this.source.dialect.isolationOfLocks);
+      await onBegin?.((sql, parameters = {}) => runner.execute(sql, parameters));
+    });
   }
 
   /** A runner for a unit of work. */
@@ -144,21 +102,4 @@ export abstract class Transactions {
 
   /** Runs a statement in a transaction of its own. */
   protected abstract autocommit<Row>(sql: string, parameters: Parameters): Promise<Row[]>;
-}
-
-const NOT_ENDED =
-  'A transaction that began within this unit of work was not ended; use dataSource.transaction()';
-
-/**
- * Rolls back a transaction.
- *
- * @returns a conflict, if there was one. On SQLite, the work may have failed because of a row of another unit of work
- * in its group (`WriteQueue`): if the group does not commit, the work runs again. Other errors of the rollback do not matter.
- */
-async function rollBack(runner: ServiceQueryRunner): Promise<unknown> {
-  if (!runner.isTransactionActive) return undefined;
-  return runner.rollbackTransaction().then(
-    () => undefined,
-    (error: unknown) => (isConflict(error) ? error : undefined),
-  );
 }

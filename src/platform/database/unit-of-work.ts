@@ -1,6 +1,7 @@
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
 import type { QueryRunner } from 'typeorm';
+import { isConflict, retryConflicts } from './failures.js';
 import type { Parameters, Statement } from './statement.js';
 
 /** A query runner of this service, on either database. */
@@ -14,10 +15,6 @@ export interface ServiceQueryRunner extends QueryRunner {
   send(sql: string, parameters?: unknown[], useStructuredResult?: boolean): Promise<any>;
   /** Like `send`, for a prepared statement with named placeholders. @returns its rows */
   execute<Row>(sql: string, parameters: Parameters): Promise<Row[]>;
-  /** Begins a transaction with some statements, on PostgreSQL in one packet. @returns the rows of each */
-  startTransactionWith(statements: readonly Statement[]): Promise<any[][]>;
-  /** Commits with some statements, on PostgreSQL in one packet. */
-  commitTransactionWith(statements: readonly Statement[]): Promise<void>;
 }
 
 /** A transaction, or a savepoint in it. */
@@ -98,7 +95,7 @@ interface UnitOptions {
   readonly runner: ServiceQueryRunner;
   /** The unit of the current asynchronous context. */
   readonly current: AsyncLocalStorage<UnitOfWork>;
-  /** Begins the transaction, unless it has begun; undefined if it is in progress. */
+  /** Begins the transaction; undefined for a nested one, whose outer unit has begun. */
   readonly begin?: (() => Promise<void>) | undefined;
   /** The unit of which this one is a nested transaction. */
   readonly outer?: UnitOfWork;
@@ -115,6 +112,7 @@ export class UnitOfWork {
   private readonly mutex = new Mutex();
   private readonly hooks: (() => unknown)[] = [];
   private failure: { readonly error: unknown } | undefined;
+  private beginning: Promise<void> | undefined;
   private hasBegun: boolean;
   private isOver = false;
 
@@ -142,14 +140,60 @@ export class UnitOfWork {
     this.hooks.push(hook);
   }
 
-  /** Begins the transaction, unless it has begun. */
-  async open(): Promise<void> {
-    await this.options.begin?.();
+  /** Begins the transaction, unless it has begun. A conflict is retried here: the work before it does not run again. */
+  async begin(): Promise<void> {
+    const { begin } = this.options;
+    if (begin) await (this.beginning ??= retryConflicts(() => this.tryBegin(begin)));
     this.hasBegun = true;
   }
 
+  /** Runs the work, and rolls back if it fails. Without an error, {@link commit} or {@link rollBack} has to end the unit. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await this.complete(work);
+    } catch (error) {
+      throw await this.rollBack(error);
+    }
+  }
+
+  /** @param last returns statements that run right before the commit, or throws to roll back */
+  async commit(last: () => readonly Statement[] = () => []): Promise<void> {
+    const { runner } = this.options;
+    try {
+      for (const { sql, parameters } of last()) await runner.execute(sql, parameters);
+      if (runner.transaction.isNested) throw new Error(NOT_ENDED);
+      await runner.commitTransaction();
+    } catch (error) {
+      throw await this.rollBack(error);
+    }
+    await runner.release();
+  }
+
+  /**
+   * Rolls back what was written, for an error.
+   *
+   * @returns the error of the unit: a transaction that could not begin comes first, because the work may have replaced its
+   * error with another
+   */
+  async rollBack(failure: unknown): Promise<unknown> {
+    const { runner } = this.options;
+    // A transaction that is still beginning would keep its connection.
+    const [beginning] = await Promise.allSettled([this.beginning]);
+    const conflict = await rollBack(runner);
+    await runner.release();
+    return conflict ?? (beginning.status === 'rejected' ? beginning.reason : failure);
+  }
+
+  private async tryBegin(begin: () => Promise<void>): Promise<void> {
+    try {
+      await begin();
+    } catch (error) {
+      throw (await rollBack(this.runner)) ?? error;
+    }
+  }
+
   /** Runs the work in its context, and ends when the work and all parts that have joined are done. */
-  complete<T>(work: () => Promise<T>): Promise<T> {
+  private complete<T>(work: () => Promise<T>): Promise<T> {
     return this.options.current.run(this, async () => {
       try {
         const value = await work();
@@ -171,7 +215,7 @@ export class UnitOfWork {
 
   /** Runs a part of the work. If it fails, all of it fails. */
   join<T>(work: () => Promise<T>): Promise<T> {
-    return this.part(this.open().then(work), (error) => (this.failure ??= { error }));
+    return this.part(this.begin().then(work), (error) => (this.failure ??= { error }));
   }
 
   /** Runs a statement on the connection of the transaction. */
@@ -180,14 +224,14 @@ export class UnitOfWork {
       return Promise.reject(new Error('A statement came after the end of the unit of work it belongs to'));
     }
     const unit = this.innermost();
-    return unit.part(unit.open().then(() => unit.mutex.run(() => statement(this.runner))));
+    return unit.part(unit.begin().then(() => unit.mutex.run(() => statement(this.runner))));
   }
 
   /** Runs work that can be rolled back by itself, in a savepoint. All other work of the unit waits until it ends. */
   nest<T>(work: (nested: UnitOfWork) => Promise<T>): Promise<T> {
     const { runner, current } = this.options;
     const nested = new UnitOfWork({ runner, current, outer: this });
-    return this.part(this.open().then(() => this.mutex.run(() => nested.complete(() => work(nested)))));
+    return this.part(this.begin().then(() => this.mutex.run(() => nested.complete(() => work(nested)))));
   }
 
   /** Waits for the parts that have joined. @throws the error of a part */
@@ -226,4 +270,21 @@ export class UnitOfWork {
     );
     return part;
   }
+}
+
+const NOT_ENDED =
+  'A transaction that began within this unit of work was not ended; use dataSource.transaction()';
+
+/**
+ * Rolls back a transaction.
+ *
+ * @returns a conflict, if there was one. On SQLite, the work may have failed because of a row of another unit of work
+ * in its group (`WriteQueue`): if the group does not commit, the work runs again. Other errors of the rollback do not matter.
+ */
+async function rollBack(runner: ServiceQueryRunner): Promise<unknown> {
+  if (!runner.isTransactionActive) return undefined;
+  return runner.rollbackTransaction().then(
+    () => undefined,
+    (error: unknown) => (isConflict(error) ? error : undefined),
+  );
 }

@@ -54,7 +54,7 @@ export const graphqlRoute = fastifyPlugin<{ config: Config }>(
     });
     done();
   },
-  { name: 'graphql', dependencies: ['idempotent responses'] },
+  { name: 'graphql', dependencies: ['keyed responses'] },
 );
 
 /**

@@ -1,8 +1,8 @@
-import { createHmac, type KeyObject } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { Counter, Registry } from 'prom-client';
 import { Config } from '../config/config.js';
-import { deriveKeys } from '../config/derive-keys.js';
+import { deriveKeys, type Keys } from '../config/derive-keys.js';
 
 /** The security events of the service; `security_events_total` has one time series for each. */
 export type SecurityEvent =
@@ -36,13 +36,14 @@ export type RequestSource = () => { readonly address: string; readonly agent: st
 export class SecurityEvents {
   private readonly logger = new Logger('Security');
   private readonly counter: Counter<'event'>;
-  private key: KeyObject | undefined;
+  private readonly keys: Keys;
 
   constructor(
-    private readonly config: Config,
+    config: Config,
     private readonly source: RequestSource,
     registry: Registry,
   ) {
+    this.keys = deriveKeys(config, 'security-events');
     this.counter = new Counter({
       name: 'security_events_total',
       help: 'Failed logins, refused access, and changes of credentials',
@@ -64,7 +65,6 @@ export class SecurityEvents {
 
   /** The same for all spellings that log in to one account, if the caller passes the key of the address. */
   private hash(email: string): string {
-    this.key ??= deriveKeys(this.config, 'security-events').current;
-    return createHmac('sha256', this.key).update(email).digest('base64url');
+    return createHmac('sha256', this.keys.current).update(email).digest('base64url');
   }
 }

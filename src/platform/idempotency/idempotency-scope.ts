@@ -7,14 +7,16 @@ import { canonicalJson } from './canonical-json.js';
 /** Fingerprints of one body, by the current key and by previous ones: the first is stored, a record may have any. */
 export type Fingerprints = readonly [string, ...string[]];
 
-/** What a key is used for: keys of different callers and paths are separate. */
-export interface KeyedOperation {
+/** A request with a key. Keys of different callers and paths are separate. */
+export interface KeyedRequest {
   /** The id of the calling account; null for an anonymous caller. */
   readonly caller: number | null;
   readonly method: string;
   /** The path of the route, such as `/v1/posts/:id`, and its parameters; without the query. */
   readonly path: string | undefined;
   readonly params: unknown;
+  readonly key: string;
+  readonly body?: unknown;
 }
 
 /** Identifies equal requests: the caller, the operation, the key and the body. */
@@ -27,7 +29,7 @@ export class IdempotencyScope {
   }
 
   /** Id of the record. */
-  idOf({ caller, method, path, params }: KeyedOperation, key: string): string {
+  idOf({ caller, method, path, params, key }: KeyedRequest): string {
     const scope = JSON.stringify([caller, method, path, params, key]);
     return hash('sha256', scope, 'base64url');
   }

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
-import { AccountData, type Erasure } from '../jobs/account-data.js';
+import { AccountData, type Erasure } from '../access/index.js';
 import { Purger } from '../jobs/purger.js';
+import { IdempotencyRecords } from './idempotency-records.js';
 import { IdempotencyService } from './idempotency.service.js';
 import { IdempotencyScope } from './idempotency-scope.js';
 import { KeyedOperations } from './keyed-operations.service.js';
@@ -17,19 +18,14 @@ const eraseResponses: Erasure = ({ id }, manager) =>
     .where('id IN (SELECT record_id FROM idempotency_accounts WHERE account_id = :id)', { id })
     .execute();
 
-/** How stored responses end. Commands use it. */
-@Module({})
-export class IdempotencyRecordsModule {
+/** Idempotent requests. It depends on no feature; features decorate their handlers. */
+@Module({
+  providers: [IdempotencyRecords, IdempotencyScope, IdempotencyService, KeyedOperations],
+  exports: [IdempotencyService, KeyedOperations],
+})
+export class IdempotencyModule {
   constructor(purger: Purger, accountData: AccountData) {
-    accountData.register(eraseResponses);
+    accountData.register({ onDeletion: eraseResponses });
     purger.register(RECORDS_TABLE);
   }
 }
-
-/** Idempotent requests. It depends on no feature; features decorate their handlers. */
-@Module({
-  imports: [IdempotencyRecordsModule],
-  providers: [IdempotencyService, IdempotencyScope, KeyedOperations],
-  exports: [IdempotencyService, IdempotencyScope, KeyedOperations],
-})
-export class IdempotencyModule {}

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { Versioned } from '../http/responses/expected-version.js';
 import { createdResponse } from '../http/responses/created.js';
 import { missingKey, parseKey } from './idempotency-key.js';
-import { IdempotencyScope } from './idempotency-scope.js';
 import { IdempotencyService } from './idempotency.service.js';
 
 /** A creation over GraphQL that shares the keys of a REST handler. */
@@ -28,10 +27,7 @@ interface Creation<View extends { readonly id: number | string }> {
  */
 @Injectable()
 export class KeyedOperations {
-  constructor(
-    private readonly scope: IdempotencyScope,
-    private readonly idempotency: IdempotencyService,
-  ) {}
+  constructor(private readonly idempotency: IdempotencyService) {}
 
   /**
    * Creates a resource once for each key.
@@ -47,9 +43,8 @@ export class KeyedOperations {
   ): Promise<View['id']> {
     const parsedKey = parseKey(key);
     if (parsedKey === undefined) throw missingKey();
-    const id = this.scope.idOf({ caller, method: 'POST', path, params: {} }, parsedKey);
-    const fingerprints = this.scope.fingerprintsOf(body);
-    const { response, isReplayed } = await this.idempotency.once(id, fingerprints, async () =>
+    const request = { caller, method: 'POST', path, params: {}, key: parsedKey, body };
+    const { response, isReplayed } = await this.idempotency.once(request, async () =>
       createdResponse(path, await create(), caller !== null),
     );
     if (isReplayed) this.idempotency.replays.inc();

@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Transactions } from '../database/transactions.js';
+import { Config } from '../config/config.js';
 import { Clock } from './clock.js';
 
 /** Between two purges, in milliseconds; up to half as much is added, so that replicas do not all start at once. */
@@ -108,10 +109,13 @@ export class PurgeSchedule implements OnApplicationBootstrap, OnApplicationShutd
   private purging = Promise.resolve();
   private stopped = false;
 
-  constructor(private readonly purger: Purger) {}
+  constructor(
+    private readonly purger: Purger,
+    private readonly config: Config,
+  ) {}
 
   onApplicationBootstrap(): void {
-    this.schedule();
+    if (this.config.serves) this.schedule();
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -1,5 +1,5 @@
 // The public interface of mail.
-export { MailModule, MailQueueModule } from './mail.module.js';
+export { MailModule } from './mail.module.js';
 export { MailOutbox } from './mail-outbox.js';
 export { MailQueue } from './mail-queue.js';
 export { type MailAttempt, MailSender } from './mail-sender.js';

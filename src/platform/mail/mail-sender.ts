@@ -40,7 +40,7 @@ export class MailSender extends Poller<ClaimedMail> {
   }
 
   override start(): void {
-    if (this.config.mail.kind !== 'none') super.start();
+    if (this.config.serves && this.config.mail.kind !== 'none') super.start();
   }
 
   claim(): Promise<ClaimedMail[]> {

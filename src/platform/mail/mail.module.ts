@@ -10,19 +10,11 @@ import { MailSender } from './mail-sender.js';
 import { MailTransport } from './mail-transport.js';
 import { OutboxMail } from './outbox-mail.entity.js';
 
-/** The mails that wait. Nothing in it sends, so commands may use it. */
-@Module({
-  imports: [TypeOrmModule.forFeature([OutboxMail])],
-  providers: [MailOutbox, MailQueue],
-  exports: [MailOutbox, MailQueue, TypeOrmModule],
-})
-export class MailQueueModule {}
-
 /** Mails: recorded in transactions, sent in the background. It depends on no module that sends mail. */
 @Module({
-  imports: [MailQueueModule],
-  providers: [MailSender, MailTransport],
-  exports: [MailQueueModule, MailSender],
+  imports: [TypeOrmModule.forFeature([OutboxMail])],
+  providers: [MailOutbox, MailQueue, MailSender, MailTransport],
+  exports: [MailOutbox, MailQueue, MailSender],
 })
 export class MailModule {
   constructor(database: Database, registry: Registry, clock: Clock) {

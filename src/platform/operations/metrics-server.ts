@@ -30,8 +30,8 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    const { metricsPort, metricsHost } = this.config;
-    if (metricsPort === undefined) return;
+    const { serves, metricsPort, metricsHost } = this.config;
+    if (!serves || metricsPort === undefined) return;
     const server = createServer((request, response) => void this.respond(request, response));
     server.maxConnections = MAX_CONNECTIONS;
     try {

@@ -59,7 +59,8 @@ export async function buildDocument(app: INestApplication): Promise<OpenAPIObjec
   const document = SwaggerModule.createDocument(app, base, {
     operationIdFactory: (controller, method, version) => {
       const id = operationId(controller, method, version);
-      byOperation.set(id, handlers.get(handlerKey(controller, method))!);
+      const handler = handlers.get(handlerKey(controller, method))!;
+      byOperation.set(handler.operationId ?? id, handler);
       return id;
     },
     extraModels: types.views,

@@ -20,6 +20,8 @@ import { IDEMPOTENT, type IdempotentOptions } from '../idempotency/idempotent.js
 
 /** The metadata of our own decorators; path, parameters and status come from Nest's Swagger module. */
 export interface Handler {
+  /** Of `@ApiOperation({ operationId })`; by default that of {@link operationId}. */
+  readonly operationId: string | undefined;
   readonly access: Access | undefined;
   /** Whether the body is read whatever its Content-Type is. */
   readonly anyContentType: boolean;
@@ -70,6 +72,8 @@ function describe(reflector: Reflector, type: Type, name: string): Handler {
   const handler = type.prototype[name] as Function;
   const idempotent = reflector.get<IdempotentOptions | undefined>(IDEMPOTENT, handler);
   return {
+    operationId: reflector.get<{ operationId?: string } | undefined>(DECORATORS.API_OPERATION, handler)
+      ?.operationId,
     access: reflector.getAllAndOverride<Access | undefined>(ACCESS, [handler, type]),
     anyContentType: reflector.get<boolean | undefined>(ANY_CONTENT_TYPE, handler) === true,
     // Emitted by TypeScript (`emitDecoratorMetadata`).

@@ -5,7 +5,7 @@ import { PubSub } from 'graphql-subscriptions';
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { Public } from '../../../src/platform/access/index.js';
-import { Account } from '../../../src/auth/accounts/index.js';
+import { Account } from '../../../src/accounts/account.entity.js';
 import { CurrentAccount } from '../../../src/platform/access/index.js';
 import { startApi, type TestApi } from '../../support/api.js';
 import { STORES } from '../../support/stores.js';

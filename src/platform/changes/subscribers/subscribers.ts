@@ -5,6 +5,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { Config } from '../../config/config.js';
 import { EventLog } from '../event-log.js';
 import { EventStore } from '../event-store.js';
 import type { StoredEvent } from '../stored-event.js';
@@ -26,6 +27,7 @@ export class Subscribers implements OnApplicationBootstrap, BeforeApplicationShu
     private readonly log: EventLog,
     private readonly store: EventStore,
     private readonly positions: SubscriberPositions,
+    private readonly config: Config,
   ) {}
 
   /** For a subscriber that handles many events at once; call it before the application starts. */
@@ -34,6 +36,7 @@ export class Subscribers implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   async onApplicationBootstrap(): Promise<void> {
+    if (!this.config.serves) return;
     const { log, store, positions, logger, subscriptions } = this;
     for (const subscriber of [...this.registered, ...this.findHandlers()]) {
       const { name } = subscriber;

@@ -48,21 +48,25 @@ export class Accounts1795000000002 implements MigrationInterface {
       )`);
     await runner.query('CREATE INDEX logins_account_id ON logins (account_id)');
     await runner.query(`
-      CREATE TABLE login_failures (
+      CREATE TABLE one_time_secrets (
         "id" ${text} PRIMARY KEY NOT NULL,
-        failures ${integer} NOT NULL,
+        purpose ${text} NOT NULL,
+        account_id ${integer},
+        email ${text},
+        password_changed_at ${timestamp},
+        code_challenge ${text},
+        attempts ${integer} NOT NULL DEFAULT 0,
+        expires_at ${timestamp},
+        ${ofAccount('one_time_secrets')}
+      )`);
+    await runner.query('CREATE INDEX one_time_secrets_account_id ON one_time_secrets (account_id)');
+    await runner.query(`
+      CREATE TABLE counters (
+        "id" ${text} PRIMARY KEY NOT NULL,
+        count ${integer} NOT NULL,
+        next_at ${timestamp},
         expires_at ${timestamp} NOT NULL
       )`);
-    await runner.query(`
-      CREATE TABLE account_tokens (
-        "id" ${text} PRIMARY KEY NOT NULL,
-        account_id ${integer} NOT NULL,
-        purpose ${text} NOT NULL,
-        email ${text} NOT NULL,
-        expires_at ${timestamp} NOT NULL,
-        ${ofAccount('account_tokens')}
-      )`);
-    await runner.query('CREATE UNIQUE INDEX account_tokens_purpose ON account_tokens (account_id, purpose)');
 
     await runner.query(`
       CREATE TABLE social_identities (
@@ -78,16 +82,6 @@ export class Accounts1795000000002 implements MigrationInterface {
       'CREATE UNIQUE INDEX social_identities_provider_subject ON social_identities (provider, subject)',
     );
     await runner.query('CREATE INDEX social_identities_account_id ON social_identities (account_id)');
-    await runner.query(`
-      CREATE TABLE login_codes (
-        "id" ${text} PRIMARY KEY NOT NULL,
-        account_id ${integer} NOT NULL,
-        code_challenge ${text},
-        password_changed_at ${timestamp},
-        expires_at ${timestamp} NOT NULL,
-        ${ofAccount('login_codes')}
-      )`);
-    await runner.query('CREATE INDEX login_codes_account_id ON login_codes (account_id)');
 
     await runner.query(`
       CREATE TABLE totp_factors (
@@ -99,24 +93,6 @@ export class Accounts1795000000002 implements MigrationInterface {
         added_unverified ${boolean} NOT NULL DEFAULT ${no},
         ${ofAccount('totp_factors')}
       )`);
-    await runner.query(`
-      CREATE TABLE recovery_codes (
-        "id" ${text} PRIMARY KEY NOT NULL,
-        account_id ${integer} NOT NULL,
-        ${ofAccount('recovery_codes')}
-      )`);
-    await runner.query('CREATE INDEX recovery_codes_account_id ON recovery_codes (account_id)');
-    await runner.query(`
-      CREATE TABLE login_challenges (
-        "id" ${text} PRIMARY KEY NOT NULL,
-        account_id ${integer} NOT NULL,
-        password_changed_at ${timestamp} NOT NULL,
-        code_challenge ${text},
-        attempts ${integer} NOT NULL,
-        expires_at ${timestamp} NOT NULL,
-        ${ofAccount('login_challenges')}
-      )`);
-    await runner.query('CREATE INDEX login_challenges_account_id ON login_challenges (account_id)');
 
     await runner.query(`
       CREATE TABLE passkeys (
@@ -134,11 +110,6 @@ export class Accounts1795000000002 implements MigrationInterface {
       )`);
     await runner.query('CREATE UNIQUE INDEX passkeys_credential_id ON passkeys (credential_id)');
     await runner.query('CREATE INDEX passkeys_account_id ON passkeys (account_id)');
-    await runner.query(`
-      CREATE TABLE used_challenges (
-        "id" ${text} PRIMARY KEY NOT NULL,
-        expires_at ${timestamp} NOT NULL
-      )`);
     await runner.query(`
       CREATE TABLE api_keys (
         "id" ${id},
@@ -165,14 +136,6 @@ export class Accounts1795000000002 implements MigrationInterface {
 }
 
 /** The tables with rows that expire. */
-const PURGED = [
-  'logins',
-  'login_failures',
-  'account_tokens',
-  'login_codes',
-  'login_challenges',
-  'used_challenges',
-];
+const PURGED = ['logins', 'one_time_secrets', 'counters'];
 
-const TABLES =
-  'accounts logins login_failures account_tokens social_identities login_codes totp_factors recovery_codes login_challenges passkeys used_challenges api_keys';
+const TABLES = 'accounts logins one_time_secrets counters social_identities totp_factors passkeys api_keys';

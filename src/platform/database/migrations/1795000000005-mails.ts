@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { columnTypes } from './column-types.js';
 
-/** The mail outbox, and its rate limits. */
+/** The mail outbox. */
 export class Mails1795000000005 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     const { integer, text, timestamp } = columnTypes(runner);
@@ -19,18 +19,9 @@ export class Mails1795000000005 implements MigrationInterface {
     await runner.query('CREATE INDEX mails_owner ON mails (owner)');
     // For the metrics: each scrape reads the age of the oldest mail.
     await runner.query('CREATE INDEX mails_created_at ON mails (created_at)');
-    await runner.query(`
-      CREATE TABLE mail_limits (
-        "id" ${text} PRIMARY KEY NOT NULL,
-        sent ${integer} NOT NULL DEFAULT 1,
-        next_at ${timestamp},
-        expires_at ${timestamp} NOT NULL
-      )`);
-    await runner.query('CREATE INDEX mail_limits_expires_at ON mail_limits (expires_at)');
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE mail_limits');
     await runner.query('DROP TABLE mails');
   }
 }

@@ -56,16 +56,6 @@ export class PostgresClient extends Client {
     return super.query(statement, values, callback);
   }
 
-  /** Sends queries in one packet, if the client has the option `pipeline`. @returns their results */
-  queryTogether<Result>(queries: readonly (() => Promise<Result>)[]): Promise<Result[]> {
-    this.socket.cork();
-    try {
-      return Promise.all(queries.map((query) => query()));
-    } finally {
-      this.socket.uncork();
-    }
-  }
-
   /** Closes the connection at once. `end` would wait for a server that may not respond. */
   cut(): void {
     this.socket.destroy();

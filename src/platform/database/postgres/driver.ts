@@ -1,7 +1,6 @@
-import type { Pool, PoolClient, QueryResult as PgResult } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import {
   type DataSource,
-  QueryResult,
   QueryRunnerAlreadyReleasedError,
   type ReplicationMode,
   type Table,
@@ -10,7 +9,7 @@ import {
 import { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
 import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
-import type { Parameters, Statement } from '../statement.js';
+import type { Parameters } from '../statement.js';
 import { DatabaseError, isReadOnlyServer, isRejectedLogin, isTemporary } from '../failures.js';
 import { serviceQueryRunner } from '../query-runner.js';
 import type { ServiceQueryRunner } from '../unit-of-work.js';
@@ -20,28 +19,6 @@ import type { Statements } from './statements.js';
 /** A runner with prepared statements. */
 class ServicePostgresRunner extends serviceQueryRunner(PostgresQueryRunner) implements ServiceQueryRunner {
   declare driver: ServicePostgresDriver;
-  /** Statements for the packet that begins or ends the transaction. */
-  private adjacent: readonly Statement[] = [];
-  private results: readonly PgResult[] = [];
-
-  async startTransactionWith(statements: readonly Statement[]): Promise<unknown[][]> {
-    this.adjacent = statements;
-    try {
-      await this.startTransaction();
-    } catch (error) {
-      // A statement after `START TRANSACTION` may have failed, and the next attempt uses the same connection.
-      await super.run('ROLLBACK').catch(() => undefined);
-      throw error;
-    }
-    return this.results.slice(1).map(({ rows }) => rows);
-  }
-
-  /** The server turns the commit into a rollback if a statement fails. */
-  async commitTransactionWith(statements: readonly Statement[]): Promise<void> {
-    this.adjacent = statements;
-    await this.commitTransaction();
-  }
-
   /** A column without a collation in its entity keeps that of the table; TypeORM would write `COLLATE "undefined"`. */
   override changeColumn(table: Table | string, column: TableColumn | string, changed: TableColumn) {
     if (typeof column !== 'string') changed.collation ??= column.collation!;
@@ -55,21 +32,6 @@ class ServicePostgresRunner extends serviceQueryRunner(PostgresQueryRunner) impl
     };
     const { rows } = await this.track(sql, run);
     return rows as Row[];
-  }
-
-  protected override async run(sql: string, parameters?: unknown[]): Promise<QueryResult> {
-    const statements = this.adjacent;
-    const isEnd = sql === 'COMMIT';
-    if (statements.length === 0 || !(isEnd || sql === 'START TRANSACTION')) return super.run(sql, parameters);
-    this.adjacent = [];
-    const client: PostgresClient = await this.connect();
-    // In any other isolation, a statement would not see what was committed before the one ahead of it.
-    const control = () => client.query(isEnd ? sql : `${sql} ISOLATION LEVEL READ COMMITTED`);
-    const queries = statements.map(
-      (each) => () => this.driver.statements.run(each.sql, each.parameters, client),
-    );
-    this.results = await client.queryTogether(isEnd ? [...queries, control] : [control, ...queries]);
-    return new QueryResult();
   }
 
   /**

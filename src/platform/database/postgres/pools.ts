@@ -49,7 +49,6 @@ export function mainPool(
     poolErrorHandler: () => undefined,
     extra: {
       ...sessionOf(store),
-      pipeline: true,
       onAttempt,
       ...(forCommand ? { Client: PostgresClient } : limitedTo(store, STATEMENT_TIMEOUT)),
     },

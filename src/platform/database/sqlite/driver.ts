@@ -11,7 +11,7 @@ import {
 } from 'typeorm';
 import { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
-import type { Parameters as Values, Statement } from '../statement.js';
+import type { Parameters as Values } from '../statement.js';
 import { serviceQueryRunner } from '../query-runner.js';
 import type { ServiceDataSource } from '../service-data-source.js';
 import { retryConflicts } from '../failures.js';
@@ -139,8 +139,6 @@ export class SqliteQueryRunner
   private acquiring: Promise<void> | undefined;
   private running = 0;
   private lastEnd = performance.now();
-  /** Statements that run right before the commit. */
-  private last: Statement[] = [];
 
   /** Whether its transactions may commit together with others: for work that soon ends, as that of `Transactions`. */
   sharesCommit = false;
@@ -166,16 +164,6 @@ export class SqliteQueryRunner
     await super.startTransaction(isolation);
   }
 
-  async startTransactionWith(statements: readonly Statement[]): Promise<unknown[][]> {
-    await this.startTransaction();
-    return this.track('SELECT', async () => this.runAll(statements));
-  }
-
-  async commitTransactionWith(statements: readonly Statement[]): Promise<void> {
-    this.last = [...statements];
-    await this.commitTransaction();
-  }
-
   async execute<Row>(sql: string, parameters: Values): Promise<Row[]> {
     const run = async () => {
       this.assertInTransaction();
@@ -190,7 +178,6 @@ export class SqliteQueryRunner
     if (this.readsOnly || this.isReleased) return super.run(sql, parameters);
     this.running++;
     try {
-      if (sql === 'COMMIT') this.runAll(this.last.splice(0));
       if (this.sharesCommit && CONTROL.has(sql)) return await this.control(sql);
       await this.acquire();
       if (this.hasLostTransaction && sql.startsWith('ROLLBACK')) return new QueryResult();
@@ -234,12 +221,6 @@ export class SqliteQueryRunner
     );
     this.isReleased = true;
     this.endTransaction();
-  }
-
-  /** Runs statements that belong to the transaction itself: they do not count as changes. @returns their rows */
-  private runAll(statements: readonly Statement[]): unknown[][] {
-    if (statements.length > 0) this.assertInTransaction();
-    return statements.map(({ sql, parameters }) => this.driver.writing.all(sql, parameters));
   }
 
   /** Begins and ends its part of a group, whose transaction it shares. */

@@ -87,7 +87,7 @@ export const largeResponses = fastifyPlugin<{ registry: Registry }>(
     done();
   },
   // It turns text into bytes, which cannot be stored: the response is stored before.
-  { name: 'large responses', dependencies: ['idempotent responses'] },
+  { name: 'large responses', dependencies: ['keyed responses'] },
 );
 
 function disconnectWhenStalled(response: ServerResponse): void {

@@ -12,7 +12,7 @@ parseCommandLine(
 // Loaded after the flags are parsed, so that `--help` is fast.
 const { Progress } = await import('../../../../src/commands/support/progress.js');
 const { runDatabaseCommand } = await import('../../../../src/commands/support/run-command.js');
-const { FillModule, TaskUrgencyFill } = await import('../fill/fill.module.js');
+const { TaskUrgencyFill } = await import('../fill/fill.module.js');
 
 await runDatabaseCommand(
   async (context) => {
@@ -33,5 +33,5 @@ await runDatabaseCommand(
     console.log(`Filled in ${progress.end().toFixed(1)} s`);
     return 0;
   },
-  { modules: [FillModule], access: 'write' },
+  { access: 'write' },
 );

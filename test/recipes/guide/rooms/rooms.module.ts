@@ -6,7 +6,7 @@ import {
   WebSocketGateway,
 } from '@nestjs/websockets';
 import { CurrentAccount, Public } from '../../../../src/platform/access/index.js';
-import type { Account } from '../../../../src/auth/accounts/index.js';
+import type { Account } from '../../../../src/accounts/account.entity.js';
 
 @WebSocketGateway({ path: '/rooms' })
 class RoomsGateway implements OnGatewayConnection {

@@ -1,0 +1,34 @@
+import { Optional } from '../platform/http/validation/fields.js';
+import { Text } from '../platform/http/validation/text.js';
+
+/** Absent and null leave a field unchanged. */
+export class UpdateAccountInput {
+  @Optional()
+  @Text({ min: 1, max: 150 })
+  name?: string | null;
+
+  @Optional()
+  @Text({ max: 20 })
+  phone?: string | null;
+}
+
+export class DeleteAccountInput {
+  /** Required if the account has a password. */
+  @Optional()
+  @Text()
+  password?: string | null;
+
+  /** A code of the authenticator app, or a recovery code: required while two-step login is on. */
+  @Optional()
+  @Text({ max: 100 })
+  code?: string | null;
+}
+
+/** Names an account by what its owner knows. */
+export class LoginInput {
+  @Text()
+  email!: string;
+
+  @Text()
+  password!: string;
+}

@@ -1,0 +1,57 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AccountData } from '../platform/access/index.js';
+import { Purger } from '../platform/jobs/purger.js';
+import { MailModule } from '../platform/mail/index.js';
+import { AccountAdmin } from './account-admin.js';
+import { AccountChanges } from './account-changes.js';
+import { AccountDeletion } from './account-deletion.js';
+import { Account } from './account.entity.js';
+import { AccountLetters } from './account-letters.js';
+import { AccountMails } from './account-mails.js';
+import { AccountResolver } from './account.resolver.js';
+import { AccountsController } from './accounts.controller.js';
+import { AccountsService } from './accounts.service.js';
+import { Count, Counters } from './counters.js';
+import { EmailController } from './email.controller.js';
+import { EmailService } from './email.service.js';
+import { MailTokens } from './mail-tokens.js';
+import { OneTimeSecret, OneTimeSecrets } from './one-time-secrets.js';
+import { UnverifiedAccounts } from './unverified-accounts.js';
+
+/** What every way to log in may use. */
+const SHARED = [AccountChanges, AccountMails, AccountsService, Counters, MailTokens, OneTimeSecrets];
+
+/** Accounts: who somebody is. How they log in, the modules of `auth` know. */
+@Module({
+  imports: [TypeOrmModule.forFeature([Account, Count, OneTimeSecret]), MailModule],
+  controllers: [AccountsController, EmailController],
+  providers: [
+    ...SHARED,
+    AccountAdmin,
+    AccountDeletion,
+    AccountLetters,
+    AccountResolver,
+    EmailService,
+    UnverifiedAccounts,
+  ],
+  exports: [...SHARED, AccountAdmin],
+})
+export class AccountsModule {
+  constructor(
+    data: AccountData,
+    purger: Purger,
+    mails: AccountMails,
+    tokens: MailTokens,
+    unverified: UnverifiedAccounts,
+  ) {
+    data.register({
+      tables: ['one_time_secrets'],
+      onCredentialsChange: ({ id }) => tokens.endAll(id),
+      onDeletion: (account) => mails.discard(account),
+    });
+    purger.register('counters');
+    purger.register('one_time_secrets');
+    purger.registerTask('accounts', () => unverified.removeExpired());
+  }
+}

@@ -1,0 +1,105 @@
+import { Body, Controller, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@nestjs/common';
+import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ERRORS } from '../platform/http/errors/errors.js';
+import { SmallBodies } from '../platform/http/json-body.js';
+import { NoStore } from '../platform/http/route-config.js';
+import { Client, type ClientInfo } from '../platform/http/client.js';
+import { Returns, ReturnsMessage, Throws } from '../platform/http/openapi/returns.js';
+import { OptionalBody } from '../platform/http/validation/input.pipe.js';
+import {
+  ChecksPassword,
+  CODE_ERRORS,
+  CurrentAccount,
+  CurrentPrincipal,
+  type Principal,
+  Public,
+  PublicWithAccount,
+  TOO_MANY_FAILURES,
+} from '../platform/access/index.js';
+import { type Account } from './account.entity.js';
+import { AccountView, toAccountView } from './account.view.js';
+import { LoginInput } from './account.input.js';
+import { ALREADY_VERIFIED, EMAIL_TAKEN, EmailService, MAIL_LIMIT, MAY_BE_ANOTHERS } from './email.service.js';
+import { ChangeEmailInput, TokenInput, VerifyEmailInput } from './email.input.js';
+
+/** The e-mail address of an account: verification and change. */
+@ApiTags('Accounts')
+@Controller({ path: 'auth/email', version: VERSION_NEUTRAL })
+@SmallBodies()
+@NoStore()
+export class EmailController {
+  constructor(private readonly emails: EmailService) {}
+
+  @Post('verify')
+  @ApiOperation({
+    summary: 'Verifies an e-mail address with the token from a mail',
+    description:
+      'Authenticated as the account, or with its password, if the account already has a passkey, a second factor, an API key or an identity.',
+  })
+  @ReturnsMessage('The e-mail address is verified')
+  @ChecksPassword()
+  @Throws('INVALID_CODE', { FORBIDDEN: MAY_BE_ANOTHERS, RATE_LIMITED: TOO_MANY_FAILURES })
+  @PublicWithAccount()
+  @HttpCode(HttpStatus.OK)
+  async verify(
+    @CurrentAccount() account: Account | null,
+    @Body() input: VerifyEmailInput,
+    @Client() client: ClientInfo,
+  ): Promise<{ message: string }> {
+    await this.emails.verify(account, input, client);
+    return { message: 'The e-mail address is verified' };
+  }
+
+  @Post('resend')
+  @ApiOperation({
+    summary: 'Sends the verification mail again',
+    description:
+      'To a caller who is logged in, without a body, or to one who sends the e-mail and the password.',
+  })
+  @ApiBody({ type: LoginInput, required: false })
+  @ReturnsMessage('A mail is on its way')
+  @Throws({
+    UNAUTHENTICATED: ERRORS.UNAUTHENTICATED.message,
+    CONFLICT: ALREADY_VERIFIED,
+    RATE_LIMITED: [MAIL_LIMIT, TOO_MANY_FAILURES],
+  })
+  @PublicWithAccount()
+  @HttpCode(HttpStatus.ACCEPTED)
+  async resend(
+    @CurrentAccount() account: Account | null,
+    @OptionalBody() input: LoginInput,
+    @Client() client: ClientInfo,
+  ): Promise<{ message: string }> {
+    await this.emails.resend(account, input, client);
+    return { message: 'A mail is on its way' };
+  }
+
+  @Post('change')
+  @ApiOperation({
+    summary: 'Requests another e-mail address for the calling account',
+    description:
+      'It changes when the new address is confirmed. The response is the same for an address that is taken.',
+  })
+  @ReturnsMessage('A mail is on its way to the new address')
+  @ChecksPassword()
+  @Throws(CODE_ERRORS)
+  @HttpCode(HttpStatus.ACCEPTED)
+  async change(
+    @CurrentPrincipal() caller: Principal,
+    @Body() input: ChangeEmailInput,
+    @Client() client: ClientInfo,
+  ): Promise<{ message: string }> {
+    await this.emails.requestChange(caller, input, client);
+    return { message: 'A mail is on its way to the new address' };
+  }
+
+  @Post('change/confirm')
+  @ApiOperation({ summary: 'Confirms a change of e-mail address with the token from a mail' })
+  @Returns(AccountView)
+  @Throws({ INVALID_CODE: ERRORS.INVALID_CODE.message, CONFLICT: EMAIL_TAKEN })
+  @Public()
+  @HttpCode(HttpStatus.OK)
+  async confirmChange(@Body() { token }: TokenInput): Promise<AccountView> {
+    return toAccountView(await this.emails.confirmChange(token));
+  }
+}

@@ -1,0 +1,178 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Entity, In, Index, JoinColumn, ManyToOne, Repository } from 'typeorm';
+import { IntegerColumn, TextColumn, TimestampColumn } from '../platform/database/columns.js';
+import { Transactions } from '../platform/database/transactions.js';
+import { Clock } from '../platform/jobs/clock.js';
+import { Account } from './account.entity.js';
+
+/** What a secret is for; it is wrong for everything else. */
+export type SecretPurpose =
+  | 'verify-email'
+  | 'change-email'
+  | 'reset-password'
+  /** The `mfa_token` of a login that waits for a code. */
+  | 'second-step'
+  /** The code that a front end exchanges after a social login. */
+  | 'social-login'
+  | 'recovery-code'
+  /** A used challenge of WebAuthn, which was not stored before. */
+  | 'passkey-challenge';
+
+/** A secret that works once: of any number of concurrent attempts, exactly one succeeds. */
+@Entity('one_time_secrets')
+@Index('one_time_secrets_account_id', ['accountId'])
+@Index('one_time_secrets_expires_at', ['expiresAt'])
+export class OneTimeSecret {
+  /** SHA-256 of the secret. */
+  @TextColumn('id', { primary: true })
+  id!: string;
+
+  @TextColumn('purpose')
+  purpose!: SecretPurpose;
+
+  /** Null for a challenge, which anyone gets. */
+  @IntegerColumn('account_id', { nullable: true })
+  accountId!: number | null;
+
+  @ManyToOne(() => Account, { nullable: true })
+  @JoinColumn({ name: 'account_id', foreignKeyConstraintName: 'one_time_secrets_account_id_fkey' })
+  account?: Account;
+
+  /** The address that the secret was sent to: whoever has it can read the mails of that address. */
+  @TextColumn('email', { nullable: true })
+  email!: string | null;
+
+  /** Of the account at the first step of a login: a change of the password ends the login. */
+  @TimestampColumn('password_changed_at', { nullable: true })
+  passwordChangedAt!: Date | null;
+
+  /** The `code_challenge` (S256, RFC 7636) of the client that alone may use the secret; null if it sent none. */
+  @TextColumn('code_challenge', { nullable: true })
+  codeChallenge!: string | null;
+
+  /** How often it was tried, for secrets that need a code as well. */
+  @IntegerColumn('attempts', { default: 0 })
+  attempts!: number;
+
+  /** Null for a secret that does not expire. */
+  @TimestampColumn('expires_at', { nullable: true })
+  expiresAt!: Date | null;
+}
+
+type NewSecret = Pick<OneTimeSecret, 'purpose'> &
+  Partial<Pick<OneTimeSecret, 'email' | 'passwordChangedAt' | 'codeChallenge'>> & {
+    readonly accountId: number;
+  };
+
+/** What a statement returns of a secret. */
+interface SecretRow {
+  readonly accountId: number;
+  readonly email: string | null;
+  /** As text. */
+  readonly passwordChangedAt: string | null;
+}
+
+const RETURNING = 'RETURNING account_id AS "accountId", email, password_changed_at AS "passwordChangedAt"';
+
+/** All secrets that work once. The database has only their hashes. */
+@Injectable()
+export class OneTimeSecrets {
+  constructor(
+    @InjectRepository(OneTimeSecret) private readonly secrets: Repository<OneTimeSecret>,
+    private readonly transactions: Transactions,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * @param lifetime in milliseconds
+   * @returns the secret, of 256 random bits
+   * @throws an error for which {@link isForeignKeyViolation} is true, when the account was deleted concurrently
+   */
+  async issue(secret: NewSecret, lifetime: number): Promise<string> {
+    const text = randomBytes(32).toString('base64url');
+    const expiresAt = new Date(this.clock.now().getTime() + lifetime);
+    await this.secrets.insert({ id: hash(text), expiresAt, ...secret });
+    return text;
+  }
+
+  /** Stores secrets that do not expire. */
+  async store(secret: NewSecret, texts: readonly string[]): Promise<void> {
+    await this.secrets.insert(texts.map((text) => ({ id: hash(text), ...secret })));
+  }
+
+  /** Reads a secret, which stays usable, and may have expired. */
+  find(purpose: SecretPurpose, text: string): Promise<OneTimeSecret | null> {
+    return this.secrets.findOneBy({ id: hash(text), purpose });
+  }
+
+  count(purpose: SecretPurpose, accountId: number): Promise<number> {
+    return this.secrets.countBy({ purpose, accountId });
+  }
+
+  /**
+   * Uses a secret, in one statement.
+   *
+   * @param codeChallenge must be that of the secret
+   * @returns `undefined` if it is wrong, used or expired
+   */
+  async use(
+    purpose: SecretPurpose,
+    text: string,
+    codeChallenge: string | null = null,
+  ): Promise<SecretRow | undefined> {
+    // SQL, because TypeORM rejects `DELETE … RETURNING` on SQLite.
+    const [used] = await this.transactions.execute<SecretRow>(
+      `DELETE FROM one_time_secrets
+       WHERE id = :id AND purpose = :purpose AND (expires_at IS NULL OR expires_at > :now)
+         AND code_challenge IS NOT DISTINCT FROM CAST(:codeChallenge AS text) ${RETURNING}`,
+      { id: hash(text), purpose, codeChallenge, now: this.clock.now().toISOString() },
+    );
+    return used;
+  }
+
+  /**
+   * Counts an attempt with a secret that stays usable, before its outcome is known: concurrent attempts cannot exceed the
+   * limit.
+   *
+   * @returns `undefined` if the secret is wrong, used or expired, or has no attempts left
+   */
+  async attempt(purpose: SecretPurpose, text: string, maxAttempts: number): Promise<SecretRow | undefined> {
+    // SQL, because TypeORM has no `UPDATE … RETURNING` on SQLite.
+    const [attempted] = await this.transactions.execute<SecretRow>(
+      `UPDATE one_time_secrets SET attempts = attempts + 1
+       WHERE id = :id AND purpose = :purpose AND expires_at > :now AND attempts < :maxAttempts ${RETURNING}`,
+      { id: hash(text), purpose, maxAttempts, now: this.clock.now().toISOString() },
+    );
+    return attempted;
+  }
+
+  /** Takes back {@link attempt}. */
+  async revertAttempt(purpose: SecretPurpose, text: string): Promise<void> {
+    await this.secrets.decrement({ id: hash(text), purpose }, 'attempts', 1);
+  }
+
+  /**
+   * Uses a secret that was not stored when it was issued, by remembering it until it expires.
+   *
+   * @returns false if it was used before
+   */
+  async useUnstored(purpose: SecretPurpose, text: string, expiresAt: Date): Promise<boolean> {
+    // SQL, because TypeORM does not report whether an `INSERT … ON CONFLICT DO NOTHING` has inserted a row.
+    const used = await this.transactions.execute(
+      `INSERT INTO one_time_secrets (id, purpose, expires_at) VALUES (:id, :purpose, :expiresAt)
+       ON CONFLICT (id) DO NOTHING RETURNING id`,
+      { id: hash(text), purpose, expiresAt: expiresAt.toISOString() },
+    );
+    return used.length === 1;
+  }
+
+  /** Ends the secrets of an account. */
+  async end(accountId: number, ...purposes: readonly SecretPurpose[]): Promise<void> {
+    await this.secrets.delete({ accountId, purpose: In([...purposes]) });
+  }
+}
+
+/** Random secrets need neither a salt nor a slow hash. */
+const hash = (text: string): string => createHash('sha256').update(text).digest('base64url');

@@ -1,0 +1,37 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AccountData, exportOf } from '../../platform/access/index.js';
+import { AccountMails } from '../../accounts/account-mails.js';
+import { type Account } from '../../accounts/account.entity.js';
+import { PasswordModule } from '../password/password.module.js';
+import { Challenges } from './challenges.js';
+import { PasskeyLogins } from './passkey-logins.js';
+import { Passkey } from './passkey.entity.js';
+import { toPasskeyView } from './passkey.view.js';
+import { PasskeysController } from './passkeys.controller.js';
+import { PasskeysService } from './passkeys.service.js';
+import { WebAuthn } from './webauthn.js';
+
+/** Passkeys: their registration, and logins with them. */
+@Module({
+  imports: [TypeOrmModule.forFeature([Passkey]), PasswordModule],
+  controllers: [PasskeysController],
+  providers: [Challenges, PasskeyLogins, PasskeysService, WebAuthn],
+  exports: [PasskeyLogins, PasskeysService],
+})
+export class PasskeyModule {
+  constructor(data: AccountData, passkeys: PasskeysService, mails: AccountMails) {
+    const remove = async (account: Account, which: { onlyUnverified: boolean }) => {
+      if (await passkeys.removeAll(account, which)) await mails.notify(account, 'passkey-removed');
+    };
+    data.register({
+      tables: ['passkeys'],
+      exports: { passkeys: exportOf((id) => passkeys.list(id), toPasskeyView) },
+      waysToLogIn: (account) => passkeys.count(account),
+      otherAccess: (account) => passkeys.count(account),
+      onVerification: (account) => passkeys.markUnverified(account),
+      onReset: (account) => remove(account, { onlyUnverified: account.isEmailVerified }),
+      onDevicesLost: (account) => remove(account, { onlyUnverified: false }),
+    });
+  }
+}

@@ -1,0 +1,119 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  HttpStatus,
+  Param,
+  Post,
+  Res,
+  VERSION_NEUTRAL,
+} from '@nestjs/common';
+import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import type {
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+} from '@simplewebauthn/server';
+import { Client, type ClientInfo } from '../../platform/http/client.js';
+import { SmallBodies } from '../../platform/http/json-body.js';
+import { NoStore } from '../../platform/http/route-config.js';
+import { ReturnsData, ReturnsList, ReturnsSchema, Throws } from '../../platform/http/openapi/returns.js';
+import { created } from '../../platform/http/responses/created.js';
+import { OptionalBody } from '../../platform/http/validation/input.pipe.js';
+import {
+  ChecksPassword,
+  CurrentAccount,
+  CurrentPrincipal,
+  LAST_WAY,
+  type Principal,
+  Public,
+  RECENT_ERRORS,
+  RecentInput,
+} from '../../platform/access/index.js';
+import type { Account } from '../../accounts/account.entity.js';
+import { RegisterPasskeyInput } from './passkey.input.js';
+import { PasskeyView, toPasskeyView, WEBAUTHN_OPTIONS } from './passkey.view.js';
+import { NO_SUCH_PASSKEY, PasskeysService, TOO_MANY_PASSKEYS, WRONG_RESPONSE } from './passkeys.service.js';
+import { NO_DOMAIN, WebAuthn } from './webauthn.js';
+
+/** The passkeys of the calling account. */
+@ApiTags('Accounts')
+@Controller({ path: 'auth/passkeys', version: VERSION_NEUTRAL })
+@SmallBodies()
+@NoStore()
+export class PasskeysController {
+  constructor(
+    private readonly passkeys: PasskeysService,
+    private readonly webauthn: WebAuthn,
+  ) {}
+
+  @Get()
+  @ApiOperation({ summary: 'Lists the passkeys of the calling account' })
+  @ReturnsList(PasskeyView)
+  async list(@CurrentAccount() { id }: Account): Promise<{ data: PasskeyView[] }> {
+    return { data: (await this.passkeys.list(id)).map(toPasskeyView) };
+  }
+
+  @Post('options')
+  @ApiOperation({
+    summary: 'Starts the registration of a passkey',
+    description: 'The response is for `PublicKeyCredential.parseCreationOptionsFromJSON()`.',
+  })
+  @ApiBody({ type: RecentInput, required: false })
+  @ReturnsSchema('PasskeyCreationOptions', WEBAUTHN_OPTIONS)
+  @ChecksPassword()
+  @Throws(RECENT_ERRORS, { SERVICE_UNAVAILABLE: NO_DOMAIN })
+  @HttpCode(HttpStatus.OK)
+  async options(
+    @CurrentPrincipal() caller: Principal,
+    @OptionalBody(RecentInput) input: RecentInput,
+    @Client() client: ClientInfo,
+  ): Promise<PublicKeyCredentialCreationOptionsJSON> {
+    return this.passkeys.options(caller, input, client);
+  }
+
+  @Post()
+  @ApiOperation({ summary: 'Registers a passkey' })
+  @ReturnsData(PasskeyView)
+  @Throws({ INVALID_CODE: WRONG_RESPONSE, CONFLICT: TOO_MANY_PASSKEYS, SERVICE_UNAVAILABLE: NO_DOMAIN })
+  async register(
+    @CurrentPrincipal() caller: Principal,
+    @Body() input: RegisterPasskeyInput,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<{ data: PasskeyView }> {
+    return created(reply, '/auth/passkeys', toPasskeyView(await this.passkeys.register(caller, input)));
+  }
+
+  @Delete(':id')
+  @ApiOperation({ summary: 'Removes a passkey' })
+  @ApiBody({ type: RecentInput, required: false })
+  @ChecksPassword()
+  @Throws(RECENT_ERRORS, {
+    NOT_FOUND: NO_SUCH_PASSKEY,
+    CONFLICT: LAST_WAY,
+  })
+  @HttpCode(HttpStatus.NO_CONTENT)
+  async remove(
+    @CurrentPrincipal() caller: Principal,
+    @Param('id') id: string,
+    @OptionalBody(RecentInput) input: RecentInput,
+    @Client() client: ClientInfo,
+  ): Promise<void> {
+    await this.passkeys.remove(caller, id, input, client);
+  }
+
+  @Post('login/options')
+  @ApiOperation({
+    summary: 'Starts a login by passkey',
+    description: 'The response is for `PublicKeyCredential.parseRequestOptionsFromJSON()`.',
+  })
+  @ReturnsSchema('PasskeyRequestOptions', WEBAUTHN_OPTIONS)
+  @Throws({ SERVICE_UNAVAILABLE: NO_DOMAIN })
+  @Public()
+  @HttpCode(HttpStatus.OK)
+  loginOptions(): Promise<PublicKeyCredentialRequestOptionsJSON> {
+    return this.webauthn.loginOptions();
+  }
+}

@@ -1,0 +1,89 @@
+import { Injectable } from '@nestjs/common';
+import { AppError } from '../../platform/http/errors/errors.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import { Config } from '../../platform/config/config.js';
+import type { Account } from '../../accounts/account.entity.js';
+import { AccountsService } from '../../accounts/accounts.service.js';
+import { emailKey } from '../../accounts/email-address.js';
+import { IncorrectPassword } from '../../platform/access/index.js';
+import { type CountedAttempt, LoginThrottle } from './login-throttle.js';
+import { Passwords } from './passwords.js';
+import { SecurityEvents } from '../../platform/http/security-events.js';
+
+/** Finds an account by its e-mail and password, for every way of logging in with them. */
+@Injectable()
+export class Credentials {
+  constructor(
+    private readonly accounts: AccountsService,
+    private readonly passwords: Passwords,
+    private readonly throttle: LoginThrottle,
+    private readonly config: Config,
+    private readonly security: SecurityEvents,
+  ) {}
+
+  /**
+   * An unknown e-mail, a wrong password and an inactive account cause the same error, after
+   * the same work.
+   */
+  async check(email: string, password: string, client: ClientInfo): Promise<Account> {
+    const account = await this.identify(email, password, client);
+    this.requireVerified(account);
+    return account;
+  }
+
+  requireVerified({ isEmailVerified }: Account): void {
+    if (this.config.requireVerifiedEmail && !isEmailVerified) {
+      throw emailNotVerified();
+    }
+  }
+
+  /** Like {@link check}, for accounts that may not log in until their e-mail is verified. */
+  async identify(email: string, password: string, client: ClientInfo): Promise<Account> {
+    const account = await this.accounts.findByEmail(email);
+    const matches = await this.compare(email, account, password, client);
+    if (matches && account && !account.isActive) {
+      this.security.record('login_failed', { accountId: account.id, reason: 'inactive' });
+    }
+    if (!matches || !account?.isActive) throw badCredentials();
+    const renewed = await this.passwords.renew(password, account.passwordHash);
+    if (renewed !== undefined) await this.accounts.replaceHash(account, renewed);
+    return account;
+  }
+
+  /** Checks the password of a logged-in account again. Wrong passwords count as failed logins. */
+  async confirm(account: Account, password: string, client: ClientInfo): Promise<void> {
+    if (!(await this.compare(account.email, account, password, client))) throw new IncorrectPassword();
+  }
+
+  private async compare(
+    email: string,
+    account: Account | null,
+    password: string,
+    { address }: ClientInfo,
+  ): Promise<boolean> {
+    const attempt = { emailKey: emailKey(email), accountId: account?.id, address };
+    await this.throttle.assertNotBlocked(attempt);
+    let counted: CountedAttempt | undefined;
+    const matches = await this.passwords.matches(password, account?.passwordHash, address, async () => {
+      counted = await this.throttle.count(attempt);
+    });
+    if (!matches) {
+      const reason = account ? 'wrong password' : 'unknown account';
+      this.security.record('login_failed', { accountId: account?.id, email: attempt.emailKey, reason });
+    } else if (account?.isActive) {
+      // With a second factor, only a complete login clears the count.
+      const isComplete = !account.hasSecondFactor;
+      await this.throttle.succeed(counted!, { isComplete });
+    }
+    return matches;
+  }
+}
+
+export const EMAIL_NOT_VERIFIED =
+  'The e-mail address is not verified; open the link in the verification mail';
+
+export const emailNotVerified = (): AppError =>
+  new AppError('FORBIDDEN', EMAIL_NOT_VERIFIED, { isDenial: false });
+
+export const badCredentials = (): AppError =>
+  new AppError('UNAUTHENTICATED', 'The e-mail or the password is wrong');

@@ -1,0 +1,45 @@
+import { Module } from '@nestjs/common';
+import { Registry } from 'prom-client';
+import { NO_PASSWORD } from '../../accounts/account.entity.js';
+import { AccountsModule } from '../../accounts/accounts.module.js';
+import { AccountData, RecentLogins } from '../../platform/access/index.js';
+import { Credentials } from './credentials.js';
+import { LoginThrottle } from './login-throttle.js';
+import { PasswordChanges } from './password-changes.js';
+import { PasswordPolicy } from './password-policy.js';
+import { PasswordResets } from './password-resets.js';
+import { Passwords } from './passwords.js';
+import { PasswordsController } from './passwords.controller.js';
+import { Registrations } from './registrations.js';
+
+/** Passwords: registration, logins, changes and resets. */
+@Module({
+  imports: [AccountsModule],
+  controllers: [PasswordsController],
+  providers: [
+    Credentials,
+    LoginThrottle,
+    PasswordChanges,
+    PasswordPolicy,
+    PasswordResets,
+    Passwords,
+    Registrations,
+  ],
+  exports: [AccountsModule, Credentials, LoginThrottle, PasswordChanges, Registrations],
+})
+export class PasswordModule {
+  constructor(
+    data: AccountData,
+    recent: RecentLogins,
+    credentials: Credentials,
+    passwords: Passwords,
+    registry: Registry,
+  ) {
+    data.register({ waysToLogIn: async ({ passwordHash }) => (passwordHash === NO_PASSWORD ? 0 : 1) });
+    recent.register({
+      password: (...given) => credentials.confirm(...given),
+      identify: (...given) => credentials.identify(...given),
+    });
+    passwords.measure(registry);
+  }
+}

@@ -1,2 +1,0 @@
-// The public interface of recovery.
-export { RecoveryModule } from './recovery.module.js';

@@ -1,0 +1,17 @@
+import { Module } from '@nestjs/common';
+import { TokensModule } from '../tokens/tokens.module.js';
+import { TotpModule } from '../totp/totp.module.js';
+import { PasskeyModule } from '../passkey/passkey.module.js';
+import { SocialModule } from '../social/social.module.js';
+import { Csrf } from './csrf.js';
+import { SessionCookie, SessionStrategy } from './session.strategy.js';
+import { SessionsController } from './sessions.controller.js';
+import { SessionsService } from './sessions.service.js';
+
+/** Logins of browsers, by cookie. */
+@Module({
+  imports: [TokensModule, PasskeyModule, SocialModule, TotpModule],
+  controllers: [SessionsController],
+  providers: [Csrf, SessionCookie, SessionStrategy, SessionsService],
+})
+export class SessionModule {}

@@ -1,0 +1,133 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { Injectable, Logger } from '@nestjs/common';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import type { LoginInfo, Principal } from '../../platform/access/index.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import { checkInput } from '../../platform/http/validation/input.pipe.js';
+import { Clock } from '../../platform/jobs/clock.js';
+import { type Account } from '../../accounts/account.entity.js';
+import { badCredentials } from '../password/credentials.js';
+import { AccountView, toAccountView } from '../../accounts/account.view.js';
+import { LoginSteps, SecondStepRequired } from '../totp/login-steps.js';
+import { LoginsService } from '../tokens/logins.service.js';
+import { PasskeyLogins } from '../passkey/passkey-logins.js';
+import { PasskeySessionInput } from '../passkey/passkey.input.js';
+import { LoginCodes } from '../social/login-codes.js';
+import { SocialSessionInput } from '../social/social.input.js';
+import { Csrf } from './csrf.js';
+
+/** A session as its owner sees it. The credential is in the cookie only. */
+@ApiSchema({ name: 'Session' })
+export class SessionView {
+  @ApiProperty({ type: AccountView })
+  readonly account!: AccountView;
+
+  /** The value for `X-CSRF-Token` in unsafe calls; it is the same for the whole session. */
+  @ApiProperty({ description: 'Send it as `X-CSRF-Token` with unsafe requests.' })
+  readonly csrf_token!: string;
+}
+
+/** How long an unused session is valid, in milliseconds. */
+const LIFETIME = 14 * 24 * 3600 * 1000;
+
+/** The precision of the last use, in milliseconds, so that not every read writes it. */
+const RESOLUTION = 60_000;
+
+const SECRET_BYTES = 32;
+
+/** The content of a cookie: the id of the login, and its secret. */
+const CREDENTIAL = /^([\da-f-]{36})\.([\w-]{43})$/;
+
+/** The caller of a handler with `@SessionOnly()`. */
+export type Session = Pick<Required<Principal>, 'account' | 'sid'>;
+
+/** Logins of browsers, by cookie. The database has only the hash of the secret in the cookie. */
+@Injectable()
+export class SessionsService {
+  private readonly logger = new Logger('Sessions');
+
+  constructor(
+    private readonly steps: LoginSteps,
+    private readonly passkeys: PasskeyLogins,
+    private readonly codes: LoginCodes,
+    private readonly logins: LoginsService,
+    private readonly csrf: Csrf,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Opens a session under a new id, and ends the browser's former one, which prevents session fixation
+   * (OWASP).
+   *
+   * @param body either step of a login, the response of a passkey, or the one-time code of a social login
+   * @param former the content of the browser's former cookie
+   * @returns the content of the new one as well, once the login is complete
+   */
+  async logIn(
+    body: unknown,
+    client: ClientInfo,
+    former = '',
+  ): Promise<{ view: SessionView; credential: string } | SecondStepRequired> {
+    const account = await this.authenticate(body, client);
+    if (account instanceof SecondStepRequired) return account;
+    const sid = randomUUID();
+    const secret = randomBytes(SECRET_BYTES).toString('base64url');
+    const expiresAt = expiryFrom(this.clock.now());
+    const login = { id: sid, kind: 'cookie', secretHash: hash(secret), expiresAt } as const;
+    if (!(await this.logins.open(account, login, client))) throw badCredentials();
+    const ended = parse(former);
+    if (ended) await this.logins.endCookie(ended.id, ended.secretHash);
+    return { view: this.view({ account, sid }), credential: `${sid}.${secret}` };
+  }
+
+  private async authenticate(body: unknown, client: ClientInfo): Promise<Account | SecondStepRequired> {
+    if (has(body, 'passkey')) {
+      const { passkey } = await checkInput(PasskeySessionInput, body);
+      return this.passkeys.authenticate(passkey, client);
+    }
+    if (has(body, 'social_code')) {
+      const { social_code: code, code_verifier } = await checkInput(SocialSessionInput, body);
+      // Without a verifier, another site could log its visitors in to an account of its own.
+      return this.codes.redeem({ code, code_verifier: code_verifier ?? '' });
+    }
+    return this.steps.take(body, client);
+  }
+
+  /** The account of a cookie: `null` when the session is unknown or ended, or the account is inactive. */
+  async find(credential: string, client: ClientInfo): Promise<[Account, LoginInfo] | null> {
+    const parameters = parse(credential);
+    const found = parameters && (await this.logins.find(parameters));
+    if (!found) return null;
+    const now = this.clock.now();
+    if (now.getTime() - found.lastUsedAt.getTime() >= RESOLUTION) this.recordUse(parameters.id, now, client);
+    return [found.account, found.login];
+  }
+
+  view({ account, sid }: Session): SessionView {
+    return { account: toAccountView(account), csrf_token: this.csrf.tokenOf(sid) };
+  }
+
+  async logOut({ account, sid }: Session): Promise<void> {
+    await this.logins.end(account.id, sid);
+  }
+
+  /** Not awaited: reading by cookie also works while the database cannot write. The next request tries again. */
+  private recordUse(id: string, now: Date, client: ClientInfo): void {
+    this.logins.touch(id, { lastUsedAt: now, expiresAt: expiryFrom(now) }, client).catch((error: unknown) => {
+      this.logger.warn({ msg: 'The use of a session could not be recorded', err: error });
+    });
+  }
+}
+
+const has = (body: unknown, field: string): boolean =>
+  typeof body === 'object' && body !== null && Object.hasOwn(body, field);
+
+const expiryFrom = (now: Date): Date => new Date(now.getTime() + LIFETIME);
+
+function parse(credential: string): { id: string; secretHash: string } | undefined {
+  const [, id, secret] = CREDENTIAL.exec(credential) ?? [];
+  return id !== undefined && secret !== undefined ? { id, secretHash: hash(secret) } : undefined;
+}
+
+/** 256 random bits need neither a salt nor a slow hash. */
+const hash = (secret: string): string => createHash('sha256').update(secret).digest('base64url');

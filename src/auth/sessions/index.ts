@@ -1,2 +1,0 @@
-// The public interface of sessions.
-export { SessionsModule } from './sessions.module.js';

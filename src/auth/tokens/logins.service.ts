@@ -1,0 +1,254 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { LessThan, LessThanOrEqual, MoreThan, Not, Repository } from 'typeorm';
+import { Clock } from '../../platform/jobs/clock.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import { Config } from '../../platform/config/config.js';
+import { Queries } from '../../platform/database/queries.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import { Changes } from '../../platform/changes/index.js';
+import type { LoginInfo, LoginKind, Rights } from '../../platform/access/index.js';
+import { ACCOUNT, type AccountRow, toAccount } from '../../accounts/account.row.js';
+import { type Account } from '../../accounts/account.entity.js';
+import { Login } from './login.entity.js';
+
+/** The newest logins that a list contains. */
+const LIST_LIMIT = 1000;
+
+/** How long a refresh token may be presented again after its exchange, in milliseconds. */
+const REUSE_TOLERANCE = 10_000;
+
+const DAY = 24 * 3600 * 1000;
+
+/** A new login: by cookie it has a secret, by token a refresh token. */
+interface NewLogin {
+  readonly id: string;
+  readonly kind: LoginKind;
+  readonly refreshJti?: string;
+  readonly secretHash?: string;
+  readonly expiresAt: Date;
+}
+
+/** The claims of a refresh token about its login. */
+interface PresentedToken {
+  readonly sid: string;
+  readonly user_id: number;
+  readonly jti: string;
+}
+
+/** The next refresh token. */
+interface NextToken {
+  readonly jti: string;
+  readonly expiresAt: Date;
+}
+
+/** What identifies a login: the claims of an access token, or the content of a cookie. */
+type Presented =
+  { readonly id: string; readonly accountId: number } | { readonly id: string; readonly secretHash: string };
+
+/** A valid login with its account. */
+export interface OpenLogin {
+  readonly account: Account;
+  readonly login: LoginInfo;
+  readonly lastUsedAt: Date;
+}
+
+/** A use of a login, and until when it extends the login. */
+type LoginUse = Pick<Login, 'lastUsedAt' | 'expiresAt'>;
+
+/** The logins of accounts, by cookie or by token, and the current refresh token of the latter. */
+@Injectable()
+export class LoginsService {
+  constructor(
+    @InjectRepository(Login) private readonly logins: Repository<Login>,
+    private readonly queries: Queries,
+    private readonly transactions: Transactions,
+    private readonly changes: Changes,
+    private readonly clock: Clock,
+    private readonly config: Config,
+  ) {}
+
+  /**
+   * Opens a login for an account that has just authenticated.
+   *
+   * @returns false if the account, its password or its second factor was changed concurrently
+   */
+  open(account: Account, login: NewLogin, { address, agent }: ClientInfo): Promise<boolean> {
+    const parameters = {
+      id: login.id,
+      kind: login.kind,
+      refreshJti: login.refreshJti ?? null,
+      secretHash: login.secretHash ?? null,
+      address,
+      agent,
+      now: this.clock.now().toISOString(),
+      expiresAt: login.expiresAt.toISOString(),
+      account: account.id,
+      passwordChangedAt: account.passwordChangedAt.toISOString(),
+      // A boolean for both databases.
+      hasSecondFactor: account.hasSecondFactor ? 1 : 0,
+    };
+    return this.transactions.run(async () => {
+      // SQL, because TypeORM has no `INSERT … SELECT`: the account must not change in between.
+      const opened = await this.transactions.execute(
+        `INSERT INTO logins (id, account_id, kind, refresh_jti, secret_hash, address, agent,
+           created_at, last_used_at, expires_at)
+         SELECT :id, id, :kind, :refreshJti, :secretHash, :address, :agent, :now, :now, :expiresAt FROM accounts
+         WHERE id = :account AND is_active AND password_changed_at = :passwordChangedAt
+           AND has_second_factor = :hasSecondFactor
+         ${this.queries.dialect.lockRows} RETURNING id`,
+        parameters,
+      );
+      if (opened.length > 0) await this.changes.record({ actor: account.id });
+      return opened.length > 0;
+    });
+  }
+
+  /**
+   * Finds the account of a credential, in one statement.
+   *
+   * @returns `undefined` when the login is unknown or has ended, or the account is inactive
+   */
+  async find(presented: Presented): Promise<OpenLogin | undefined> {
+    const [owner, kind] =
+      'accountId' in presented
+        ? (['account_id = :accountId', 'token'] as const)
+        : (['secret_hash = :secretHash', 'cookie'] as const);
+    const row = await this.queries.one<AccountRow & { lastUsedAt: string; authenticatedAt: string }>(
+      `SELECT ${ACCOUNT}, "lastUsedAt", "authenticatedAt" FROM accounts JOIN (
+         SELECT account_id, last_used_at AS "lastUsedAt",
+           coalesce(authenticated_at, created_at) AS "authenticatedAt"
+         FROM logins
+         WHERE id = :id AND ${owner} AND kind = '${kind}' AND expires_at > :now AND created_at > :oldest
+       ) AS login ON login.account_id = accounts.id WHERE is_active`,
+      { ...presented, now: this.clock.now().toISOString(), oldest: this.oldest().toISOString() },
+    );
+    if (!row) return undefined;
+    const { lastUsedAt, authenticatedAt, ...account } = row;
+    const login = { sid: presented.id, kind, authenticatedAt: new Date(authenticatedAt) };
+    return { account: toAccount(account), login, lastUsedAt: new Date(lastUsedAt) };
+  }
+
+  /** The accounts of the logins that are valid, by the ids of the logins. */
+  async rightsOf(ids: readonly unknown[]): Promise<ReadonlyMap<unknown, Rights>> {
+    const rows = await this.queries.all<{ id: string } & Rights>(
+      `SELECT logins.id, account_id AS "accountId", is_staff AS "isStaff"
+       FROM logins JOIN accounts ON accounts.id = account_id
+       WHERE logins.id IN (SELECT value ->> 'id' FROM ${this.queries.dialect.elementsOf(':ids')} AS element)
+         AND expires_at > :now AND created_at > :oldest AND is_active`,
+      {
+        ids: JSON.stringify(ids.map((id) => ({ id }))),
+        now: this.clock.now().toISOString(),
+        oldest: this.oldest().toISOString(),
+      },
+    );
+    return new Map(rows.map((row) => [row.id, row]));
+  }
+
+  /** Records that the password or the second factor of a login was checked again. */
+  async confirm(id: string): Promise<void> {
+    await this.logins.update({ id }, { authenticatedAt: this.clock.now() });
+  }
+
+  /**
+   * Replaces the presented refresh token by the next one, in one statement: of any number
+   * of concurrent attempts, exactly one succeeds.
+   */
+  async rotate(presented: PresentedToken, next: NextToken, { address, agent }: ClientInfo): Promise<boolean> {
+    const { affected } = await this.logins
+      .createQueryBuilder()
+      .update()
+      .set({
+        refreshJti: next.jti,
+        previousJti: presented.jti,
+        address,
+        agent,
+        lastUsedAt: this.clock.now(),
+        expiresAt: next.expiresAt,
+      })
+      .where(this.current(presented))
+      .andWhere('account_id IN (SELECT id FROM accounts WHERE is_active)')
+      .execute();
+    return affected === 1;
+  }
+
+  /** Whether a refresh token is neither used nor revoked. */
+  isCurrent(token: PresentedToken): Promise<boolean> {
+    return this.logins.existsBy(this.current(token));
+  }
+
+  /**
+   * Ends the login of a refresh token that was used twice: either the client or the token's thief did that. Two tabs of
+   * a browser may exchange the same token, so the token that was exchanged last may come again for 10 seconds.
+   */
+  async revoke({ sid, user_id, jti }: PresentedToken): Promise<void> {
+    const reused = { id: sid, accountId: user_id, refreshJti: Not(jti) };
+    const since = new Date(this.clock.now().getTime() - REUSE_TOLERANCE);
+    await this.logins.delete([
+      { ...reused, previousJti: Not(jti) },
+      { ...reused, lastUsedAt: LessThanOrEqual(since) },
+    ]);
+  }
+
+  /** Ends the logins of an account. Use `AccountData.endLogins`, which also ends what can become one. */
+  async endAll(accountId: number, except = ''): Promise<void> {
+    await this.logins.delete({ accountId, id: Not(except) });
+  }
+
+  /** The valid logins of an account, newest first. */
+  list(accountId: number): Promise<Login[]> {
+    return this.logins.find({
+      where: { accountId, ...this.valid() },
+      order: { createdAt: 'DESC', id: 'DESC' },
+      take: LIST_LIMIT,
+    });
+  }
+
+  /** The account of a valid login. */
+  async ownerOf(id: string): Promise<number | undefined> {
+    const login = await this.logins.findOneBy({ id, ...this.valid() });
+    return login?.accountId;
+  }
+
+  isOpen(id: string): Promise<boolean> {
+    return this.logins.existsBy({ id, ...this.valid() });
+  }
+
+  /**
+   * Ends one login of an account, even if its refresh token has just been exchanged: a concurrent refresh must not keep it
+   * valid.
+   *
+   * @returns whether it was valid
+   */
+  end(accountId: number, id: string): Promise<boolean> {
+    return this.transactions.run(async () => {
+      const { affected } = await this.logins.delete({ id, accountId, ...this.valid() });
+      if (affected === 1) await this.changes.record({ actor: accountId });
+      return affected === 1;
+    });
+  }
+
+  /** Ends the login of a cookie, if its secret is right. */
+  async endCookie(id: string, secretHash: string): Promise<void> {
+    await this.logins.delete({ id, secretHash });
+  }
+
+  /** Records a use of a login, unless a later one is recorded, and extends the login. */
+  async touch(id: string, use: LoginUse, { address, agent }: ClientInfo): Promise<void> {
+    const isEarlier = { id, lastUsedAt: LessThan(use.lastUsedAt) };
+    await this.logins.update(isEarlier, { ...use, address, agent });
+  }
+
+  private current({ sid, user_id, jti }: PresentedToken) {
+    return { id: sid, accountId: user_id, refreshJti: jti, ...this.valid() };
+  }
+
+  /** A login that has neither expired nor reached its maximum age. */
+  private valid() {
+    return { expiresAt: MoreThan(this.clock.now()), createdAt: MoreThan(this.oldest()) };
+  }
+
+  private oldest(): Date {
+    return new Date(this.clock.now().getTime() - this.config.loginMaxDays * DAY);
+  }
+}

@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import { WRONG_CODE } from '../../platform/access/index.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import { SecurityEvents } from '../../platform/http/security-events.js';
+import { AccountMails } from '../../accounts/account-mails.js';
+import { type Account } from '../../accounts/account.entity.js';
+import { accountDeleted, AccountsService } from '../../accounts/accounts.service.js';
+import { LoginThrottle } from '../password/login-throttle.js';
+import { TotpFactors } from './totp-factors.js';
+
+const TOTP_CODE = /^\d{6}$/;
+
+/** After so many wrong codes of the app, the owner gets a notice: whoever enters them has the password. */
+const NOTICE_AFTER = 5;
+
+interface CheckOptions<T> {
+  /** Whether the code must be of a factor that is not confirmed yet. */
+  readonly pending?: boolean;
+  /** Whether a recovery code is accepted as well. */
+  readonly recovery?: boolean;
+  /** Whether the code completes a login: another error then, and the failures of the login are forgotten. */
+  readonly isLogin?: boolean;
+  /** Why the security event `factor_changed` is recorded after the commit, if it is. */
+  readonly change?: string;
+  /** Runs in the same transaction, with the account locked. */
+  readonly work: (account: Account) => Promise<T>;
+}
+
+/** Checks codes of authenticator apps, and recovery codes. */
+@Injectable()
+export class CodeChecks {
+  constructor(
+    private readonly factors: TotpFactors,
+    private readonly accounts: AccountsService,
+    private readonly throttle: LoginThrottle,
+    private readonly mails: AccountMails,
+    private readonly transactions: Transactions,
+    private readonly security: SecurityEvents,
+  ) {}
+
+  /**
+   * Checks a code with the account locked, then runs further work in the same transaction. Wrong codes count as failed
+   * logins. Six digits are a code of the app, whose wrong ones also count for the account, from any address; anything else
+   * is a recovery code.
+   */
+  async check<T>(
+    { id, email, emailKey }: Account,
+    code: string,
+    { address }: ClientInfo,
+    { pending = false, recovery = true, isLogin = false, change, work }: CheckOptions<T>,
+  ): Promise<T> {
+    const token = code.replaceAll(' ', '');
+    const isCode = TOTP_CODE.test(token);
+    const attempt = { emailKey, accountId: id, address, isCode };
+    await this.throttle.assertNotBlocked(attempt);
+    // Before the outcome is known, so that concurrent attempts cannot exceed the limit.
+    const counted = await this.throttle.count(attempt);
+    const result = await this.transactions.run(async () => {
+      const account = await this.accounts.lock(id);
+      if (!account?.isActive || account.email !== email) throw accountDeleted();
+      const isRight = isCode
+        ? await this.factors.acceptTotp(id, token, pending)
+        : recovery && !pending && account.hasSecondFactor && (await this.factors.acceptRecovery(id, code));
+      if (isRight) return { value: await work(account) };
+      if (counted.codes === NOTICE_AFTER) await this.mails.notify(account, 'codes-wrong');
+      return undefined;
+    });
+    if (!result) {
+      this.security.record('code_failed', { accountId: id });
+      throw new AppError(isLogin ? 'UNAUTHENTICATED' : 'INVALID_CODE', WRONG_CODE);
+    }
+    await this.throttle.succeed(counted, { isComplete: isLogin });
+    if (change !== undefined) this.security.record('factor_changed', { accountId: id, reason: change });
+    return result.value;
+  }
+}

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { tokenNotValid } from '../../platform/access/index.js';
+import { isForeignKeyViolation } from '../../platform/database/failures.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import { checkInput } from '../../platform/http/validation/input.pipe.js';
+import { type Account } from '../../accounts/account.entity.js';
+import { AccountsService } from '../../accounts/accounts.service.js';
+import { badCredentials, Credentials } from '../password/credentials.js';
+import { LoginInput } from '../../accounts/account.input.js';
+import { OneTimeSecrets } from '../../accounts/one-time-secrets.js';
+import { CodeChecks } from './code-checks.js';
+import { SecondStepInput } from './totp.input.js';
+
+/** How long a login waits for its code, in seconds. */
+const LIFETIME = 300;
+
+export const WRONG_VERIFIER = 'The code_verifier is wrong or missing';
+
+const PURPOSE = 'second-step';
+
+/** The number of codes that may be tried. */
+const MAX_ATTEMPTS = 5;
+
+/** The result of a first step, if the account has a second factor. */
+@ApiSchema({ name: 'SecondStepRequired' })
+export class SecondStepRequired {
+  @ApiProperty({ description: 'Send it with a `code` to complete the login; void after 5 wrong codes.' })
+  readonly mfa_token!: string;
+
+  @ApiProperty({ type: 'integer', description: 'In seconds.', example: LIFETIME })
+  readonly expires_in!: number;
+
+  constructor(mfaToken: string) {
+    this.mfa_token = mfaToken;
+    this.expires_in = LIFETIME;
+  }
+}
+
+/** The steps of a login: a password or a provider first, then a code if the account has a second factor. */
+@Injectable()
+export class LoginSteps {
+  constructor(
+    private readonly secrets: OneTimeSecrets,
+    private readonly credentials: Credentials,
+    private readonly accounts: AccountsService,
+    private readonly checks: CodeChecks,
+  ) {}
+
+  /**
+   * Takes the first step with an e-mail and a password, or the second with an `mfa_token` and a code.
+   *
+   * @param body of the request
+   * @returns the account, once the login is complete
+   */
+  async take(body: unknown, client: ClientInfo): Promise<Account | SecondStepRequired> {
+    if (isSecondStep(body)) return this.complete(await checkInput(SecondStepInput, body), client);
+    const { email, password } = await checkInput(LoginInput, body);
+    return this.after(await this.credentials.check(email, password, client));
+  }
+
+  /**
+   * The next step of a login whose first step has succeeded.
+   *
+   * @param codeChallenge of the client that alone may take it (S256, RFC 7636)
+   */
+  async after(account: Account, codeChallenge?: string): Promise<Account | SecondStepRequired> {
+    if (!account.hasSecondFactor) return account;
+    const { id: accountId, passwordChangedAt } = account;
+    const secret = {
+      purpose: PURPOSE,
+      accountId,
+      passwordChangedAt,
+      codeChallenge: codeChallenge ?? null,
+    } as const;
+    try {
+      return new SecondStepRequired(await this.secrets.issue(secret, LIFETIME * 1000));
+    } catch (error) {
+      // The account was deleted concurrently.
+      if (!isForeignKeyViolation(error)) throw error;
+      throw badCredentials();
+    }
+  }
+
+  private async complete(
+    { mfa_token: token, code, code_verifier }: SecondStepInput,
+    client: ClientInfo,
+  ): Promise<Account> {
+    // Before the attempt is counted: whoever has read the token from a redirect must not be able to void it.
+    const codeChallenge = (await this.secrets.find(PURPOSE, token))?.codeChallenge ?? null;
+    if (codeChallenge !== null && codeChallenge !== challengeOf(code_verifier ?? ''))
+      throw new AppError('INVALID_CODE', WRONG_VERIFIER);
+    const challenged = await this.ownerOf(token);
+    const attempt = this.checks.check(challenged, code, client, {
+      isLogin: true,
+      work: async (current) => {
+        // A change of the password voids the token, also a concurrent one.
+        if (current.passwordChangedAt.getTime() !== challenged.passwordChangedAt.getTime())
+          throw tokenNotValid();
+        if (!(await this.secrets.use(PURPOSE, token, codeChallenge))) throw tokenNotValid();
+        return current;
+      },
+    });
+    return attempt.catch(async (error: unknown) => {
+      // The code was not looked at: a recovery code may follow.
+      const isLimited = error instanceof AppError && error.code === 'RATE_LIMITED';
+      if (isLimited) await this.secrets.revertAttempt(PURPOSE, token);
+      throw error;
+    });
+  }
+
+  /** The account of a login, which has one attempt less afterwards, before the code is compared. */
+  private async ownerOf(token: string): Promise<Account> {
+    const secret = await this.secrets.attempt(PURPOSE, token, MAX_ATTEMPTS);
+    const account = secret && (await this.accounts.findOne(secret.accountId));
+    const isSame = account?.passwordChangedAt.getTime() === Date.parse(secret?.passwordChangedAt ?? '');
+    if (!account?.isActive || !isSame) throw tokenNotValid();
+    return account;
+  }
+}
+
+/** The `code_challenge` of a `code_verifier` (S256, RFC 7636). */
+export const challengeOf = (verifier: string): string =>
+  createHash('sha256').update(verifier).digest('base64url');
+
+const isSecondStep = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && Object.hasOwn(body, 'mfa_token');

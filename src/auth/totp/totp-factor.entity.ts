@@ -1,0 +1,38 @@
+import { Entity, JoinColumn, OneToOne } from 'typeorm';
+import {
+  BooleanColumn,
+  IntegerColumn,
+  TextColumn,
+  TimestampColumn,
+} from '../../platform/database/columns.js';
+import { Account } from '../../accounts/account.entity.js';
+
+/** The authenticator app of an account. */
+@Entity('totp_factors')
+export class TotpFactor {
+  @IntegerColumn('account_id', { primary: true })
+  accountId!: number;
+
+  @OneToOne(() => Account, { nullable: false })
+  @JoinColumn({ name: 'account_id', foreignKeyConstraintName: 'totp_factors_account_id_fkey' })
+  account?: Account;
+
+  /** Base32, encrypted: codes are computed from it. */
+  @TextColumn('secret')
+  secret!: string;
+
+  /** The time step (RFC 6238) of the last accepted code: no code of it or an earlier one is accepted. */
+  @IntegerColumn('last_step')
+  lastStep!: number;
+
+  /** Null until the owner has entered a first code: then logins need none. */
+  @TimestampColumn('confirmed_at', { nullable: true })
+  confirmedAt!: Date | null;
+
+  /** Whether it was added before the e-mail of the account was verified: whoever added it may not own the address. */
+  @BooleanColumn('added_unverified', { default: false })
+  addedUnverified!: boolean;
+
+  @TimestampColumn('created_at')
+  createdAt!: Date;
+}

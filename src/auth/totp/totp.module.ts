@@ -1,0 +1,50 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AccountData, RecentLogins } from '../../platform/access/index.js';
+import { EncryptedColumns, EncryptionModule } from '../../platform/encryption/index.js';
+import { AccountMails } from '../../accounts/account-mails.js';
+import { type Account } from '../../accounts/account.entity.js';
+import { PasswordModule } from '../password/password.module.js';
+import { PasskeyModule } from '../passkey/passkey.module.js';
+import { CodeChecks } from './code-checks.js';
+import { FactorsController } from './factors.controller.js';
+import { LoginSteps } from './login-steps.js';
+import { TotpFactor } from './totp-factor.entity.js';
+import { TotpFactors } from './totp-factors.js';
+import { TotpService } from './totp.service.js';
+
+/** Authenticator apps and recovery codes, and logins in two steps. */
+@Module({
+  imports: [TypeOrmModule.forFeature([TotpFactor]), PasswordModule, EncryptionModule, PasskeyModule],
+  controllers: [FactorsController],
+  providers: [CodeChecks, LoginSteps, TotpFactors, TotpService],
+  exports: [LoginSteps],
+})
+export class TotpModule {
+  constructor(
+    data: AccountData,
+    recent: RecentLogins,
+    columns: EncryptedColumns,
+    factors: TotpFactors,
+    checks: CodeChecks,
+    mails: AccountMails,
+  ) {
+    const remove = async (account: Account) => {
+      if (account.hasSecondFactor) await mails.notify(account, 'factor-removed');
+      await factors.remove(account.id);
+    };
+    data.register({
+      tables: ['totp_factors'],
+      otherAccess: async ({ hasSecondFactor }) => (hasSecondFactor ? 1 : 0),
+      onVerification: (account) => factors.markUnverified(account),
+      onReset: async (account) => {
+        if (!account.isEmailVerified || (await factors.isUnverified(account))) await remove(account);
+      },
+      onDevicesLost: remove,
+    });
+    recent.register({
+      code: (account, code, client) => checks.check(account, code, client, { work: async () => undefined }),
+    });
+    columns.register('totp_factors', ['secret'], 'account_id');
+  }
+}

@@ -1,0 +1,82 @@
+import { Injectable } from '@nestjs/common';
+import { AccountData, type Principal, type RecentInput, RecentLogins } from '../../platform/access/index.js';
+import type { ClientInfo } from '../../platform/http/client.js';
+import { AppError } from '../../platform/http/errors/errors.js';
+import { AccountChanges } from '../../accounts/account-changes.js';
+import type { Account } from '../../accounts/account.entity.js';
+import { PasskeysService } from '../passkey/passkeys.service.js';
+import { CodeChecks } from './code-checks.js';
+import { TotpFactors } from './totp-factors.js';
+import type { CodeInput, RecentCodeInput } from './totp.input.js';
+import type { FactorsView, TotpSetupView } from './totp.view.js';
+
+export const ALREADY_ON = 'Two-step login is already on; turn it off first';
+
+/** What owners of accounts do with their authenticator app. */
+@Injectable()
+export class TotpService {
+  constructor(
+    private readonly factors: TotpFactors,
+    private readonly checks: CodeChecks,
+    private readonly passkeys: PasskeysService,
+    private readonly recent: RecentLogins,
+    private readonly changes: AccountChanges,
+    private readonly data: AccountData,
+  ) {}
+
+  async find(account: Account): Promise<FactorsView> {
+    return {
+      totp: account.hasSecondFactor,
+      recovery_codes_left: await this.factors.recoveryCodesLeft(account.id),
+      passkeys: await this.passkeys.count(account),
+    };
+  }
+
+  /** Creates the secret of an authenticator app. Nothing is on until {@link confirm}. */
+  async setUp(caller: Principal, input: RecentInput, client: ClientInfo): Promise<TotpSetupView> {
+    await this.recent.require(caller, input, client);
+    return this.changes.run(caller.account.id, {}, async (account) => {
+      if (account.hasSecondFactor) throw new AppError('CONFLICT', ALREADY_ON);
+      return this.factors.create(account);
+    });
+  }
+
+  /**
+   * Turns the factor on with a first code, and ends all other logins.
+   *
+   * @returns the recovery codes
+   */
+  confirm(caller: Principal, { code }: CodeInput, client: ClientInfo): Promise<string[]> {
+    return this.checks.check(caller.account, code, client, {
+      pending: true,
+      change: 'TOTP on',
+      work: () =>
+        this.changes.addAccess(caller, { notice: 'factor-added' }, async (account) => {
+          await this.data.endLogins(account, caller.sid);
+          return this.factors.confirm(account);
+        }),
+    });
+  }
+
+  /** Replaces the recovery codes. */
+  async renewRecoveryCodes(caller: Principal, input: RecentCodeInput, client: ClientInfo): Promise<string[]> {
+    await this.recent.requirePassword(caller, input.password, client);
+    const codes = await this.checks.check(caller.account, input.code, client, {
+      recovery: false,
+      change: 'recovery codes renewed',
+      work: ({ id }) => this.changes.run(id, {}, () => this.factors.renewRecoveryCodes(id)),
+    });
+    await this.recent.confirm(caller);
+    return codes;
+  }
+
+  /** Turns the factor off. */
+  async remove(caller: Principal, input: RecentCodeInput, client: ClientInfo): Promise<void> {
+    await this.recent.requirePassword(caller, input.password, client);
+    await this.checks.check(caller.account, input.code, client, {
+      change: 'TOTP off',
+      work: ({ id }) => this.changes.run(id, { notice: 'factor-removed' }, () => this.factors.remove(id)),
+    });
+    await this.recent.confirm(caller);
+  }
+}
