@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../platform/http/errors/errors.js';
-import { Encryption } from '../platform/encryption/index.js';
+import { EncryptedColumns, Encryption } from '../platform/encryption/index.js';
 import type { Webhook } from './webhook.entity.js';
 
 /** The prefix of a base64 secret (Standard Webhooks 1.0). */
@@ -23,14 +23,19 @@ interface ReplacedSecret {
 
 type Secrets = Pick<Webhook, 'secret' | 'replacedSecrets'>;
 
-export const SECRET_COLUMNS = ['secret', 'replaced_secrets'] as const;
+const SECRET_COLUMNS = ['secret', 'replaced_secrets'] as const;
 
 type SecretColumn = (typeof SECRET_COLUMNS)[number];
 
 /** The secrets of webhooks, which are stored encrypted. */
 @Injectable()
 export class WebhookSecrets {
-  constructor(private readonly encryption: Encryption) {}
+  constructor(
+    private readonly encryption: Encryption,
+    columns: EncryptedColumns,
+  ) {
+    columns.register('webhooks', SECRET_COLUMNS);
+  }
 
   first(): Secrets {
     return { secret: this.encrypt('secret', newSecret()), replacedSecrets: null };
