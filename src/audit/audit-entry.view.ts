@@ -6,7 +6,6 @@ import {
 } from '../platform/http/openapi/properties.js';
 import type { AuditEntry } from '../platform/changes/index.js';
 
-/** An entry of the audit log as staff reads it. */
 @ApiSchema({ name: 'AuditEntry' })
 export class AuditEntryView {
   @Int64Property({ example: 1 })

@@ -4,10 +4,8 @@ import { type FindOptionsWhere, LessThan, Repository } from 'typeorm';
 import { CursorPage } from '../platform/http/pages/page.js';
 import { AuditEntry } from '../platform/changes/index.js';
 
-/** Entries in memory at a time. */
 const EXPORT_BATCH = 500;
 
-/** Which entries to read. */
 export interface AuditQuery {
   readonly accountId?: number | undefined;
   readonly subject?: string | undefined;
@@ -16,17 +14,14 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
-/** Reads who changed what. */
 @Injectable()
 export class AuditLog {
   constructor(@InjectRepository(AuditEntry) private readonly entries: Repository<AuditEntry>) {}
 
-  /** One page of entries, newest first. */
   async list(query: AuditQuery): Promise<CursorPage<AuditEntry>> {
     return CursorPage.of(await this.find({ ...query, limit: query.limit + 1 }), query.limit);
   }
 
-  /** Entries, newest first. */
   find({ accountId, subject, beforeId, limit }: AuditQuery): Promise<AuditEntry[]> {
     const where: FindOptionsWhere<AuditEntry> = {
       ...(accountId !== undefined && { actorId: accountId }),
@@ -36,7 +31,6 @@ export class AuditLog {
     return this.entries.find({ where, order: { id: 'DESC' }, take: limit });
   }
 
-  /** All entries of an account, newest first, in batches. */
   async *entriesOf(accountId: number): AsyncGenerator<AuditEntry[]> {
     let entries: AuditEntry[] = [];
     do {

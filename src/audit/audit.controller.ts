@@ -41,7 +41,6 @@ export class AuditController {
   }
 }
 
-/** @throws AppError `INVALID_CURSOR` */
 function auditQuery(query: QueryParameters): AuditQuery {
   const { afterId: beforeId, limit } = cursorRequest(query);
   const account = firstValue(query, 'account_id');

@@ -6,7 +6,6 @@ import { EventLog } from '../platform/changes/event-log.js';
 import { EventStore, type ListedEvent } from '../platform/changes/event-store.js';
 import { type EventView, toEventView } from './event.view.js';
 
-/** The parameters of a page of the feed. */
 export interface ReadEvents {
   readonly filter: EventFilter;
   /** The id of the event after which the page starts; without it, the start of the log. */
@@ -23,7 +22,7 @@ export class EventFeed {
     private readonly config: Config,
   ) {}
 
-  /** Contains every event whose change was acknowledged before. @throws AppError `INVALID_CURSOR`, `EVENTS_EXPIRED` */
+  /** Contains every event whose change was acknowledged before. */
   async read({ filter, after, limit }: ReadEvents): Promise<CursorPage<EventView>> {
     const start = after ? await this.store.locate(after) : 0;
     // Before the page is read: events that are numbered later would be missing.
@@ -40,8 +39,7 @@ export class EventFeed {
     return async (index) => {
       const event = events[index]!;
       if (event.data !== null) return event;
-      const data = await this.store.dataAt(event.position);
-      return data === undefined ? undefined : { ...event, data };
+      return this.store.find(event.position);
     };
   }
 }

@@ -16,9 +16,8 @@ export class EventQuery {
   ) {}
 
   page(query: QueryParameters, account: Account | null): ReadEvents {
-    const types = firstValue(query, 'types');
     return {
-      filter: this.filter(types ? types.split(',') : undefined, account),
+      filter: this.filter(typesOf(query), account),
       after: firstValue(query, 'cursor'),
       limit: limitFrom(query),
     };
@@ -30,9 +29,8 @@ export class EventQuery {
     lastEventId: string | undefined,
     account: Account | null,
   ): Pick<ReadEvents, 'filter' | 'after'> {
-    const types = firstValue(query, 'types');
     return {
-      filter: this.filter(types ? types.split(',') : undefined, account),
+      filter: this.filter(typesOf(query), account),
       after: lastEventId || firstValue(query, 'last_event_id') || undefined,
     };
   }
@@ -43,4 +41,10 @@ export class EventQuery {
     const seesAll = this.config.writeAccess === 'open' || account?.isStaff;
     return new EventFilter(seesAll ? 'everything' : { accountId: account?.id ?? null }, wanted);
   }
+}
+
+/** Undefined: all. */
+function typesOf(query: QueryParameters): string[] | undefined {
+  const types = firstValue(query, 'types');
+  return types ? types.split(',') : undefined;
 }

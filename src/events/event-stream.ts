@@ -49,7 +49,6 @@ export class EventStream extends Readable {
     if (!this.isLive && !this.isReading) this.catchUp();
   }
 
-  /** Accepts a batch of new events. */
   accept(batch: EventBatch): void {
     if (this.isOver || this.destroyed) return;
     const last = batch.events.at(-1)!.position;

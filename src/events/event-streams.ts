@@ -29,7 +29,6 @@ export class EventStreams implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly limits: ConsumerLimits,
   ) {}
 
-  /** The number of open streams. */
   get size(): number {
     return this.streams.size;
   }

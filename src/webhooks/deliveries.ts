@@ -113,7 +113,6 @@ export class Deliveries {
     );
   }
 
-  /** Restarts a delivery from the first attempt. */
   async restart({ id }: WebhookDelivery): Promise<void> {
     const now = this.clock.now();
     this.reportDue();
@@ -134,7 +133,6 @@ export class Deliveries {
     await this.rows.update({ webhookId, status: 'pending' }, { fence: () => 'fence + 1' });
   }
 
-  /** Ends the pending deliveries of a webhook. */
   async giveUp(webhookId: number): Promise<void> {
     await this.rows.update(
       { webhookId, status: 'pending' },

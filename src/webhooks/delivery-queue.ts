@@ -34,7 +34,6 @@ export interface ClaimedDelivery {
   readonly fence: number;
 }
 
-/** The result of an attempt. */
 export interface Outcome {
   readonly status: number | null;
   readonly error: string | null;

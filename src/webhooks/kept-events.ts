@@ -4,7 +4,6 @@ import { Queries } from '../platform/database/queries.js';
 import { Transactions } from '../platform/database/transactions.js';
 import { EventPurge, type EventRow, EventStore } from '../platform/changes/index.js';
 
-/** How many events one transaction looks at. */
 const BATCH = 500;
 
 /** What a delivery needs of an event. */

@@ -41,14 +41,12 @@ for (const [network, bits] of SPECIAL_IPV6) special.addSubnet(network, bits, 'ip
 const globalUnicast = new BlockList();
 globalUnicast.addSubnet('2000::', 3, 'ipv6');
 
-/** Whether an address belongs to the public Internet. */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 4) return !special.check(address, 'ipv4');
   // An address with a zone, `fe80::1%eth0`, is link-local.
   return isIP(address) === 6 && globalUnicast.check(address, 'ipv6') && !special.check(address, 'ipv6');
 }
 
-/** The address is not part of the public Internet. */
 export class PrivateAddressError extends Error {
   constructor() {
     super('The address is not public; loopback, private and other special-purpose addresses are rejected');

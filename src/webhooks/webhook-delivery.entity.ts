@@ -5,7 +5,6 @@ import { Webhook } from './webhook.entity.js';
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** The delivery of an event to a webhook. */
 @Entity('webhook_deliveries')
 @Index('webhook_deliveries_event', ['webhookId', 'eventId'], { unique: true })
 @Index('webhook_deliveries_list', ['webhookId', 'id'])

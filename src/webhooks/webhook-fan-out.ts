@@ -38,7 +38,7 @@ export class WebhookFanOut {
     const wanted = webhooks.map(({ id, types, afterPosition }) => ({
       id,
       afterPosition,
-      types: new Set(JSON.parse(types) as string[]),
+      types: new Set(types),
     }));
     const rows = events.flatMap(({ id: eventId, position, type }) =>
       wanted

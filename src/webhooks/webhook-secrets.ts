@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../platform/http/errors/errors.js';
-import { Encryption } from '../platform/encryption/index.js';
+import { EncryptedColumns, Encryption } from '../platform/encryption/index.js';
 import type { Webhook } from './webhook.entity.js';
 
 /** The prefix of a base64 secret (Standard Webhooks 1.0). */
@@ -21,26 +21,24 @@ interface ReplacedSecret {
   readonly until: string;
 }
 
-/** The columns of the secrets, encrypted. */
-type Secrets = Pick<Webhook, 'secret' | 'previousSecret' | 'previousSecretUntil' | 'olderSecrets'>;
+type Secrets = Pick<Webhook, 'secret' | 'replacedSecrets'>;
 
-/** The columns with encrypted values. */
-export const SECRET_COLUMNS = ['secret', 'previous_secret', 'older_secrets'] as const;
+const SECRET_COLUMNS = ['secret', 'replaced_secrets'] as const;
 
 type SecretColumn = (typeof SECRET_COLUMNS)[number];
 
 /** The secrets of webhooks, which are stored encrypted. */
 @Injectable()
 export class WebhookSecrets {
-  constructor(private readonly encryption: Encryption) {}
+  constructor(
+    private readonly encryption: Encryption,
+    columns: EncryptedColumns,
+  ) {
+    columns.register('webhooks', SECRET_COLUMNS);
+  }
 
   first(): Secrets {
-    return {
-      secret: this.encrypt('secret', newSecret()),
-      previousSecret: null,
-      previousSecretUntil: null,
-      olderSecrets: null,
-    };
+    return { secret: this.encrypt('secret', newSecret()), replacedSecrets: null };
   }
 
   current({ secret }: Secrets): string {
@@ -54,37 +52,22 @@ export class WebhookSecrets {
 
   /**
    * Returns the columns to store after a rotation: a new secret, and the replaced secrets that still sign.
-   *
-   * @throws AppError `CONFLICT` if too many still sign
    */
   rotate(webhook: Secrets, now: Date): Secrets {
-    const older = this.replaced(webhook, now);
-    if (older.length >= MAX_REPLACED) throw new AppError('CONFLICT', TOO_MANY_ROTATIONS);
+    const replaced = this.replaced(webhook, now);
+    if (replaced.length >= MAX_REPLACED) throw new AppError('CONFLICT', TOO_MANY_ROTATIONS);
+    const until = new Date(now.getTime() + ROTATION).toISOString();
+    const all = [{ secret: this.current(webhook), until }, ...replaced];
     return {
       secret: this.encrypt('secret', newSecret()),
-      previousSecret: this.encrypt('previous_secret', this.current(webhook)),
-      previousSecretUntil: new Date(now.getTime() + ROTATION),
-      olderSecrets: older.length === 0 ? null : this.encrypt('older_secrets', JSON.stringify(older)),
+      replacedSecrets: this.encrypt('replaced_secrets', JSON.stringify(all)),
     };
   }
 
   /** The replaced secrets that still sign at `now`, the most recently replaced first. */
-  private replaced(
-    { previousSecret, previousSecretUntil, olderSecrets }: Secrets,
-    now: Date,
-  ): ReplacedSecret[] {
-    const older: ReplacedSecret[] =
-      olderSecrets === null ? [] : JSON.parse(this.decrypt('older_secrets', olderSecrets));
-    const all =
-      previousSecret === null || previousSecretUntil === null
-        ? older
-        : [
-            {
-              secret: this.decrypt('previous_secret', previousSecret),
-              until: previousSecretUntil.toISOString(),
-            },
-            ...older,
-          ];
+  private replaced({ replacedSecrets }: Secrets, now: Date): ReplacedSecret[] {
+    if (replacedSecrets === null) return [];
+    const all = JSON.parse(this.decrypt('replaced_secrets', replacedSecrets)) as ReplacedSecret[];
     return all.filter(({ until }) => Date.parse(until) > now.getTime());
   }
 

@@ -11,10 +11,8 @@ import { WebhookSecrets } from './webhook-secrets.js';
 /** Concurrent attempts to one webhook by one process; only one while it is failing. */
 const CONCURRENCY = 4;
 
-/** Delivers events to webhooks. */
 @Injectable()
 export class WebhookSender extends Poller<ClaimedDelivery> {
-  /** Called with the result of each attempt. */
   onAttempt: ((outcome: Outcome) => void) | undefined;
 
   constructor(

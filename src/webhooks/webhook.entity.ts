@@ -7,7 +7,6 @@ import {
   TimestampColumn,
 } from '../platform/database/columns.js';
 
-/** A receiver of events. */
 @Entity('webhooks')
 export class Webhook {
   @IdColumn()
@@ -16,9 +15,13 @@ export class Webhook {
   @TextColumn('url')
   url!: string;
 
-  /** A JSON array. */
-  @TextColumn('types')
-  types!: string;
+  @TextColumn('types', {
+    transformer: {
+      to: (types?: readonly string[]) => types && JSON.stringify(types),
+      from: (stored?: string) => stored && JSON.parse(stored),
+    },
+  })
+  types!: readonly string[];
 
   @TextColumn('description')
   description!: string;
@@ -26,19 +29,13 @@ export class Webhook {
   @BooleanColumn('active')
   active!: boolean;
 
-  /** It signs deliveries, so it cannot be stored as a hash: it is encrypted, like those below. */
+  /** It signs deliveries, so it cannot be stored as a hash: it is encrypted, like the next column. */
   @TextColumn('secret')
   secret!: string;
 
-  @TextColumn('previous_secret', { nullable: true })
-  previousSecret!: string | null;
-
-  @TimestampColumn('previous_secret_until', { nullable: true })
-  previousSecretUntil!: Date | null;
-
-  /** A JSON array of `{secret, until}`, encrypted: secrets that were replaced before `previousSecret` and still sign. */
-  @TextColumn('older_secrets', { nullable: true })
-  olderSecrets!: string | null;
+  /** A JSON array of `{secret, until}`, encrypted: the replaced secrets that still sign. */
+  @TextColumn('replaced_secrets', { nullable: true })
+  replacedSecrets!: string | null;
 
   /** The last position before the webhook became active. */
   @IntegerColumn('after_position')

@@ -71,7 +71,15 @@ export class WebhookDeliveryView {
   readonly created_at!: string;
 }
 
-export const toWebhookView = (webhook: Webhook): WebhookView => fieldsOf(webhook);
+export const toWebhookView = (webhook: Webhook): WebhookView => ({
+  id: webhook.id,
+  url: webhook.url,
+  types: webhook.types,
+  description: webhook.description,
+  active: webhook.active,
+  created_at: webhook.createdAt.toISOString(),
+  updated_at: webhook.updatedAt.toISOString(),
+});
 
 export const toWebhookWithSecretView = ({
   webhook,
@@ -79,20 +87,7 @@ export const toWebhookWithSecretView = ({
 }: {
   readonly webhook: Webhook;
   readonly secret: string;
-}): WebhookWithSecretView => ({
-  ...fieldsOf(webhook),
-  secret,
-});
-
-const fieldsOf = ({ id, url, types, description, active, createdAt, updatedAt }: Webhook) => ({
-  id,
-  url,
-  types: JSON.parse(types) as string[],
-  description,
-  active,
-  created_at: createdAt.toISOString(),
-  updated_at: updatedAt.toISOString(),
-});
+}): WebhookWithSecretView => Object.assign(toWebhookView(webhook), { secret });
 
 export const toDeliveryView = (delivery: WebhookDelivery): WebhookDeliveryView => ({
   id: delivery.id,

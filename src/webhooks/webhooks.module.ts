@@ -3,7 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { Counter, Registry } from 'prom-client';
 import { Clock } from '../platform/jobs/clock.js';
 import { Purger } from '../platform/jobs/purger.js';
-import { EncryptedColumns, EncryptionModule } from '../platform/encryption/index.js';
+import { EncryptionModule } from '../platform/encryption/index.js';
 import { Database } from '../platform/database/database.js';
 import { measureQueue } from '../platform/operations/metrics.js';
 import { EventTypes } from '../platform/changes/index.js';
@@ -15,7 +15,7 @@ import { Webhook } from './webhook.entity.js';
 import { WebhookDelivery } from './webhook-delivery.entity.js';
 import { WebhookFanOut } from './webhook-fan-out.js';
 import { TEST_TYPE, WebhookView } from './webhook.view.js';
-import { SECRET_COLUMNS, WebhookSecrets } from './webhook-secrets.js';
+import { WebhookSecrets } from './webhook-secrets.js';
 import { WebhookRules } from './webhook-rules.js';
 import { WebhookSender } from './webhook-sender.js';
 import { WebhooksController } from './webhooks.controller.js';
@@ -45,9 +45,7 @@ export class WebhooksModule {
     database: Database,
     registry: Registry,
     clock: Clock,
-    columns: EncryptedColumns,
   ) {
-    columns.register('webhooks', SECRET_COLUMNS);
     types.ofWebhooks.set(TEST_TYPE, WebhookView);
     purger.register('webhook_deliveries', {
       column: 'expires_at',

@@ -6,6 +6,7 @@ import { AppError } from '../platform/http/errors/errors.js';
 import type { CursorPage, Page } from '../platform/http/pages/page.js';
 import type { CursorRequest, PageRequest } from '../platform/http/pages/page-request.js';
 import { NO_ROW } from '../platform/http/validation/id.js';
+import { changesOf } from '../platform/database/columns.js';
 import { Transactions } from '../platform/database/transactions.js';
 import { Changes } from '../platform/changes/index.js';
 import { Deliveries } from './deliveries.js';
@@ -17,7 +18,6 @@ import { WebhookSecrets } from './webhook-secrets.js';
 const MAX_WEBHOOKS = 100;
 export const TOO_MANY = `There are ${MAX_WEBHOOKS} webhooks, which is the maximum; delete one first`;
 
-/** For the responses that show the secret. */
 export interface WebhookWithSecret {
   readonly webhook: Webhook;
   readonly secret: string;
@@ -41,14 +41,12 @@ export class WebhooksService {
     return page.of(await this.webhooks.find({ order: { id: 'ASC' }, skip: offset, take: limit }), total);
   }
 
-  /** @throws AppError `NOT_FOUND` */
   async findOne(id: number): Promise<Webhook> {
     const webhook = id === NO_ROW ? null : await this.webhooks.findOneBy({ id });
     if (!webhook) throw new AppError('NOT_FOUND', 'Webhook not found');
     return webhook;
   }
 
-  /** @throws AppError `CONFLICT` if there are too many */
   async create({ url, types, description }: CreateWebhookInput): Promise<WebhookWithSecret> {
     const afterPosition = await this.deliveries.startPosition();
     const now = this.clock.now();
@@ -60,7 +58,7 @@ export class WebhooksService {
       const webhook = await this.webhooks.save(
         this.webhooks.create({
           url,
-          types: stored(types),
+          types: [...new Set(types)],
           description: description ?? '',
           active: true,
           ...this.secrets.first(),
@@ -75,7 +73,6 @@ export class WebhooksService {
     });
   }
 
-  /** @throws AppError `NOT_FOUND` */
   async update(id: number, { url, types, description, active }: UpdateWebhookInput): Promise<Webhook> {
     await this.transactions.run(async () => {
       await this.deliveries.lock(id);
@@ -83,10 +80,7 @@ export class WebhooksService {
       const begins = active === true && !before.active;
       const afterPosition = begins ? await this.deliveries.startPosition() : undefined;
       await this.webhooks.update(id, {
-        ...(url != null && { url }),
-        ...(types != null && { types: stored(types) }),
-        ...(description != null && { description }),
-        ...(active != null && { active }),
+        ...changesOf(this.webhooks, { url, types: types && [...new Set(types)], description, active }),
         ...(afterPosition !== undefined && { afterPosition }),
         // The failures of another address do not count.
         ...((begins || url != null) && { failingSince: null }),
@@ -99,7 +93,6 @@ export class WebhooksService {
     return this.findOne(id);
   }
 
-  /** @throws AppError `NOT_FOUND` */
   async delete(id: number): Promise<void> {
     await this.transactions.run(async () => {
       const { affected } = await this.webhooks.delete({ id });
@@ -108,11 +101,7 @@ export class WebhooksService {
     });
   }
 
-  /**
-   * Sets a new secret; each replaced one still signs for 24 hours.
-   *
-   * @throws AppError `NOT_FOUND`, `CONFLICT` if too many still sign
-   */
+  /** Each replaced secret still signs for 24 hours. */
   async rotateSecret(id: number): Promise<WebhookWithSecret> {
     const now = this.clock.now();
     return this.transactions.run(async () => {
@@ -124,7 +113,6 @@ export class WebhooksService {
     });
   }
 
-  /** @throws AppError `NOT_FOUND`, `CONFLICT` for one that is inactive */
   test(id: number): Promise<WebhookDelivery> {
     return this.transactions.run(async () => {
       const added = await this.deliveries.addTest(await this.lockActive(id));
@@ -133,13 +121,12 @@ export class WebhooksService {
     });
   }
 
-  /** The newest first. @throws AppError `NOT_FOUND` */
+  /** The newest first. */
   async listDeliveries(id: number, page: CursorRequest): Promise<CursorPage<WebhookDelivery>> {
     await this.findOne(id);
     return this.deliveries.list(id, page);
   }
 
-  /** Restarts a delivery from the first attempt. @throws AppError `NOT_FOUND`, `CONFLICT` */
   async redeliver(id: number, deliveryId: number): Promise<WebhookDelivery> {
     return this.transactions.run(async () => {
       await this.lockActive(id);
@@ -164,6 +151,3 @@ export class WebhooksService {
 }
 
 const pathOf = (id: number): string => `/v1/webhooks/${id}`;
-
-/** The types as they are stored. */
-const stored = (types: readonly string[]): string => JSON.stringify([...new Set(types)]);

@@ -1,3 +1,4 @@
+import { EventEmitter, on } from 'node:events';
 import { AppError } from '../../platform/http/errors/errors.js';
 import type { EventFilter, StoredEvent } from '../../platform/changes/stored-event.js';
 import type { EventBatch } from '../../platform/changes/event-log.js';
@@ -12,11 +13,10 @@ const OVER = { done: true, value: undefined } as const;
 
 /** New events for one consumer. One that is too slow gets an error, and may continue with the feed or the stream. */
 export class EventIterator implements AsyncIterableIterator<StoredEvent> {
-  private readonly waiting: StoredEvent[] = [];
-  private bytes = 0;
-  private taker: PromiseWithResolvers<IteratorResult<StoredEvent>> | undefined;
+  private readonly emitter = new EventEmitter();
+  private readonly events = on(this.emitter, 'event', { close: ['end'] });
+  private waitingBytes = 0;
   private isOver = false;
-  private failure: unknown;
   /** Of the last event before the subscription. */
   private start = 0;
 
@@ -28,31 +28,25 @@ export class EventIterator implements AsyncIterableIterator<StoredEvent> {
   /** Omits the events up to a position, also those that have arrived. Call it before the first `next`. */
   startAfter(position: number): void {
     this.start = position;
-    const later = this.waiting.filter((event) => event.position > position);
-    this.waiting.splice(0, Infinity, ...later);
-    this.bytes = later.reduce((sum, { json }) => sum + json.length, 0);
   }
 
   accept({ events }: EventBatch): void {
     for (const event of events) {
-      if (event.position > this.start && this.filter.accepts(event)) this.add(event);
+      if (this.isOver || !this.filter.accepts(event)) continue;
+      this.waitingBytes += event.json.length;
+      this.emitter.emit('event', event);
+      if (this.waitingBytes > MAX_WAITING) this.fail(new AppError('SERVICE_UNAVAILABLE', TOO_SLOW));
     }
   }
 
-  next(): Promise<IteratorResult<StoredEvent>> {
-    const event = this.waiting.shift();
-    if (event) {
-      this.bytes -= event.json.length;
-      return Promise.resolve({ done: false, value: event });
+  async next(): Promise<IteratorResult<StoredEvent>> {
+    for (;;) {
+      const { done, value } = (await this.events.next()) as IteratorResult<[StoredEvent]>;
+      if (done) return OVER;
+      const [event] = value;
+      this.waitingBytes -= event.json.length;
+      if (event.position > this.start) return { done: false, value: event };
     }
-    const { failure } = this;
-    if (failure !== undefined) {
-      this.failure = undefined;
-      return Promise.reject(failure);
-    }
-    if (this.isOver) return Promise.resolve(OVER);
-    this.taker = Promise.withResolvers();
-    return this.taker.promise;
   }
 
   return(): Promise<IteratorResult<StoredEvent>> {
@@ -67,32 +61,18 @@ export class EventIterator implements AsyncIterableIterator<StoredEvent> {
   /** Without an error, it would look as if there were no more events. */
   fail(error: unknown): void {
     if (this.isOver) return;
-    const { taker } = this;
-    this.taker = undefined;
-    if (taker) taker.reject(error);
-    else this.failure = error;
-    this.end();
+    this.emitter.emit('error', error);
+    this.finish();
   }
 
   end(): void {
     if (this.isOver) return;
-    this.isOver = true;
-    this.waiting.length = 0;
-    this.taker?.resolve(OVER);
-    this.onEnd();
+    this.emitter.emit('end');
+    this.finish();
   }
 
-  private add(event: StoredEvent): void {
-    if (this.isOver) return;
-    const { taker } = this;
-    if (taker) {
-      this.taker = undefined;
-      taker.resolve({ done: false, value: event });
-      return;
-    }
-    this.waiting.push(event);
-    this.bytes += event.json.length;
-    if (this.bytes <= MAX_WAITING) return;
-    this.fail(new AppError('SERVICE_UNAVAILABLE', TOO_SLOW));
+  private finish(): void {
+    this.isOver = true;
+    this.onEnd();
   }
 }

@@ -10,7 +10,6 @@ import type { StoredEvent } from '../../platform/changes/stored-event.js';
 import { EventIterator } from './event-iterator.js';
 import { JsonScalar } from '../../platform/graphql/json.scalar.js';
 
-/** An event in GraphQL. */
 @ObjectType('Event', { description: 'A change of a resource.' })
 class EventType {
   @Field(() => ID, { description: 'Identifies the event: the feed and the stream continue after it.' })

@@ -21,7 +21,6 @@ export class AuditEntry {
   @TextColumn('action')
   action!: string;
 
-  /** The path of the changed resource. */
   @TextColumn('subject')
   subject!: string;
 

@@ -21,7 +21,6 @@ import { measureLog } from './measure-log.js';
 import { SubscriberPositions } from './subscribers/subscriber-positions.js';
 import { Subscribers } from './subscribers/subscribers.js';
 
-/** The appender of the current database. */
 export const eventAppender = (queries: Queries, transactions: Transactions): EventAppender =>
   new { sqlite: SqliteEventAppender, postgres: PostgresEventAppender }[queries.dialect.name](
     queries,
@@ -31,25 +30,26 @@ export const eventAppender = (queries: Queries, transactions: Transactions): Eve
 @Module({})
 class FeatureEventsModule {}
 
-/** How changes are recorded, and events read. Nothing in it delivers, so commands may use it. */
+/** Changes and the log of their events, with its subscribers. Features register their events here. */
 @Module({
-  imports: [TypeOrmModule.forFeature([AuditEntry])],
+  imports: [
+    TypeOrmModule.forFeature([AuditEntry]),
+    DiscoveryModule,
+    EventEmitterModule.forRoot({ wildcard: true }),
+  ],
   providers: [
     Changes,
     CommittedEvents,
     { provide: EventAppender, inject: [Queries, Transactions], useFactory: eventAppender },
+    EventLog,
+    EventPurge,
     EventStore,
     EventTypes,
+    InProcessEvents,
+    SubscriberPositions,
+    Subscribers,
   ],
-  exports: [Changes, CommittedEvents, EventAppender, EventStore, EventTypes],
-})
-class EventRecordsModule {}
-
-/** The log of events in the database, and its subscribers. Features register their events here. */
-@Module({
-  imports: [EventRecordsModule, DiscoveryModule, EventEmitterModule.forRoot({ wildcard: true })],
-  providers: [EventLog, EventPurge, InProcessEvents, SubscriberPositions, Subscribers],
-  exports: [EventRecordsModule, EventLog, EventPurge, Subscribers],
+  exports: [Changes, EventAppender, EventLog, EventPurge, EventStore, EventTypes, Subscribers],
 })
 export class ChangesModule {
   constructor(
@@ -63,7 +63,6 @@ export class ChangesModule {
     measureLog({ registry, database, clock, appender, subscribers, log });
   }
 
-  /** Registers the events of a module. */
   static forFeature(...definitions: readonly EventsOf[]): DynamicModule {
     return {
       module: FeatureEventsModule,

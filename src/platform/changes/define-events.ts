@@ -4,7 +4,6 @@ import { Injectable, type Type } from '@nestjs/common';
 export interface NewEvent {
   /** Such as `post.created`. */
   readonly type: string;
-  /** The path of the resource. */
   readonly subject: string;
   /** The resource after the change, as in the REST API. */
   readonly data: object;
@@ -35,42 +34,26 @@ interface Details {
 
 /** Defines the events of a resource. The module registers them with `ChangesModule.forFeature`. */
 export class EventsOf<Change extends string = string> {
-  readonly isPrivate: boolean;
-  readonly collection: string;
-  private readonly resource: string;
-  private readonly changes: readonly Change[];
-  private readonly view: Type | undefined;
+  constructor(private readonly definition: Definition<Change>) {}
 
-  constructor({ resource, collection = '', changes, isPrivate = false, view }: Definition<Change>) {
-    this.resource = resource;
-    this.collection = collection;
-    this.changes = changes;
-    this.isPrivate = isPrivate;
-    this.view = view;
+  get isPrivate(): boolean {
+    return this.definition.isPrivate ?? false;
   }
 
   get types(): string[] {
-    return this.changes.map((change) => this.typeOf(change));
-  }
-
-  typeOf(change: Change): string {
-    return `${this.resource}.${change}`;
-  }
-
-  /** The path of a resource, by its id. */
-  subjectOf(id: unknown, collection = this.collection): string {
-    return `${collection}/${String(id)}`;
+    const { resource, changes } = this.definition;
+    return changes.map((change) => `${resource}.${change}`);
   }
 
   /** @param data the view after the change; of a deleted resource only its id */
   of(
     change: Change,
     data: { readonly id: unknown },
-    { ownerId = null, collection = this.collection }: Details = {},
+    { ownerId = null, collection = this.definition.collection ?? '' }: Details = {},
   ): NewEvent {
     return {
-      type: this.typeOf(change),
-      subject: this.subjectOf(data.id, collection),
+      type: `${this.definition.resource}.${change}`,
+      subject: `${collection}/${String(data.id)}`,
       data,
       isPrivate: this.isPrivate,
       ownerId,
@@ -79,7 +62,7 @@ export class EventsOf<Change extends string = string> {
 
   /** The class of the data of a type; of a deleted resource, and without a view, only its id is known. */
   viewOf(type: string): Type | undefined {
-    return type === `${this.resource}.deleted` ? undefined : this.view;
+    return type === `${this.definition.resource}.deleted` ? undefined : this.definition.view;
   }
 }
 
@@ -106,12 +89,10 @@ export class EventTypes {
     return this.definitions.has(type);
   }
 
-  /** The classes of the data of events. */
   get views(): Type[] {
     return this.all.map((type) => this.viewOf(type)).filter((view) => view !== undefined);
   }
 
-  /** The class of the data of a type, if it has one. */
   viewOf(type: string): Type | undefined {
     return this.ofWebhooks.get(type) ?? this.definitions.get(type)?.viewOf(type);
   }

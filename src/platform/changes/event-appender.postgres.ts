@@ -5,7 +5,6 @@ import type { Transactions } from '../database/transactions.js';
 import type { NewEvent } from './define-events.js';
 import { CHANNEL, EventAppender } from './event-appender.js';
 
-/** How many events one transaction numbers. */
 const BATCH = 500;
 
 /** Transactions may commit in another order than they insert, so events get their position after the commit. */

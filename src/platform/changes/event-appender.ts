@@ -5,7 +5,6 @@ import type { Statement } from '../database/statement.js';
 import type { Transactions } from '../database/transactions.js';
 import type { NewEvent } from './define-events.js';
 
-/** The channel that signals new events. */
 export const CHANNEL = 'events';
 
 interface LogRow {
@@ -32,13 +31,11 @@ export abstract class EventAppender {
     protected readonly transactions: Transactions,
   ) {}
 
-  /** The statement that inserts events. */
   abstract insertion(events: readonly NewEvent[], time: string): Statement;
 
   /** Call it at start: a restored database must not give out the same ids again. */
   abstract open(): Promise<void>;
 
-  /** Gives positions to committed events. */
   abstract number(): Promise<void>;
 
   /** Later ids begin with another epoch. */

@@ -6,23 +6,11 @@ import { Database, type Listening } from '../database/database.js';
 import { CommittedEvents } from './committed-events.js';
 import { EVERY_EVENT, StoredEvent } from './stored-event.js';
 import { CHANNEL, EventAppender } from './event-appender.js';
+import { ReadPace } from './read-pace.js';
 import { EventStore } from './event-store.js';
-
-/**
- * The shortest interval between the beginnings of two reads of new events, in milliseconds: events in between are
- * sent together. It is longer with many streams, because each costs a system call, and longer still while the event
- * loop has no time left, because streams must not slow down requests.
- */
-const PACE = { least: 25, most: 75, mostWhenBusy: 200, followers: 1000 };
-
-/** The share of its time above which the event loop is busy. 200 changes per second and 1,000 streams take half of it. */
-const BUSY = 0.9;
 
 /** The shortest interval between the end of a read and the next one, for other work, in milliseconds. */
 const PAUSE = 25;
-
-/** The interval without followers in this process: other replicas still wait for positions. */
-const PACE_WITHOUT_FOLLOWERS = 200;
 
 /** The longest interval between two reads, in milliseconds: for events of killed processes and of commands. */
 const INTERVAL = 1000;
@@ -30,7 +18,6 @@ const INTERVAL = 1000;
 /** The longest interval where no signals arrive, such as behind a pooler. */
 const INTERVAL_WITHOUT_SIGNALS = 200;
 
-/** The size of a read. */
 const READ = { limit: 500, bytes: 256 * 1024 };
 
 /** New events in order: all events after one position, up to another. */
@@ -51,19 +38,17 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Events');
   private readonly outside = AsyncLocalStorage.snapshot();
   private readonly followers = new Set<Follower>();
+  private readonly pace = new ReadPace();
   private listening: Listening | undefined;
   private timer: NodeJS.Timeout | undefined;
   private dueAt = Infinity;
   /** When the next read may begin. */
   private notBefore = 0;
   private round: Promise<void> | undefined;
-  private utilization = performance.eventLoopUtilization();
-  private wasBusy = false;
   /** Whether this process has committed events since the last read. */
   private hasCommitted = false;
   private stopped = true;
-  private hasHead = false;
-  private findingHead: Promise<void> | undefined;
+  private foundHead: Promise<void> | undefined;
 
   /** The position up to which the followers have all events. */
   head = 0;
@@ -115,10 +100,11 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /** Finds the end of the log, once; await it before `follow`. After an error at start, it tries again. */
-  async findHead(): Promise<void> {
-    if (this.hasHead) return;
-    this.findingHead ??= this.outside(() => this.readHead()).finally(() => (this.findingHead = undefined));
-    await this.findingHead;
+  findHead(): Promise<void> {
+    return (this.foundHead ??= this.outside(() => this.readHead()).catch((error: unknown) => {
+      this.foundHead = undefined;
+      throw error;
+    }));
   }
 
   /** Passes every batch from now on to the follower, until the returned function is called. */
@@ -134,24 +120,6 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
 
   toEvent = (row: ConstructorParameters<typeof StoredEvent>[0]): StoredEvent =>
     new StoredEvent(row, this.config.publicUrl);
-
-  /** The interval between the read that has just ended and the next one. Call it once for each read. */
-  private nextPace(): number {
-    const { size } = this.followers;
-    if (size === 0) return PACE_WITHOUT_FOLLOWERS;
-    const most = this.isBusy() ? PACE.mostWhenBusy : PACE.most;
-    return PACE.least + (most - PACE.least) * Math.min(1, size / PACE.followers);
-  }
-
-  /** Whether the event loop had no time left in the last two intervals: a single pause, such as for garbage, does not count. */
-  private isBusy(): boolean {
-    const now = performance.eventLoopUtilization();
-    const { utilization } = performance.eventLoopUtilization(now, this.utilization);
-    const { wasBusy } = this;
-    this.utilization = now;
-    this.wasBusy = utilization > BUSY;
-    return wasBusy && this.wasBusy;
-  }
 
   private schedule(delay: number): void {
     const dueAt = performance.now() + delay;
@@ -171,7 +139,7 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
       .finally(() => {
         this.round = undefined;
         const now = performance.now();
-        this.notBefore = Math.max(beganAt + this.nextPace(), now + PAUSE);
+        this.notBefore = Math.max(beganAt + this.pace.next(this.followers.size), now + PAUSE);
         const interval = this.listening?.works ? INTERVAL : INTERVAL_WITHOUT_SIGNALS;
         // A `wake` during the read must not wait longer.
         const delay = this.hasCommitted ? 0 : Math.min(this.dueAt - now, interval);
@@ -190,7 +158,6 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
 
   private async readHead(): Promise<void> {
     this.head = (await this.store.state()).last;
-    this.hasHead = true;
   }
 
   /** An error of one follower must not affect the others. */
@@ -211,12 +178,9 @@ export class EventLog implements OnApplicationBootstrap, OnApplicationShutdown {
     await this.findHead();
     const last = hasCommitted ? await this.number() : await this.catchUp();
     while (this.head < last) {
-      if (this.followers.size === 0) {
-        this.head = last;
-        return;
-      }
-      const rows = await this.store.read(this.head, EVERY_EVENT, READ);
-      // The events were purged before they were read.
+      const isFollowed = this.followers.size > 0;
+      const rows = isFollowed ? await this.store.read(this.head, EVERY_EVENT, READ) : [];
+      // Nobody needs the events, or they were purged before they were read.
       if (rows.length === 0) {
         this.head = last;
         return;

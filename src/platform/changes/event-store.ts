@@ -7,7 +7,6 @@ import type { EventFilter, EventRow } from './stored-event.js';
 import { EventAppender } from './event-appender.js';
 import { EventTypes } from './define-events.js';
 
-/** How many events one transaction purges. */
 const BATCH = 500;
 
 /** Larger data is omitted from pages, and loaded while the page is sent; in bytes. */
@@ -41,7 +40,6 @@ interface EpochRange {
   /** Whether the oldest kept event at or after `first` belongs to it; an epoch without ids shares it with the next. */
   readonly hasFirst: boolean | number | null;
   readonly last: number;
-  /** Of the kept events. */
   readonly oldest: number | null;
 }
 
@@ -55,7 +53,6 @@ export class EventStore {
     private readonly appender: EventAppender,
   ) {}
 
-  /** The end of the log. */
   async state(): Promise<LogState> {
     const { lastPosition, hasUnnumbered } = this.appender;
     // Not `one`: while an old snapshot lasts, this takes long.
@@ -112,17 +109,6 @@ export class EventStore {
   list(after: number, filter: EventFilter, limit: number): Promise<ListedEvent[]> {
     const data = `CASE WHEN found.bytes <= ${LARGE_DATA} THEN event.data END AS data`;
     return this.select<ListedEvent>(after, filter, limit, `${COLUMNS}, ${data}`);
-  }
-
-  /** The data of an event; `undefined` after its purge. */
-  async dataAt(position: number): Promise<string | undefined> {
-    const row = await this.queries.one<{ data: string }>(
-      'SELECT data FROM events WHERE position = :position',
-      {
-        position,
-      },
-    );
-    return row?.data;
   }
 
   /** An event; `undefined` after its purge. */

@@ -53,7 +53,6 @@ export class StoredEvent {
     return (this.text ??= toJson({ id, source, type, subject, time, data: this.row.data }));
   }
 
-  /** The event in the format of server-sent events. */
   get frame(): Buffer {
     return (this.sseFrame ??= Buffer.from(`id: ${this.id}\nevent: ${this.type}\ndata: ${this.json}\n\n`));
   }

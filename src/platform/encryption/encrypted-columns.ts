@@ -4,7 +4,6 @@ import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
 import { Encryption, PREFIX_LENGTH } from './encryption.js';
 
-/** A column with encrypted values, and the column that identifies its rows. */
 interface EncryptedColumn {
   readonly table: string;
   readonly column: string;

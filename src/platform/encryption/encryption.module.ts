@@ -21,7 +21,7 @@ export class EncryptionModule implements OnApplicationBootstrap {
     private readonly config: Config,
   ) {}
 
-  /** Checks that the stored values can be decrypted. @throws ConfigError when a key is missing */
+  /** Checks that the stored values can be decrypted. */
   async onApplicationBootstrap(): Promise<void> {
     if (!this.config.serves) return;
     for (let attempt = 1; ; attempt++) {

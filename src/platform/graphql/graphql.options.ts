@@ -113,12 +113,7 @@ function describeRootTypes(schema: GraphQLSchema): GraphQLSchema {
   return schema;
 }
 
-function apolloLogger() {
+const apolloLogger = () => {
   const logger = new Logger('Apollo');
-  return {
-    debug: (message?: unknown) => logger.debug(message),
-    info: (message?: unknown) => logger.log(message),
-    warn: (message?: unknown) => logger.warn(message),
-    error: (message?: unknown) => logger.error(message),
-  };
-}
+  return Object.assign(logger, { info: (message?: unknown) => logger.log(message) });
+};

@@ -1,6 +1,5 @@
 import type { PageDefaults } from '../http/pages/page-request.js';
 
-/** The rows of a page, for SQL. */
 export interface Range {
   readonly limit: number;
   readonly offset: number;

@@ -62,7 +62,6 @@ export const operationPlugin: ApolloServerPlugin<GraphqlContext> = {
   }),
 };
 
-/** The names of the root fields, without those in fragments. */
 const fieldsOf = ({ selectionSet }: OperationDefinitionNode): string[] =>
   selectionSet.selections.flatMap((selection) =>
     selection.kind === Kind.FIELD ? [selection.name.value] : [],

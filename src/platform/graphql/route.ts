@@ -8,7 +8,6 @@ import type { Config } from '../config/config.js';
 import { MAX_ITEMS_READ } from './request-body.js';
 import { notFoundPage, readPage, sendHtml } from '../reference/site/pages.js';
 
-/** Bytes of a document's text. */
 const MAX_DOCUMENT = 64 * 1024;
 
 const OFF =

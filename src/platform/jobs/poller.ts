@@ -39,7 +39,6 @@ export abstract class Poller<Job> implements OnApplicationBootstrap, BeforeAppli
   /** Does a claimed job, and records the result. After an error, it is claimed again when its lease has expired. */
   abstract work(job: Job): Promise<void>;
 
-  /** Whether there are jobs in progress. */
   protected get isWorking(): boolean {
     return this.running.size > 0;
   }

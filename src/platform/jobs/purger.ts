@@ -6,7 +6,6 @@ import { Clock } from './clock.js';
 /** Between two purges, in milliseconds; up to half as much is added, so that replicas do not all start at once. */
 const INTERVAL = 10 * 60_000;
 
-/** Deletes a batch. */
 type Task = () => Promise<{ readonly deleted: number; readonly isMore: boolean }>;
 
 /** Rows in a transaction, so that other writes do not wait long. */
@@ -135,7 +134,6 @@ export class PurgeSchedule implements OnApplicationBootstrap, OnApplicationShutd
     ).unref();
   }
 
-  /** The next purge tries again. */
   private async purgeAndReschedule(): Promise<void> {
     try {
       await this.purger.purge();

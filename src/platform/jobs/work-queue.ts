@@ -31,12 +31,10 @@ export class WorkQueue<Kind extends string> {
 
   constructor(private readonly limits: Limits) {}
 
-  /** How many tasks are running. */
   get runningCount(): number {
     return this.running.length;
   }
 
-  /** How many tasks of a kind wait. */
   waitingCount(kind: Kind): number {
     let count = 0;
     for (const tasks of this.queues.get(kind)?.values() ?? []) count += tasks.length;

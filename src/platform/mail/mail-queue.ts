@@ -40,7 +40,6 @@ export class MailQueue {
     await this.mails.delete({ owner: In([...owners]), ...(kind !== undefined && { kind }) });
   }
 
-  /** Takes the mail that has been due for longest, if any. */
   async claim(): Promise<ClaimedMail[]> {
     const now = this.clock.now();
     const parameters = { now: now.toISOString(), lease: new Date(now.getTime() + LEASE).toISOString() };

@@ -5,7 +5,6 @@ import { FIRST_ATTEMPT, MailOutbox } from './mail-outbox.js';
 import { type ClaimedMail, MailQueue } from './mail-queue.js';
 import { describeMailError, type MailMessage, MailTransport } from './mail-transport.js';
 
-/** An attempt to send a mail. */
 export interface MailAttempt {
   /** Whether the mail is still to be sent: not if it was discarded, or if another process has taken it over. */
   isCurrent(): Promise<boolean>;
@@ -22,7 +21,6 @@ type MailComposer<Data = any> = (data: Data, attempt: MailAttempt) => Promise<Ma
 /** A mail server that hangs must not accumulate connections. */
 const CONCURRENCY = 4;
 
-/** Sends the mails of the outbox. */
 @Injectable()
 export class MailSender extends Poller<ClaimedMail> {
   private readonly composers = new Map<string, MailComposer>();
@@ -37,7 +35,6 @@ export class MailSender extends Poller<ClaimedMail> {
     outbox.onRecorded(() => this.wake(FIRST_ATTEMPT.latest));
   }
 
-  /** Registers the composer of a kind of mails. */
   register<Data>(kind: string, composer: MailComposer<Data>): void {
     this.composers.set(kind, composer);
   }

@@ -1,6 +1,6 @@
+import { once } from 'node:events';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import { Clock } from '../jobs/clock.js';
@@ -73,12 +73,10 @@ export class MailTransport {
       disableFileAccess: true,
       disableUrlAccess: true,
     };
-    const done = new AbortController();
-    const timeout = sleep(DEADLINE, undefined, { signal: done.signal, ref: false }).then(() => {
+    const late = once(AbortSignal.timeout(DEADLINE), 'abort').then(() => {
       throw Object.assign(new Error('Timed out'), { code: 'ETIMEDOUT' });
     });
-    timeout.catch(() => undefined);
-    await Promise.race([this.deliver(mail, id, link), timeout]).finally(() => done.abort());
+    await Promise.race([this.deliver(mail, id, link), late]);
   }
 
   private intoFolder(mail: MailSettings): Deliver {

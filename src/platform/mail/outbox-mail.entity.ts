@@ -15,7 +15,6 @@ export class OutboxMail {
   @TextColumn('kind')
   kind!: string;
 
-  /** The owner: the mails of one owner can be discarded together. */
   @TextColumn('owner')
   owner!: string;
 

@@ -22,7 +22,6 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     private readonly config: Config,
   ) {}
 
-  /** `undefined` if metrics are off. */
   get url(): string | undefined {
     const address = this.server?.address() as AddressInfo | null | undefined;
     if (!address) return undefined;

@@ -7,10 +7,8 @@ const COUNTED = 10_000;
 
 /** A queue in the database, whose rows have a `created_at` with an index. */
 interface Queue {
-  /** The names of the two metrics. */
   readonly count: string;
   readonly age: string;
-  /** The rows, for the descriptions of the metrics. */
   readonly what: string;
   /** A table, and a condition if not all of its rows wait: never text from outside. */
   readonly rows: string;

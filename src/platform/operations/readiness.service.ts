@@ -37,7 +37,6 @@ export class Readiness {
     if (details.length > 0) throw new AppError('SERVICE_UNAVAILABLE', NOT_READY, { details });
   }
 
-  /** The failed checks. */
   async failures(): Promise<FieldError[]> {
     // Concurrent callers share one check of the database.
     const details = await (this.checking ??= this.findFailures().finally(() => (this.checking = undefined)));

@@ -51,7 +51,6 @@ export class SubscriberPositions {
     return isTaken ? undefined : row.position;
   }
 
-  /** The position of each subscriber. */
   all(): Promise<{ name: string; position: number }[]> {
     return this.queries.all('SELECT name, position FROM event_subscribers');
   }

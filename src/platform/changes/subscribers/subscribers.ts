@@ -20,7 +20,6 @@ export class Subscribers implements OnApplicationBootstrap, BeforeApplicationShu
   private readonly logger = new Logger('Events');
   private readonly registered: Subscriber[] = [];
 
-  /** By the name of the subscriber. */
   readonly subscriptions = new Map<string, Subscription>();
 
   constructor(
@@ -54,7 +53,6 @@ export class Subscribers implements OnApplicationBootstrap, BeforeApplicationShu
     await Promise.all(this.subscriptions.values().map((subscription) => subscription.stop()));
   }
 
-  /** The decorated methods. */
   private findHandlers(): Subscriber[] {
     const scanner = new MetadataScanner();
     return this.discovery.getProviders().flatMap((wrapper) => {

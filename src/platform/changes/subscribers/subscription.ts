@@ -130,7 +130,6 @@ export class Subscription extends Poller<readonly StoredEvent[]> {
     }
   }
 
-  /** Skips events while nothing needs handling. */
   private async skip(): Promise<void> {
     const { positions, log, store } = this.services;
     this.unfollow?.();

@@ -26,7 +26,6 @@ const LIST_LENGTH = 10;
 
 type Estimate = number | ((of: { args: Variables; childComplexity: number }) => number);
 
-/** The cost of a selection set. */
 interface Cost {
   /** For each object that has it. */
   readonly each: number;

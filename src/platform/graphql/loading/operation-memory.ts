@@ -14,7 +14,6 @@ interface Request {
   readonly granted: PromiseWithResolvers<void>;
 }
 
-/** The memory of one operation. */
 export class Reservation {
   /** In bytes. */
   granted = 0;
@@ -63,7 +62,6 @@ class OperationMemory {
     while (this.grantNext());
   }
 
-  /** Grants one request. @returns whether there was one */
   private grantNext(): boolean {
     for (const [client, reservations] of this.waiting) {
       for (const reservation of reservations) {

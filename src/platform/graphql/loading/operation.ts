@@ -35,7 +35,6 @@ export class Operation {
 
   private constructor(private readonly context: object) {}
 
-  /** The operation of a context. */
   static of(context: object): Operation {
     return ((context as Record<symbol, Operation>)[OPERATION] ??= new Operation(context));
   }
@@ -79,18 +78,8 @@ export class Operation {
   }
 
   /** Passes on what was loaded: of a large operation, when there is memory, and in a slice of the event loop. */
-  async passOn<T>(loaded: Promise<T>): Promise<T> {
-    const value = await loaded;
-    const { reservation } = this;
-    if (!reservation) return value;
-    this.loadedValues++;
-    try {
-      await memory.reserve(reservation, objectsIn(value) * BYTES_PER_OBJECT);
-      await yieldToEventLoop();
-    } finally {
-      this.removeLoadedValue();
-    }
-    return value;
+  passOn<T>(loaded: Promise<T>): Promise<T> {
+    return this.reservation ? this.passOnLarge(loaded, this.reservation) : loaded;
   }
 
   /**
@@ -113,6 +102,18 @@ export class Operation {
     else delete (this.context as Record<symbol, Operation>)[OPERATION];
     if (this.reservation) memory.release(this.reservation);
     return this.reservation?.failure;
+  }
+
+  private async passOnLarge<T>(loaded: Promise<T>, reservation: Reservation): Promise<T> {
+    const value = await loaded;
+    this.loadedValues++;
+    try {
+      await memory.reserve(reservation, objectsIn(value) * BYTES_PER_OBJECT);
+      await yieldToEventLoop();
+    } finally {
+      this.removeLoadedValue();
+    }
+    return value;
   }
 
   /** Waits until no loaded value waits, also not for the fields of those that have been passed on. */

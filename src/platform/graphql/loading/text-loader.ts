@@ -9,9 +9,7 @@ const PART = 1024 * 1024;
 /** What is loaded at once, in bytes; more is loaded after all other such work. */
 const SMALL = 256 * 1024;
 
-/** A text that is not loaded yet. */
 export interface UnloadedText {
-  /** Identifies its row. */
   readonly id: number;
   readonly bytes: number;
 }
