@@ -24,7 +24,7 @@ export class DeleteAccountInput {
   code?: string | null;
 }
 
-/** Names an account by what its owner knows. */
+/** An e-mail and a password, which identify an account. */
 export class LoginInput {
   @Text()
   email!: string;

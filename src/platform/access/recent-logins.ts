@@ -98,7 +98,7 @@ interface Checks {
 
 /**
  * Whether callers have authenticated recently, which calls require that open another way into an account: a stolen
- * token alone must not be enough. It depends on no way to log in: the modules of those register their checks.
+ * token must not be enough. It depends on no way to log in: the modules of those register their checks.
  */
 @Injectable()
 export class RecentLogins {
