@@ -61,7 +61,7 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
   /** Waits until no mail is due. */
   const settle = () =>
     until('all mails are sent', async () => {
-      await api.app.get(MailSender).sendDue();
+      await api.app.get(MailSender).poll();
       return (await api.app.get(Queries).one<{ n: number }>('SELECT count(*) AS n FROM mails'))!.n === 0;
     });
 
@@ -326,17 +326,16 @@ describe.each(STORES)('the e-mail of an account on %s', (store) => {
     it('follows the newest request, also when an earlier mail is delayed while it is being sent', async () => {
       const { headers } = await register('slow@example.com');
       const { promise: delay, resolve: resume } = Promise.withResolvers<void>();
-      const queue = api.app.get(MailQueue, { strict: false });
-      const claim = queue.claim.bind(queue);
-      const removed = jest.spyOn(queue, 'remove');
+      const removed = jest.spyOn(api.app.get(MailQueue, { strict: false }), 'remove');
+      const sender = api.app.get(MailSender);
+      const work = sender.work.bind(sender);
       let delayed: string | undefined;
-      jest.spyOn(queue, 'claim').mockImplementation(async () => {
-        const mail = await claim();
-        if (mail?.data.includes('stranger-of-slow@example.com')) {
+      jest.spyOn(sender, 'work').mockImplementation(async (mail) => {
+        if (mail.data.includes('stranger-of-slow@example.com')) {
           delayed = mail.id;
           await delay;
         }
-        return mail;
+        await work(mail);
       });
       await change(headers, 'stranger-of-slow@example.com');
       await until('the first mail is delayed', () => delayed !== undefined);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { insertUsers } from '../src/users/user-batch.js';
 import { Database } from '../src/platform/database/database.js';
-import { markLarge, releaseMemory, reserveMemory } from '../src/platform/graphql/loading/large-operations.js';
+import { Operation } from '../src/platform/graphql/loading/operation.js';
 import { startApi, type TestApi } from './support/api.js';
 import { Service } from './support/service.js';
 import { createStore, STORES } from './support/stores.js';
@@ -70,25 +70,25 @@ describe.each(STORES)('long operations of GraphQL on %s', (store) => {
     // The other fields are executed after the response: thirty times 2.5 MB would be more than there is for all.
     await sleep(1000);
     const other = { req: { ip: '192.0.2.77', headers: {} } };
-    markLarge(other);
+    Operation.of(other).markLarge();
     const waiting = { req: { ip: '192.0.2.78', headers: {} } };
-    markLarge(waiting);
-    await reserveMemory(other, 32 * 1024 * 1024);
-    await reserveMemory(waiting, 32 * 1024 * 1024);
+    Operation.of(waiting).markLarge();
+    await Operation.of(other).reserve(32 * 1024 * 1024);
+    await Operation.of(waiting).reserve(32 * 1024 * 1024);
 
-    expect(releaseMemory(other, true)).toBeUndefined();
-    expect(releaseMemory(waiting, true)).toBeUndefined();
+    expect(Operation.of(other).end()).toBeUndefined();
+    expect(Operation.of(waiting).end()).toBeUndefined();
   });
 
   it('count the texts of mutations together with others', async () => {
     const { id } = await api.posts.create({ content: 'x'.repeat(1_000_000) });
     const holder = { req: { ip: '192.0.2.1', headers: {} } };
-    markLarge(holder);
-    await reserveMemory(holder, 64 * 1024 * 1024);
+    Operation.of(holder).markLarge();
+    await Operation.of(holder).reserve(64 * 1024 * 1024);
     const { status, body } = await api.graphql(
       `mutation { updatePost(id: ${id}, input: { title: "New" }) { title content } }`,
     );
-    releaseMemory(holder, true);
+    Operation.of(holder).end();
 
     // It has changed the post, so it is no failure as a whole.
     expect(status).toBe(200);
@@ -111,15 +111,15 @@ describe.each(STORES)('long operations of GraphQL on %s', (store) => {
 
   it('are 503 as a whole when others use the memory for ten seconds, and succeed afterwards', async () => {
     const holder = { req: { ip: '192.0.2.1', headers: {} } };
-    markLarge(holder);
-    await reserveMemory(holder, 64 * 1024 * 1024);
+    Operation.of(holder).markLarge();
+    await Operation.of(holder).reserve(64 * 1024 * 1024);
     const [query, mutation] = await Promise.all([
       api.graphql(MOST_OBJECTS),
       api.graphql(
         `mutation { createUser(input: { name: "Ada" }) { name posts { author { posts { id } } } } }`,
       ),
     ]);
-    releaseMemory(holder, true);
+    Operation.of(holder).end();
 
     expect(query.status).toBe(503);
     expect(query.headers).toMatchObject({ 'retry-after': expect.stringMatching(/^\d+$/) });

@@ -7,7 +7,6 @@ import { createApp } from '../src/app.js';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { loadConfig } from '../src/platform/config/load-config.js';
 import { Transactions } from '../src/platform/database/transactions.js';
-import { EventFilter } from '../src/platform/changes/event-filter.js';
 import {
   EventLog,
   Changes,
@@ -155,7 +154,6 @@ describe.each(STORES)('subscribers on %s', (store) => {
     const subscription = new Subscription(
       {
         name: 'late',
-        filter: new EventFilter('everything'),
         process: async (batch, advance) => {
           seen.push(...batch.map(({ position }) => position));
           await advance(batch.at(-1)!.position);
@@ -163,6 +161,7 @@ describe.each(STORES)('subscribers on %s', (store) => {
       },
       { log, store: { read, state: () => events.state() }, positions, logger: new Logger() },
     );
+    subscription.start();
     await until('it has handled some', () => seen.length > 0);
     await subscription.stop();
 

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { ConsumerLimits } from '../src/events/consumer-limits.js';
+import { ConsumerLimits } from '../src/events/event-streams.js';
 import { EventLog } from '../src/platform/changes/index.js';
 import { startApi, type TestApi } from './support/api.js';
 import { EventClient } from './support/event-client.js';

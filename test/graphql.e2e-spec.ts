@@ -13,7 +13,7 @@ import {
 import { Public } from '../src/platform/access/index.js';
 import { Database } from '../src/platform/database/database.js';
 import { insertPosts } from '../src/posts/post-batch.js';
-import { describeSchema } from '../src/platform/graphql/describe-schema.js';
+import { describeSchema } from '../src/platform/graphql/graphql.module.js';
 import { startApi, type TestApi } from './support/api.js';
 import { statementsOf, watchContents } from './support/statements.js';
 import { STORES } from './support/stores.js';

@@ -84,7 +84,7 @@ describe.each(STORES)('mails on %s', (store) => {
       server.behaviour = 'accepts';
       // Past the backoff; another process may take over a mail that hangs when its lease has expired.
       api.moveClock(HOUR);
-      await api.app.get(MailSender).sendDue();
+      await api.app.get(MailSender).poll();
 
       const { mail } = await server.next(email);
       expect(mail.subject).toBe('Confirm your e-mail address');
@@ -105,7 +105,7 @@ describe.each(STORES)('mails on %s', (store) => {
       );
     }
     own.moveClock(1000);
-    await own.app.get(MailSender).sendDue();
+    await own.app.get(MailSender).poll();
     expect(hanging.attempts).toHaveLength(4);
 
     hanging.behaviour = 'accepts';
@@ -124,13 +124,13 @@ describe.each(STORES)('mails on %s', (store) => {
     await untilAttempted(api);
     for (let minute = 10; minute < 60; minute += 10) {
       api.moveClock(minute * 60_000);
-      await api.app.get(MailSender).sendDue();
+      await api.app.get(MailSender).poll();
     }
     expect(await waiting(api)).toBeGreaterThan(0);
 
     server = await MailServer.start(port);
     api.moveClock(HOUR + 20 * 60_000);
-    await api.app.get(MailSender).sendDue();
+    await api.app.get(MailSender).poll();
 
     const token = tokenIn(await server.next('away@example.com'));
     expect(server.to('away@example.com')).toHaveLength(1);
@@ -142,12 +142,12 @@ describe.each(STORES)('mails on %s', (store) => {
     await api.accounts.register('never@example.com');
     await untilAttempted(api);
     api.moveClock(23 * HOUR);
-    await api.app.get(MailSender).sendDue();
+    await api.app.get(MailSender).poll();
     expect(await waiting(api)).toBe(1);
     api.moveClock(24 * HOUR + 60_000);
     // The timer may have started an attempt.
     await until('the mail is dropped', async () => {
-      await api.app.get(MailSender).sendDue();
+      await api.app.get(MailSender).poll();
       return (await waiting(api)) === 0;
     });
     expect(server.to('never@example.com')).toEqual([]);
@@ -170,7 +170,7 @@ describe.each(STORES)('mails on %s', (store) => {
   it('are sent soon after a transaction that commits late', async () => {
     const sender = api.app.get(MailSender);
     // The next regular read is ten seconds away.
-    await sender.sendDue();
+    await sender.poll();
     const message = {
       to: { address: 'late@example.com' },
       subject: 'Late',
@@ -201,7 +201,7 @@ describe.each(STORES)('mails on %s', (store) => {
     ]);
     server.behaviour = 'accepts';
     api.moveClock(HOUR);
-    await api.app.get(MailSender).sendDue();
+    await api.app.get(MailSender).poll();
   });
 
   it('are sent once for all registrations with one Idempotency-Key', async () => {
@@ -210,7 +210,7 @@ describe.each(STORES)('mails on %s', (store) => {
 
     for (let n = 0; n < 3; n++) expect(await api.post('/auth/register/', body, key)).toHaveStatus(201);
     await server.next('key@example.com');
-    await api.app.get(MailSender).sendDue();
+    await api.app.get(MailSender).poll();
     expect(server.to('key@example.com')).toHaveLength(1);
   });
 });

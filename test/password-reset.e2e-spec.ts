@@ -59,7 +59,7 @@ describe.each(STORES)('a password reset on %s', (store) => {
     );
   const settle = async () => {
     for (let left = 1; left > 0;) {
-      await api.app.get(MailSender).sendDue();
+      await api.app.get(MailSender).poll();
       // A mail is due after a delay.
       await sleep(20);
       left = (await api.app.get(Queries).one<{ n: number }>('SELECT count(*) AS n FROM mails'))!.n;

@@ -12,7 +12,7 @@ Generates the committed API contracts from the code: schema.gql, public/openapi.
 const { createApp } = await import('../app.js');
 const { loadConfig } = await import('../platform/config/load-config.js');
 const { buildDocument } = await import('../platform/reference/build-document.js');
-const { describeSchema } = await import('../platform/graphql/describe-schema.js');
+const { describeSchema } = await import('../platform/graphql/graphql.module.js');
 
 const folder = await mkdtemp(join(tmpdir(), 'contracts-'));
 const app = await createApp(loadConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent' }));

@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { type Completion, CursorPage } from '../platform/http/pages/page.js';
 import { Config } from '../platform/config/config.js';
-import { EventFilter } from '../platform/changes/event-filter.js';
+import { EventFilter, eventId } from '../platform/changes/stored-event.js';
 import { EventLog } from '../platform/changes/event-log.js';
 import { EventStore, type ListedEvent } from '../platform/changes/event-store.js';
 import { type EventView, toEventView } from './event.view.js';
-import { eventId } from '../platform/changes/stored-event.js';
 
 /** The parameters of a page of the feed. */
 export interface ReadEvents {

@@ -4,8 +4,8 @@ import { firstValue, type QueryParameters } from '../platform/http/query.js';
 import { limitFrom } from '../platform/http/pages/page-request.js';
 import { Config } from '../platform/config/config.js';
 import type { ReadEvents } from './event-feed.js';
-import { EventFilter } from '../platform/changes/event-filter.js';
-import { EventTypes } from '../platform/changes/event-types.js';
+import { EventFilter } from '../platform/changes/stored-event.js';
+import { EventTypes } from '../platform/changes/define-events.js';
 
 /** Checks what a consumer requests and may read. */
 @Injectable()
@@ -39,8 +39,8 @@ export class EventQuery {
 
   /** @param types unknown ones match nothing; undefined matches all */
   filter(types: readonly string[] | undefined, account: Account | null): EventFilter {
-    const known = types && [...new Set(types)].filter((type) => this.types.has(type)).toSorted();
+    const wanted = types && [...new Set(types)].filter((type) => this.types.has(type)).toSorted();
     const seesAll = this.config.writeAccess === 'open' || account?.isStaff;
-    return new EventFilter(seesAll ? 'everything' : { accountId: account?.id ?? null }, known);
+    return new EventFilter(seesAll ? 'everything' : { accountId: account?.id ?? null }, wanted);
   }
 }

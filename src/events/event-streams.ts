@@ -1,9 +1,17 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { ConsumerLimits } from './consumer-limits.js';
 import type { ReadEvents } from './event-feed.js';
 import { EventLog } from '../platform/changes/event-log.js';
 import { EventStore } from '../platform/changes/event-store.js';
 import { EventStream } from './event-stream.js';
+import { ConnectionLimit } from '../platform/http/edge/connection-limit.js';
+
+/** Limits the connected consumers: streams, and subscriptions over GraphQL. */
+@Injectable()
+export class ConsumerLimits extends ConnectionLimit {
+  constructor() {
+    super('streams of events');
+  }
+}
 
 /** The interval of comments on an idle connection, in milliseconds. */
 const KEEP_ALIVE = 10_000;

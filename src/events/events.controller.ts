@@ -1,4 +1,4 @@
-import { Controller, Get, Header, Headers, Query, Res, Req, type StreamableFile } from '@nestjs/common';
+import { Controller, Get, Header, Headers, Query, Req, Res, type StreamableFile } from '@nestjs/common';
 import { ApiHeader, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CredentialWatch, CurrentAccount, OptionalAccess } from '../platform/access/index.js';
@@ -14,7 +14,7 @@ import { EventFeed } from './event-feed.js';
 import { EventQuery } from './event-query.js';
 import { EventStreams } from './event-streams.js';
 import { EventView } from './event.view.js';
-import { streamResponse } from './stream-response.js';
+import { streamResponse } from './event-stream.js';
 
 const TypesQuery = (): MethodDecorator =>
   QueryParameter('types', 'Types separated by commas; an unknown one matches nothing, none means all.', {

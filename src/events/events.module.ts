@@ -1,15 +1,11 @@
 import { Module } from '@nestjs/common';
-import { Registry } from 'prom-client';
-import { EventAppender, EventLog, Subscribers } from '../platform/changes/index.js';
-import { Database } from '../platform/database/database.js';
-import { Clock } from '../platform/jobs/clock.js';
-import { ConsumerLimits } from './consumer-limits.js';
+import { Gauge, Registry } from 'prom-client';
+import { CONNECTION_LIMITS } from '../platform/http/edge/connection-limit.js';
+import { ConsumerLimits, EventStreams } from './event-streams.js';
 import { EventFeed } from './event-feed.js';
 import { EventQuery } from './event-query.js';
-import { EventStreams } from './event-streams.js';
 import { EventsController } from './events.controller.js';
 import { EventsResolver } from './graphql/events.resolver.js';
-import { measureEvents } from './measure-events.js';
 
 /** What others see of events: the feed, the stream, and subscriptions. */
 @Module({
@@ -17,16 +13,22 @@ import { measureEvents } from './measure-events.js';
   providers: [ConsumerLimits, EventFeed, EventQuery, EventStreams, EventsResolver],
 })
 export class EventsModule {
-  constructor(
-    registry: Registry,
-    database: Database,
-    clock: Clock,
-    limits: ConsumerLimits,
-    streams: EventStreams,
-    log: EventLog,
-    appender: EventAppender,
-    subscribers: Subscribers,
-  ) {
-    measureEvents({ registry, database, clock, limits, streams, log, appender, subscribers });
+  constructor(registry: Registry, limits: ConsumerLimits, streams: EventStreams) {
+    const registers = [registry];
+    new Gauge({
+      name: 'event_consumers',
+      help: 'Open streams of events, and subscriptions over GraphQL',
+      labelNames: ['kind'],
+      registers,
+      collect() {
+        this.set({ kind: 'stream' }, streams.size);
+        this.set({ kind: 'subscription' }, limits.size - streams.size);
+      },
+    });
+    new Gauge({
+      name: 'event_consumers_max',
+      help: 'How many of both there may be',
+      registers,
+    }).set(CONNECTION_LIMITS.process);
   }
 }

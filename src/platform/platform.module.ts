@@ -5,12 +5,11 @@ import { AccessModule } from './access/index.js';
 import { ChangesModule } from './changes/index.js';
 import { Config } from './config/config.js';
 import { DatabaseModule } from './database/database.module.js';
-import { EncryptionCheckModule } from './encryption/index.js';
+import { EncryptionModule } from './encryption/index.js';
 import { GraphqlModule } from './graphql/graphql.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { MetricsModule } from './operations/metrics.module.js';
 import { ReferenceModule } from './reference/reference.module.js';
-import { SiteModule } from './reference/site/site.module.js';
 import { currentClient } from './http/client.js';
 import { Clock } from './jobs/clock.js';
 import { SecurityEvents } from './http/security-events.js';
@@ -30,7 +29,7 @@ const PARTS = [DatabaseModule, AccessModule, ChangesModule, IdempotencyModule, M
 /** What serves every module. It is global, and so are the exports of its parts. */
 @Global()
 @Module({
-  imports: [DiscoveryModule, ...PARTS, GraphqlModule, EncryptionCheckModule, ReferenceModule, SiteModule],
+  imports: [DiscoveryModule, ...PARTS, GraphqlModule, EncryptionModule, ReferenceModule],
   providers: [
     Clock,
     DateTimeScalar,

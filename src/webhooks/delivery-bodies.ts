@@ -1,6 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { type ClaimedDelivery, DeliveryQueue } from './delivery-queue.js';
+import { Config } from '../platform/config/config.js';
+import { eventId as idOf, toJson } from '../platform/changes/index.js';
+import type { ClaimedDelivery } from './delivery-queue.js';
+import { KeptEvents } from './kept-events.js';
 
 interface SharedBody {
   users: number;
@@ -13,7 +16,10 @@ export class DeliveryBodies {
   private readonly bodies = new Map<string, SharedBody>();
   private last: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly queue: DeliveryQueue) {}
+  constructor(
+    private readonly events: KeptEvents,
+    private readonly config: Config,
+  ) {}
 
   /** Calls `send` with the body of a delivery, `undefined` for a purged event. */
   async with<T>(delivery: ClaimedDelivery, send: (body: Buffer | undefined) => Promise<T>): Promise<T> {
@@ -32,10 +38,16 @@ export class DeliveryBodies {
   private load(delivery: ClaimedDelivery): Promise<Buffer | undefined> {
     const loading = this.last.then(async () => {
       await setImmediate();
-      const body = await this.queue.bodyOf(delivery);
+      const body = await this.read(delivery);
       return body === undefined ? undefined : Buffer.from(body);
     });
     this.last = loading.catch(() => undefined);
     return loading;
+  }
+
+  private async read({ body, position }: ClaimedDelivery): Promise<string | undefined> {
+    if (body !== null || position === null) return body ?? undefined;
+    const event = await this.events.find(position);
+    return event && toJson({ ...event, id: idOf(event), source: this.config.publicUrl });
   }
 }

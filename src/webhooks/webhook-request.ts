@@ -2,6 +2,8 @@ import { request as requestByHttp } from 'node:http';
 import { request as requestByHttps } from 'node:https';
 import { isIP } from 'node:net';
 import { createResolver, isPublicAddress, PrivateAddressError, publicLookup } from './public-address.js';
+import { createHmac } from 'node:crypto';
+import { PREFIX } from './webhook-secrets.js';
 
 /** Resolves names for webhooks that must be public. */
 const LOOKUP = publicLookup(createResolver);
@@ -70,4 +72,27 @@ export function post(
     });
     request.end(body);
   });
+}
+
+interface Message {
+  readonly id: string;
+  /** In seconds since the epoch. */
+  readonly timestamp: number;
+  readonly body: Buffer;
+}
+
+/** The headers of an attempt (Standard Webhooks 1.0), with a signature of each secret. */
+export function signedHeaders(
+  { id, timestamp, body }: Message,
+  secrets: readonly string[],
+): Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string> {
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
+    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
+  });
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signatures.join(' '),
+  };
 }

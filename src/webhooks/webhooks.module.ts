@@ -1,15 +1,16 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { Registry } from 'prom-client';
+import { Counter, Registry } from 'prom-client';
 import { Clock } from '../platform/jobs/clock.js';
 import { Purger } from '../platform/jobs/purger.js';
 import { EncryptedColumns, EncryptionModule } from '../platform/encryption/index.js';
 import { Database } from '../platform/database/database.js';
+import { measureQueue } from '../platform/operations/metrics.js';
 import { EventTypes } from '../platform/changes/index.js';
+import { Deliveries } from './deliveries.js';
 import { DeliveryBodies } from './delivery-bodies.js';
-import { DeliveryQueue } from './delivery-queue.js';
+import { DeliveryQueue, type Outcome } from './delivery-queue.js';
 import { KeptEvents } from './kept-events.js';
-import { measureDeliveries } from './measure-deliveries.js';
 import { Webhook } from './webhook.entity.js';
 import { WebhookDelivery } from './webhook-delivery.entity.js';
 import { WebhookFanOut } from './webhook-fan-out.js';
@@ -25,6 +26,7 @@ import { WebhooksService } from './webhooks.service.js';
   imports: [TypeOrmModule.forFeature([Webhook, WebhookDelivery]), EncryptionModule],
   controllers: [WebhooksController],
   providers: [
+    Deliveries,
     DeliveryBodies,
     WebhookRules,
     WebhookSecrets,
@@ -54,4 +56,29 @@ export class WebhooksModule {
     });
     measureDeliveries({ database, registry, clock }, sender);
   }
+}
+
+/** Measures waiting deliveries and the results of attempts. Webhooks are no label, because their number is unbounded. */
+function measureDeliveries(
+  services: { database: Database; registry: Registry; clock: Clock },
+  sender: WebhookSender,
+): void {
+  measureQueue(services, {
+    count: 'webhook_deliveries_pending',
+    age: 'webhook_deliveries_oldest_age_seconds',
+    what: 'Deliveries to webhooks that wait, for a first or a further attempt',
+    rows: `webhook_deliveries WHERE status = 'pending'`,
+  });
+  const attempts = new Counter({
+    name: 'webhook_attempts_total',
+    help: 'Attempts to deliver, by whether the receiver accepted, responded with another status, or did not respond',
+    labelNames: ['result'],
+    registers: [services.registry],
+  });
+  sender.onAttempt = (outcome) => attempts.inc({ result: resultOf(outcome) });
+}
+
+function resultOf({ status, error }: Outcome): 'accepted' | 'refused' | 'unreachable' {
+  if (error === null) return 'accepted';
+  return status === null ? 'unreachable' : 'refused';
 }

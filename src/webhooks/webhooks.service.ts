@@ -1,19 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { LessThan, Repository } from 'typeorm';
+import { Repository } from 'typeorm';
 import { Clock } from '../platform/jobs/clock.js';
 import { AppError } from '../platform/http/errors/errors.js';
-import { CursorPage, type Page } from '../platform/http/pages/page.js';
+import type { CursorPage, Page } from '../platform/http/pages/page.js';
 import type { CursorRequest, PageRequest } from '../platform/http/pages/page-request.js';
 import { NO_ROW } from '../platform/http/validation/id.js';
-import { Queries } from '../platform/database/queries.js';
 import { Transactions } from '../platform/database/transactions.js';
-import { Changes, EventLog } from '../platform/changes/index.js';
-import { DeliveryQueue } from './delivery-queue.js';
+import { Changes } from '../platform/changes/index.js';
+import { Deliveries } from './deliveries.js';
 import type { CreateWebhookInput, UpdateWebhookInput } from './webhook.input.js';
 import { Webhook } from './webhook.entity.js';
-import { WebhookDelivery } from './webhook-delivery.entity.js';
-import { WebhookSender } from './webhook-sender.js';
+import type { WebhookDelivery } from './webhook-delivery.entity.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 
 const MAX_WEBHOOKS = 100;
@@ -29,14 +27,10 @@ export interface WebhookWithSecret {
 export class WebhooksService {
   constructor(
     @InjectRepository(Webhook) private readonly webhooks: Repository<Webhook>,
-    @InjectRepository(WebhookDelivery) private readonly deliveries: Repository<WebhookDelivery>,
-    private readonly queue: DeliveryQueue,
-    private readonly sender: WebhookSender,
+    private readonly deliveries: Deliveries,
     private readonly secrets: WebhookSecrets,
-    private readonly queries: Queries,
     private readonly transactions: Transactions,
     private readonly changes: Changes,
-    private readonly log: EventLog,
     private readonly clock: Clock,
   ) {}
 
@@ -56,10 +50,10 @@ export class WebhooksService {
 
   /** @throws AppError `CONFLICT` if there are too many */
   async create({ url, types, description }: CreateWebhookInput): Promise<WebhookWithSecret> {
-    const afterPosition = await this.log.catchUp();
+    const afterPosition = await this.deliveries.startPosition();
     const now = this.clock.now();
     return this.transactions.run(async () => {
-      await this.transactions.execute(this.queries.dialect.lockTable('webhooks'));
+      await this.deliveries.lockAll();
       if ((await this.webhooks.count()) >= MAX_WEBHOOKS) {
         throw new AppError('CONFLICT', TOO_MANY);
       }
@@ -84,10 +78,10 @@ export class WebhooksService {
   /** @throws AppError `NOT_FOUND` */
   async update(id: number, { url, types, description, active }: UpdateWebhookInput): Promise<Webhook> {
     await this.transactions.run(async () => {
-      await this.queue.lock(id);
+      await this.deliveries.lock(id);
       const before = await this.findOne(id);
       const begins = active === true && !before.active;
-      const afterPosition = begins ? await this.log.catchUp() : undefined;
+      const afterPosition = begins ? await this.deliveries.startPosition() : undefined;
       await this.webhooks.update(id, {
         ...(url != null && { url }),
         ...(types != null && { types: stored(types) }),
@@ -98,8 +92,8 @@ export class WebhooksService {
         ...((begins || url != null) && { failingSince: null }),
         updatedAt: this.clock.now(),
       });
-      if (active === false) await this.queue.giveUp(id);
-      else if (url != null && url !== before.url) await this.queue.forgetAttempts(id);
+      if (active === false) await this.deliveries.giveUp(id);
+      else if (url != null && url !== before.url) await this.deliveries.forgetAttempts(id);
       await this.changes.record({ subject: pathOf(id) });
     });
     return this.findOne(id);
@@ -131,51 +125,38 @@ export class WebhooksService {
   }
 
   /** @throws AppError `NOT_FOUND`, `CONFLICT` for one that is inactive */
-  async test(id: number): Promise<WebhookDelivery> {
-    const delivery = await this.transactions.run(async () => {
-      const added = await this.queue.addTest(await this.lockActive(id));
+  test(id: number): Promise<WebhookDelivery> {
+    return this.transactions.run(async () => {
+      const added = await this.deliveries.addTest(await this.lockActive(id));
       await this.changes.record({ subject: `${pathOf(id)}/test` });
       return added;
     });
-    this.sender.wake();
-    return delivery;
   }
 
   /** The newest first. @throws AppError `NOT_FOUND` */
-  async listDeliveries(id: number, { afterId, limit }: CursorRequest): Promise<CursorPage<WebhookDelivery>> {
+  async listDeliveries(id: number, page: CursorRequest): Promise<CursorPage<WebhookDelivery>> {
     await this.findOne(id);
-    const where = { webhookId: id, ...(afterId > 0 && { id: LessThan(afterId) }) };
-    return CursorPage.of(
-      await this.deliveries.find({ where, order: { id: 'DESC' }, take: limit + 1 }),
-      limit,
-    );
+    return this.deliveries.list(id, page);
   }
 
   /** Restarts a delivery from the first attempt. @throws AppError `NOT_FOUND`, `CONFLICT` */
   async redeliver(id: number, deliveryId: number): Promise<WebhookDelivery> {
-    const delivery = await this.transactions.run(async () => {
-      const { id: webhookId } = await this.lockActive(id);
-      const found = await this.deliveries.findOneBy({ id: deliveryId, webhookId });
-      if (!found) throw new AppError('NOT_FOUND', 'Delivery not found');
-      await this.queue.restart(found);
+    return this.transactions.run(async () => {
+      await this.lockActive(id);
+      const delivery = await this.deliveries.find(id, deliveryId);
+      if (!delivery) throw new AppError('NOT_FOUND', 'Delivery not found');
+      await this.deliveries.restart(delivery);
       await this.changes.record({ subject: `${pathOf(id)}/deliveries/${deliveryId}/redeliver` });
-      return found;
+      return (await this.deliveries.find(id, deliveryId)) ?? delivery;
     });
-    this.sender.wake();
-    return (await this.deliveries.findOneBy({ id: deliveryId })) ?? delivery;
   }
 
   private withSecret(webhook: Webhook): WebhookWithSecret {
     return { webhook, secret: this.secrets.current(webhook) };
   }
 
-  /**
-   * Reads an active webhook and keeps it active until the end of the unit of work: nothing would send a delivery that is
-   * added to an inactive one.
-   */
   private async lockActive(id: number): Promise<Webhook> {
-    const lock = `SELECT id FROM webhooks WHERE id = :id ${this.queries.dialect.lockRows}`;
-    await this.transactions.execute(lock, { id });
+    await this.deliveries.lockShared(id);
     const webhook = await this.findOne(id);
     if (!webhook.active) throw new AppError('CONFLICT', 'The webhook is inactive; activate it first');
     return webhook;

@@ -50,7 +50,7 @@ describe('the stop of a process', () => {
     server.behaviour = 'accepts';
     const api = await startApiOn({ ...server.settings, ...environment });
     api.moveClock(3600_000);
-    await api.app.get(MailSender).sendDue();
+    await api.app.get(MailSender).poll();
     expect(linkIn(await server.next('stop@example.com'))).toContain('#action=verify-email');
     await api.stop();
     await testStore.remove();

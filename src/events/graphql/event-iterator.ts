@@ -1,7 +1,6 @@
 import { AppError } from '../../platform/http/errors/errors.js';
-import type { EventFilter } from '../../platform/changes/event-filter.js';
+import type { EventFilter, StoredEvent } from '../../platform/changes/stored-event.js';
 import type { EventBatch } from '../../platform/changes/event-log.js';
-import type { StoredEvent } from '../../platform/changes/stored-event.js';
 
 /** 1 MiB: the maximum of data that waits for a slow consumer, in bytes. */
 const MAX_WAITING = 1024 * 1024;

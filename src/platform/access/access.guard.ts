@@ -11,7 +11,7 @@ import { Config } from '../config/config.js';
 import { type Access, ACCESS } from './access.js';
 import { Authenticator } from './authenticator.js';
 import { ignoreCredentials } from './current-account.js';
-import type { ApiKeyScope, Principal } from './principal.js';
+import type { ApiKeyScope, Principal } from '../http/principal.js';
 
 export const OUT_OF_SCOPE =
   'The API key does not allow this: use a key with the scope write, or log in. Below /auth/, keys read /auth/me/ only';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { AppError } from '../http/errors/errors.js';
 import { stringify } from '../http/json-text.js';
-import type { CallingAccount } from './principal.js';
+import type { CallingAccount } from '../http/principal.js';
 
 /** Removes what a module stores about an account, in the transaction that deletes the account. */
 export type Erasure = (

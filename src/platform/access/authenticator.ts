@@ -3,7 +3,7 @@ import { DiscoveryService } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import type { Strategy } from 'passport';
 import { Credential } from './credential.js';
-import { type Principal, principalOf } from './principal.js';
+import { type Principal, principalOf } from '../http/principal.js';
 
 /** Authenticates requests over REST and GraphQL, with the strategies that are marked as `Credential`. */
 @Injectable()

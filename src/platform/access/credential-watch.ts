@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { toAppError } from '../http/errors/to-app-error.js';
 import { Clock } from '../jobs/clock.js';
 import { Authenticator } from './authenticator.js';
-import { type Principal, principalOf } from './principal.js';
+import { type Principal, principalOf } from '../http/principal.js';
 
 /** The interval between two checks, in milliseconds: streams of an ended login end within 5 seconds. */
 const INTERVAL = 3000;

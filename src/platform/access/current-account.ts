@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { isGraphQL, requestOf } from '../http/request-of.js';
-import { type CallingAccount, type Principal, principalOf } from './principal.js';
+import { type CallingAccount, type Principal, principalOf } from '../http/principal.js';
 
 /**
  * The calls of fields whose access ignores credentials: `/graphql` has authenticated the request, because its other

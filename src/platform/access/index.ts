@@ -25,7 +25,7 @@ export {
   type LoginInfo,
   type LoginKind,
   type Principal,
-} from './principal.js';
+} from '../http/principal.js';
 export {
   ChecksPassword,
   CODE_ERRORS,

@@ -13,7 +13,7 @@ import type { ClientInfo } from '../http/client.js';
 import { ThrowsOther } from '../http/openapi/returns.js';
 import { Optional } from '../http/validation/fields.js';
 import { Text } from '../http/validation/text.js';
-import type { CallingAccount, Principal } from './principal.js';
+import type { CallingAccount, Principal } from '../http/principal.js';
 
 /** How long after its last check a login counts as recent, in milliseconds. */
 const RECENT = 5 * 60_000;

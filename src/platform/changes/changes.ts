@@ -67,7 +67,7 @@ export class Changes {
     const { sql, parameters } = this.appender.insertion(events, this.clock.now().toISOString());
     await this.transactions.execute(sql, parameters);
     // For listeners in this process; all other consumers read the table.
-    this.transactions.onCommit(() => this.committed.report(() => events));
+    this.transactions.onCommit(() => this.committed.report(events));
   }
 
   /** Makes all changes of this process those of a command. @param operator the user of the system who runs it */

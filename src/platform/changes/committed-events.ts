@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import type { NewEvent } from './define-events.js';
 
-type Listener = (events: () => readonly NewEvent[]) => void;
+type Listener = (events: readonly NewEvent[]) => void;
 
 /** Reports the events of this process after their commit. */
 @Injectable()
@@ -14,8 +14,7 @@ export class CommittedEvents {
     this.listeners.push(listener);
   }
 
-  /** @param events a function, called only if there are listeners */
-  report(events: () => readonly NewEvent[]): void {
+  report(events: readonly NewEvent[]): void {
     for (const listener of this.listeners) {
       try {
         listener(events);
@@ -32,8 +31,7 @@ export class CommittedEvents {
 export class InProcessEvents {
   constructor(emitter: EventEmitter2, committed: CommittedEvents) {
     committed.listen((events) => {
-      if (emitter.eventNames().length === 0) return;
-      for (const event of events()) emitter.emit(event.type, event);
+      for (const event of events) emitter.emit(event.type, event);
     });
   }
 }

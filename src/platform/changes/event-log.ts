@@ -2,13 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Config } from '../config/config.js';
-import { Database } from '../database/database.js';
-import type { Listening } from '../database/database.js';
+import { Database, type Listening } from '../database/database.js';
 import { CommittedEvents } from './committed-events.js';
-import { EVERY_EVENT } from './event-filter.js';
+import { EVERY_EVENT, StoredEvent } from './stored-event.js';
 import { CHANNEL, EventAppender } from './event-appender.js';
 import { EventStore } from './event-store.js';
-import { StoredEvent } from './stored-event.js';
 
 /**
  * The shortest interval between the beginnings of two reads of new events, in milliseconds: events in between are

@@ -40,7 +40,7 @@ export class EventPurge {
   /** A subscriber that kept failing loses the deleted events, so that is logged. */
   private async reportLosses(purged: readonly PurgedEvent[]): Promise<void> {
     for (const { name, position } of await this.positions.all()) {
-      const filter = this.subscribers.filters.get(name);
+      const filter = this.subscribers.subscriptions.get(name)?.filter;
       if (!filter) continue;
       const lost = purged.filter(
         (event) => event.position > position && (filter.types?.includes(event.type) ?? true),

@@ -3,10 +3,9 @@ import { AppError, ERRORS } from '../http/errors/errors.js';
 import type { Parameters } from '../database/statement.js';
 import { Queries } from '../database/queries.js';
 import { Transactions } from '../database/transactions.js';
-import type { EventFilter } from './event-filter.js';
+import type { EventFilter, EventRow } from './stored-event.js';
 import { EventAppender } from './event-appender.js';
-import { EventTypes } from './event-types.js';
-import type { EventRow } from './stored-event.js';
+import { EventTypes } from './define-events.js';
 
 /** How many events one transaction purges. */
 const BATCH = 500;

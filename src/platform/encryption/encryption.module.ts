@@ -6,26 +6,22 @@ import { isTemporary } from '../database/failures.js';
 import { EncryptedColumns } from './encrypted-columns.js';
 import { Encryption } from './encryption.js';
 
+/** As often, one second apart, as the service tries to connect to its database. */
+const ATTEMPTS = 15;
+
 /** Encryption of stored secrets that must be read back. It depends on no module that has such secrets. */
 @Module({
   providers: [EncryptedColumns, Encryption],
   exports: [EncryptedColumns, Encryption],
 })
-export class EncryptionModule {}
-
-/** As often, one second apart, as the service tries to connect to its database. */
-const ATTEMPTS = 15;
-
-/** Checks at the start of the service that the stored values can be decrypted. */
-@Module({ imports: [EncryptionModule] })
-export class EncryptionCheckModule implements OnApplicationBootstrap {
+export class EncryptionModule implements OnApplicationBootstrap {
   constructor(
     private readonly columns: EncryptedColumns,
     private readonly database: Database,
     private readonly config: Config,
   ) {}
 
-  /** @throws ConfigError when a key is missing */
+  /** Checks that the stored values can be decrypted. @throws ConfigError when a key is missing */
   async onApplicationBootstrap(): Promise<void> {
     if (!this.config.serves) return;
     for (let attempt = 1; ; attempt++) {

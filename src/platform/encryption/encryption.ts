@@ -19,14 +19,13 @@ export const PREFIX_LENGTH = '$aes-256-gcm$v1$'.length + 16;
  */
 @Injectable()
 export class Encryption {
-  /** By name, the current key first. */
-  private keys: ReadonlyMap<string, Buffer> | undefined;
+  private byName: ReadonlyMap<string, Buffer> | undefined;
 
   constructor(private readonly config: Config) {}
 
   /** @param purpose such as the name of the column: a value cannot be moved to another purpose */
   encrypt(text: string, purpose: string): string {
-    const [[name, key]] = [...this.known()] as [[string, Buffer]];
+    const [[name, key]] = [...this.keys] as [[string, Buffer]];
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(purpose));
     const data = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
@@ -41,7 +40,7 @@ export class Encryption {
   decrypt(stored: string, purpose: string): string {
     const { key: name, data: encoded } = STORED.exec(stored)?.groups ?? {};
     if (name === undefined || encoded === undefined) return stored;
-    const key = this.known().get(name);
+    const key = this.keys.get(name);
     if (!key)
       throw new ConfigError(
         `A value of ${purpose} is encrypted with a key that is not configured: set ENCRYPTION_KEY_PREVIOUS or JWT_SECRET_PREVIOUS to it`,
@@ -55,24 +54,24 @@ export class Encryption {
 
   /** Whether a value is encrypted with the current key. */
   isCurrent(stored: string): boolean {
-    const [name] = this.known().keys();
+    const [name] = this.keys.keys();
     return STORED.exec(stored)?.groups?.['key'] === name;
   }
 
   /** Whether a value with this beginning is not encrypted, or a configured key decrypts it. */
   isReadable(prefix: string): boolean {
     if (!prefix.startsWith('$aes-256-gcm$')) return true;
-    return this.known().has(prefix.slice(-16));
+    return this.keys.has(prefix.slice(-16));
   }
 
-  private known(): ReadonlyMap<string, Buffer> {
+  /** By name, the current key first. Most commands need none, and run without the settings. */
+  private get keys(): ReadonlyMap<string, Buffer> {
     const { encryptionKey, encryptionKeyPrevious, jwtSecret, jwtSecretPrevious } = this.config;
-    this.keys ??= new Map(
+    return (this.byName ??= new Map(
       [encryptionKey, derive(jwtSecret), encryptionKeyPrevious, derive(jwtSecretPrevious)]
         .filter((key) => key !== undefined)
         .map((key) => [nameOf(key), key]),
-    );
-    return this.keys;
+    ));
   }
 }
 

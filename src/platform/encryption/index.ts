@@ -1,4 +1,4 @@
 // The public interface of encryption.
 export { EncryptedColumns } from './encrypted-columns.js';
 export { Encryption } from './encryption.js';
-export { EncryptionCheckModule, EncryptionModule } from './encryption.module.js';
+export { EncryptionModule } from './encryption.module.js';

@@ -5,8 +5,7 @@ import { AppError, ERRORS } from '../http/errors/errors.js';
 import { toAppError } from '../http/errors/to-app-error.js';
 import { currentRequest } from '../http/request-context.js';
 import type { GraphqlSettings } from '../config/config.js';
-import { exceededStack, originOf } from './limits/nesting.js';
-import { tooManyTokens } from './limits/tokens.js';
+import { exceededStack, originOf, tooManyTokens } from './limits/too-complex.js';
 
 const logger = new Logger('GraphQL');
 

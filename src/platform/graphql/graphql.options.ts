@@ -13,14 +13,11 @@ import { Registry } from 'prom-client';
 import { Authenticator } from '../access/index.js';
 import { stringifyWithoutCopies } from '../http/json-text.js';
 import { Config } from '../config/config.js';
-import { createContext } from './create-context.js';
+import { createContext } from './context.js';
 import { createFormatError } from './graphql-errors.js';
-import { httpPlugin } from './http.plugin.js';
-import { metricsPlugin } from './metrics.plugin.js';
+import { httpPlugin, metricsPlugin, operationPlugin } from './plugins.js';
 import { costPlugin } from './limits/cost.plugin.js';
-import { noIntrospectionRule } from './limits/introspection.rule.js';
-import { shapeRule } from './limits/shape.rule.js';
-import { operationPlugin } from './operation.plugin.js';
+import { noIntrospectionRule, shapeRule } from './limits/rules.js';
 import { PATH } from './route.js';
 
 const MiB = 1024 * 1024;

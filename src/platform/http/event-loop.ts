@@ -11,7 +11,7 @@ let startedAt = -Infinity;
 export const yieldToEventLoop = (): Promise<void> => new Promise<void>(runInSlice);
 
 /** Runs a piece of long work like {@link yieldToEventLoop}. */
-export function runInSlice(piece: () => void): void {
+function runInSlice(piece: () => void): void {
   if (waiting.push(piece) === 1) setImmediate(startSlice);
 }
 

@@ -13,8 +13,8 @@ describe('WorkQueue', () => {
     const queue = new WorkQueue<'a' | 'b'>({ ...limits, full: 'Too much' });
     const started: string[] = [];
     const finish = new Map<string, () => void>();
-    const work = (name: string, kind: 'a' | 'b' = 'a', holder?: string) =>
-      queue.run(kind, holder, () => {
+    const work = (name: string, kind: 'a' | 'b' = 'a', client?: string) =>
+      queue.run(kind, client, () => {
         started.push(name);
         return new Promise<string>((resolve) => finish.set(name, () => resolve(name)));
       });
@@ -52,7 +52,7 @@ describe('WorkQueue', () => {
     expect(started).toEqual(['a0', 'a1', 'b0', 'a2', 'b1', 'a3']);
   });
 
-  it('limits one holder to a quarter of a queue', async () => {
+  it('limits one client to a quarter of a queue', async () => {
     const { started, work, finishNext } = start({ concurrency: 1, capacity: 8 });
 
     const runs = [work('0', 'a', 'x'), work('1', 'a', 'x'), work('2', 'a', 'x')];

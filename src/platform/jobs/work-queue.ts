@@ -16,8 +16,8 @@ interface Task {
   readonly timeout?: NodeJS.Timeout | undefined;
 }
 
-/** The tasks of one kind that wait, by client. Maps have the order of the rotation. */
-type Waiting = Map<string | undefined, Task[]>;
+/** The waiting tasks of one kind, by client. Maps have the order of the rotation. */
+type TasksByClient = Map<string | undefined, Task[]>;
 
 /**
  * Runs a limited number of tasks at once. Further tasks wait in a bounded queue for each kind. The kinds are served in
@@ -27,7 +27,7 @@ type Waiting = Map<string | undefined, Task[]>;
 export class WorkQueue<Kind extends string> {
   /** The clients of the running tasks. */
   private readonly running: (string | undefined)[] = [];
-  private readonly queues = new Map<Kind, Waiting>();
+  private readonly queues = new Map<Kind, TasksByClient>();
 
   constructor(private readonly limits: Limits) {}
 
@@ -44,35 +44,35 @@ export class WorkQueue<Kind extends string> {
   }
 
   /**
-   * @param holder the client that requested the task, such as its network; undefined for work that no client requested
+   * @param client who requested the task, such as its network; undefined for work that no client requested
    * @throws AppError `SERVICE_UNAVAILABLE` at once, when the queue of the kind or the client's share of it is full, and
    * when the task has waited for too long
    */
-  async run<T>(kind: Kind, holder: string | undefined, work: () => Promise<T>): Promise<T> {
-    if (this.running.length < this.limits.concurrency) this.running.push(holder);
-    else await this.enqueue(kind, holder);
+  async run<T>(kind: Kind, client: string | undefined, work: () => Promise<T>): Promise<T> {
+    if (this.running.length < this.limits.concurrency) this.running.push(client);
+    else await this.enqueue(kind, client);
     try {
       return await work();
     } finally {
       // The client still counts, so that another one comes next.
       this.startNext();
-      this.running.splice(this.running.indexOf(holder), 1);
+      this.running.splice(this.running.indexOf(client), 1);
     }
   }
 
-  private enqueue(kind: Kind, holder: string | undefined): Promise<void> {
+  private enqueue(kind: Kind, client: string | undefined): Promise<void> {
     const { capacity, patience, full } = this.limits;
-    const clients: Waiting = this.queues.get(kind) ?? new Map();
-    const tasks = clients.get(holder) ?? [];
-    if (this.waitingCount(kind) >= capacity || (holder !== undefined && tasks.length >= capacity / 4)) {
+    const clients: TasksByClient = this.queues.get(kind) ?? new Map();
+    const tasks = clients.get(client) ?? [];
+    if (this.waitingCount(kind) >= capacity || (client !== undefined && tasks.length >= capacity / 4)) {
       throw new AppError('SERVICE_UNAVAILABLE', full);
     }
     this.queues.set(kind, clients);
-    clients.set(holder, tasks);
+    clients.set(client, tasks);
     return new Promise((resolve, reject) => {
       const giveUp = () => {
         tasks.splice(tasks.indexOf(task), 1);
-        if (tasks.length === 0) clients.delete(holder);
+        if (tasks.length === 0) clients.delete(client);
         if (clients.size === 0) this.queues.delete(kind);
         reject(new AppError('SERVICE_UNAVAILABLE', full));
       };
@@ -86,23 +86,23 @@ export class WorkQueue<Kind extends string> {
 
   private startNext(): void {
     for (const [kind, clients] of this.queues) {
-      const [holder, tasks] = [...clients].reduce((best, client) =>
-        this.runningOf(client[0]) < this.runningOf(best[0]) ? client : best,
+      const [client, tasks] = [...clients].reduce((best, next) =>
+        this.runningOf(next[0]) < this.runningOf(best[0]) ? next : best,
       );
       const next = tasks.shift()!;
       // Both go to the end of the rotation, unless nothing of them waits.
-      clients.delete(holder);
-      if (tasks.length > 0) clients.set(holder, tasks);
+      clients.delete(client);
+      if (tasks.length > 0) clients.set(client, tasks);
       this.queues.delete(kind);
       if (clients.size > 0) this.queues.set(kind, clients);
       clearTimeout(next.timeout);
-      this.running.push(holder);
+      this.running.push(client);
       next.start();
       return;
     }
   }
 
-  private runningOf(holder: string | undefined): number {
-    return this.running.filter((other) => other === holder).length;
+  private runningOf(client: string | undefined): number {
+    return this.running.filter((other) => other === client).length;
   }
 }

@@ -8,8 +8,8 @@ import { Config } from '../config/config.js';
 import { Transactions } from '../database/transactions.js';
 import { OutboxMail } from './outbox-mail.entity.js';
 
-/** Before the first attempt, in milliseconds; up to as much is added. */
-const DELAY = 100;
+/** When a mail is due, in milliseconds: after the response, whose time would otherwise reveal whether there is a mail. */
+export const FIRST_ATTEMPT = { earliest: 100, latest: 200 };
 
 /** Records mails in the transaction of their cause. The service sends them after the commit; commands only record. */
 @Injectable()
@@ -47,8 +47,8 @@ export class MailOutbox {
    */
   async add(kind: string, owner: string, data: object): Promise<void> {
     const now = this.clock.now();
-    // After the response, with a random delay: its time would otherwise reveal whether there is something to send.
-    const nextAttemptAt = new Date(now.getTime() + DELAY * (1 + Math.random()));
+    const { earliest, latest } = FIRST_ATTEMPT;
+    const nextAttemptAt = new Date(now.getTime() + earliest + Math.random() * (latest - earliest));
     await this.mails.insert({
       id: randomUUID(),
       kind,

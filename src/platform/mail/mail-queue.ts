@@ -40,28 +40,21 @@ export class MailQueue {
     await this.mails.delete({ owner: In([...owners]), ...(kind !== undefined && { kind }) });
   }
 
-  /** Takes the mail that has been due for longest, if any. If this process dies, its lease expires, and another takes over. */
-  async claim(): Promise<ClaimedMail | undefined> {
+  /** Takes the mail that has been due for longest, if any. */
+  async claim(): Promise<ClaimedMail[]> {
     const now = this.clock.now();
     const parameters = { now: now.toISOString(), lease: new Date(now.getTime() + LEASE).toISOString() };
     // Reads first: on SQLite, even an update that changes nothing waits for the writer.
     const due = 'SELECT id FROM mails WHERE next_attempt_at <= :now ORDER BY next_attempt_at, id LIMIT 1';
     const [mailDue] = await this.queries.all(due, parameters);
-    if (!mailDue) return undefined;
+    if (!mailDue) return [];
     // SQL, because TypeORM has no `UPDATE … RETURNING` on SQLite.
-    const [mail] = await this.transactions.execute<ClaimedMail>(
+    return this.transactions.execute<ClaimedMail>(
       `UPDATE mails SET attempts = attempts + 1, next_attempt_at = :lease
        WHERE id = (${due} ${this.queries.dialect.lockFreeRows})
        RETURNING id, kind, data, attempts, created_at AS "createdAt"`,
       parameters,
     );
-    return mail;
-  }
-
-  /** The milliseconds until the next mail is due; 0 or less if one is. `undefined` without waiting mails. */
-  async untilDue(): Promise<number | undefined> {
-    const [next] = await this.mails.find({ order: { nextAttemptAt: 'ASC' }, take: 1 });
-    return next && next.nextAttemptAt.getTime() - this.clock.now().getTime();
   }
 
   /** Whether a mail is still with this process. */

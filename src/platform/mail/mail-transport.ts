@@ -5,7 +5,16 @@ import { Injectable, Logger } from '@nestjs/common';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import { Clock } from '../jobs/clock.js';
 import { Config, type MailSender, type MailSettings } from '../config/config.js';
-import type { MailMessage } from './mail-message.js';
+
+/** A mail that is ready to send. */
+export interface MailMessage {
+  readonly to: { readonly address: string; readonly name?: string };
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  /** The target of its link, for the log in development. */
+  readonly link?: string | undefined;
+}
 
 /** Of one attempt, in milliseconds; less than the lease of a mail. */
 const DEADLINE = 30_000;

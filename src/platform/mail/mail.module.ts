@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Registry } from 'prom-client';
 import { Clock } from '../jobs/clock.js';
-import { measureQueue } from '../operations/measure-queue.js';
+import { measureQueue } from '../operations/metrics.js';
 import { Database } from '../database/database.js';
 import { MailOutbox } from './mail-outbox.js';
 import { MailQueue } from './mail-queue.js';
@@ -10,19 +10,11 @@ import { MailSender } from './mail-sender.js';
 import { MailTransport } from './mail-transport.js';
 import { OutboxMail } from './outbox-mail.entity.js';
 
-/** The mails that wait. Nothing in it sends, so commands may use it. */
-@Module({
-  imports: [TypeOrmModule.forFeature([OutboxMail])],
-  providers: [MailOutbox, MailQueue],
-  exports: [MailOutbox, MailQueue, TypeOrmModule],
-})
-class MailQueueModule {}
-
 /** Mails: recorded in transactions, sent in the background. It depends on no module that sends mail. */
 @Module({
-  imports: [MailQueueModule],
-  providers: [MailSender, MailTransport],
-  exports: [MailQueueModule, MailSender],
+  imports: [TypeOrmModule.forFeature([OutboxMail])],
+  providers: [MailOutbox, MailQueue, MailSender, MailTransport],
+  exports: [MailOutbox, MailQueue, MailSender],
 })
 export class MailModule {
   constructor(database: Database, registry: Registry, clock: Clock) {

@@ -3,7 +3,7 @@ import type { Options } from 'pino-http';
 import type { Config } from '../config/config.js';
 import { requestFields } from '../http/request-context.js';
 import { logOutput } from './log-output.js';
-import { readableLines } from './readable-lines.js';
+import pretty, { type PrettyOptions } from 'pino-pretty';
 
 /** Nest's list of modules and routes at start, logged for debugging only. */
 const ROLL_CALL = new Set([
@@ -63,3 +63,37 @@ function describeError(error: unknown): unknown {
   const { name, message, stack, code, cause } = error as Error & { code?: unknown };
   return { type: name, message, code, stack, cause: cause && describeError(cause) };
 }
+
+/** Fields that are part of the message, or that nobody needs on a terminal. */
+const HIDDEN = [
+  'context',
+  'requestId',
+  'clientRequestId',
+  'method',
+  'route',
+  'path',
+  'status',
+  'milliseconds',
+  'aborted',
+  'address',
+  'agent',
+  'accountId',
+];
+
+/**
+ * Writes the log for people: one line for each entry, with its color, such as `GET /v1/posts/7 200 in 1.2 ms` for a
+ * request. Only an error has more lines, its stack.
+ */
+export const readableLines = (options: Pick<PrettyOptions, 'destination' | 'colorize'> = {}) =>
+  pretty({
+    ...options,
+    sync: true,
+    singleLine: true,
+    ignore: HIDDEN.join(','),
+    messageFormat: (line, _key, _level, { colors }) => {
+      const { context, msg = '', method, path, status, milliseconds } = line as Record<string, string>;
+      if (method === undefined) return context === undefined ? msg : `${context}: ${msg}`;
+      const color = { 2: colors.green, 3: colors.cyan, 4: colors.yellow, 5: colors.red }[String(status)[0]!];
+      return `${method} ${path} ${color?.(String(status)) ?? 'aborted'} in ${milliseconds} ms`;
+    },
+  });

@@ -27,7 +27,7 @@ export class MetricsModule {
       help: '1 where /health/ready responds with 200, else 0',
       registers: [registry],
       async collect() {
-        this.set((await readiness.missing()).length === 0 ? 1 : 0);
+        this.set((await readiness.failures()).length === 0 ? 1 : 0);
       },
     });
   }

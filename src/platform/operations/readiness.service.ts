@@ -33,18 +33,18 @@ export class Readiness {
 
   /** @throws AppError `SERVICE_UNAVAILABLE` with a detail for each failed check */
   async check(): Promise<void> {
-    const details = await this.missing();
+    const details = await this.failures();
     if (details.length > 0) throw new AppError('SERVICE_UNAVAILABLE', NOT_READY, { details });
   }
 
   /** The failed checks. */
-  async missing(): Promise<FieldError[]> {
+  async failures(): Promise<FieldError[]> {
     // Concurrent callers share one check of the database.
-    const details = await (this.checking ??= this.findMissing().finally(() => (this.checking = undefined)));
+    const details = await (this.checking ??= this.findFailures().finally(() => (this.checking = undefined)));
     return this.drain.draining ? [DRAINING, ...details] : details;
   }
 
-  private async findMissing(): Promise<FieldError[]> {
+  private async findFailures(): Promise<FieldError[]> {
     const details: FieldError[] = [];
     try {
       details.push(...(await this.database.schemaFaults()));

@@ -27,7 +27,7 @@ const RIGHTS =
 /** The text for a service or a command that cannot start: a sentence if the cause is known, else the stack. */
 export function explainStartFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if ([ConfigError, DatabaseError, AppError].some((known) => error instanceof known)) return error.message;
+  if ([ConfigError, DatabaseError, AppError].some((type) => error instanceof type)) return error.message;
 
   const { code = '', syscall = '', message } = error as SystemError;
   const { target, name } = NO_BINARY.exec(message)?.groups ?? {};
@@ -46,7 +46,7 @@ export function explainStartFailure(error: unknown): string {
   }
   if (isRejectedLogin(error)) return `DATABASE_URL is rejected by the server: ${message}`;
   if (syscall === 'connect' || syscall === 'getaddrinfo') return `DATABASE_URL cannot be reached: ${message}`;
-  const [, advice] = STORAGE_ADVICE.find(([known]) => known.test(code)) ?? [];
+  const [, advice] = STORAGE_ADVICE.find(([codes]) => codes.test(code)) ?? [];
   if (advice !== undefined) return `DATA_DIR cannot be used: ${message}; ${advice}`;
   return error.stack ?? message;
 }

@@ -108,11 +108,12 @@ function addSchemas(schemas: Json, named: Json): void {
 
 /** Modules of a team have tags that the list above does not know. */
 function addTags(document: Json): void {
-  const known = new Set(document['tags'].map(({ name }: Json) => name));
+  const described = new Set(document['tags'].map(({ name }: Json) => name));
   const used = Object.values<Json>(document['paths']).flatMap((item) =>
     METHODS.flatMap((method) => (item[method]?.['tags'] ?? []) as string[]),
   );
-  for (const name of new Set(used)) if (!known.has(name)) document['tags'].push({ name, description: name });
+  for (const name of new Set(used))
+    if (!described.has(name)) document['tags'].push({ name, description: name });
 }
 
 /** Otherwise pages that show the reference would send `"string"`. */

@@ -65,8 +65,8 @@ export async function errorsOf(handler: Handler, call: Call): Promise<DeclaredEr
   const own = Object.entries(handler.errors).flatMap(([code, messages]) =>
     messages.map((message): DeclaredError => ({ code: code as ErrorCode, message })),
   );
-  const scope: DeclaredError[] = rejectsKeys ? [{ code: 'FORBIDDEN', message: OUT_OF_SCOPE }] : [];
-  return [...own, ...(await validationErrors(handler, call)), ...general, ...scope].toSorted(
+  const ofApiKeys: DeclaredError[] = rejectsKeys ? [{ code: 'FORBIDDEN', message: OUT_OF_SCOPE }] : [];
+  return [...own, ...(await validationErrors(handler, call)), ...general, ...ofApiKeys].toSorted(
     (a, b) => ERRORS[a.code].status - ERRORS[b.code].status,
   );
 }

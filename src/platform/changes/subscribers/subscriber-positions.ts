@@ -27,18 +27,15 @@ export class SubscriberPositions {
     private readonly clock: Clock,
   ) {}
 
-  /** Registers a subscriber; one that is already registered keeps its position. */
+  /**
+   * Registers a subscriber; one that is already registered keeps its position. In a database that only one process can
+   * use, the former process has ended, and so does its lease.
+   */
   async add(name: string, position: number): Promise<void> {
+    const update = this.queries.dialect.hasOneProcess ? 'UPDATE SET lease_until = NULL' : 'NOTHING';
     await this.transactions.execute(
-      'INSERT INTO event_subscribers (name, position) VALUES (:name, :position) ON CONFLICT (name) DO NOTHING',
+      `INSERT INTO event_subscribers (name, position) VALUES (:name, :position) ON CONFLICT (name) DO ${update}`,
       { name, position },
-    );
-  }
-
-  /** Ends all leases: for a database that only one process can use, whose former process has ended. */
-  async releaseAll(): Promise<void> {
-    await this.transactions.execute(
-      'UPDATE event_subscribers SET lease_until = NULL WHERE lease_until IS NOT NULL',
     );
   }
 

@@ -6,37 +6,25 @@ import {
 } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { Config } from '../../config/config.js';
-import { Queries } from '../../database/queries.js';
-import { EventFilter } from '../event-filter.js';
 import { EventLog } from '../event-log.js';
 import { EventStore } from '../event-store.js';
 import type { StoredEvent } from '../stored-event.js';
-import { OnDurableEvent, type SubscriberOptions } from './event-subscriber.js';
+import { OnDurableEvent, type Subscriber, Subscription } from './subscription.js';
 import { SubscriberPositions } from './subscriber-positions.js';
-import { Subscription, type Subscriber } from './subscription.js';
 
 type Handler = (event: StoredEvent) => unknown;
-
-type Registration = SubscriberOptions & Pick<Subscriber, 'process' | 'isIdle'>;
-
-/** Between two attempts to start, in milliseconds. */
-const RETRY_INTERVAL = 1000;
 
 /** Runs the durable subscribers of all modules. */
 @Injectable()
 export class Subscribers implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('Events');
-  private readonly subscriptions = new Map<string, Subscription>();
-  private readonly registered: Registration[] = [];
+  private readonly registered: Subscriber[] = [];
 
-  /** The filter of each subscriber that has started, by its name. */
-  readonly filters = new Map<string, EventFilter>();
-  private timer: NodeJS.Timeout | undefined;
-  private retrying: Promise<void> | undefined;
+  /** By the name of the subscriber. */
+  readonly subscriptions = new Map<string, Subscription>();
 
   constructor(
     private readonly discovery: DiscoveryService,
-    private readonly queries: Queries,
     private readonly log: EventLog,
     private readonly store: EventStore,
     private readonly positions: SubscriberPositions,
@@ -44,60 +32,30 @@ export class Subscribers implements OnApplicationBootstrap, BeforeApplicationShu
   ) {}
 
   /** For a subscriber that handles many events at once; call it before the application starts. */
-  register(subscriber: Registration): void {
+  register(subscriber: Subscriber): void {
     this.registered.push(subscriber);
   }
 
   async onApplicationBootstrap(): Promise<void> {
     if (!this.config.serves) return;
-    const subscribers = [...this.registered, ...this.findHandlers()];
-    const names = subscribers.map(({ name }) => name);
-    const twice = names.find((name, index) => names.indexOf(name) !== index);
-    if (twice !== undefined)
-      throw new Error(`Two subscribers are named ${twice}; each needs a name of its own`);
-    await this.startAll(subscribers).catch((error: unknown) => {
-      this.logger.warn({ msg: 'Subscribers of events cannot be started yet', err: error });
-      this.retry(subscribers);
-    });
+    const { log, store, positions, logger, subscriptions } = this;
+    for (const subscriber of [...this.registered, ...this.findHandlers()]) {
+      const { name } = subscriber;
+      if (subscriptions.has(name))
+        throw new Error(`Two subscribers are named ${name}; each needs a name of its own`);
+      subscriptions.set(name, new Subscription(subscriber, { log, store, positions, logger }));
+    }
+    // After an error, each poll tries again: the migrations may run while the process waits for them.
+    await Promise.allSettled(subscriptions.values().map((subscription) => subscription.open()));
+    for (const subscription of subscriptions.values()) subscription.start();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    clearTimeout(this.timer);
-    await this.retrying;
-    await Promise.all([...this.subscriptions.values()].map((subscription) => subscription.stop()));
-  }
-
-  /** The migrations may run while the process waits for them. */
-  private retry(subscribers: readonly Registration[]): void {
-    this.timer = setTimeout(() => {
-      this.retrying = this.startAll(subscribers).catch(() => this.retry(subscribers));
-    }, RETRY_INTERVAL).unref();
-  }
-
-  private async startAll(subscribers: readonly Registration[]): Promise<void> {
-    if (this.queries.dialect.hasOneProcess) await this.positions.releaseAll();
-    const last = await this.log.catchUp();
-    for (const subscriber of subscribers) {
-      if (!this.subscriptions.has(subscriber.name)) await this.start(subscriber, last);
-    }
-  }
-
-  private async start(
-    { name, types, from = 'now', process, isIdle }: Registration,
-    last: number,
-  ): Promise<void> {
-    await this.positions.add(name, from === 'start' ? 0 : last);
-    const filter = new EventFilter('everything', types);
-    this.filters.set(name, filter);
-    const { log, store, positions, logger } = this;
-    this.subscriptions.set(
-      name,
-      new Subscription({ name, filter, process, isIdle }, { log, store, positions, logger }),
-    );
+    await Promise.all(this.subscriptions.values().map((subscription) => subscription.stop()));
   }
 
   /** The decorated methods. */
-  private findHandlers(): Registration[] {
+  private findHandlers(): Subscriber[] {
     const scanner = new MetadataScanner();
     return this.discovery.getProviders().flatMap((wrapper) => {
       const instance = wrapper.instance as Record<string, Handler> | null | undefined;

@@ -1,8 +1,8 @@
 import type { ApolloServerPlugin } from '@apollo/server';
 import { OperationTypeNode } from 'graphql';
 import { yieldToEventLoop } from '../../http/event-loop.js';
-import { markLarge } from '../loading/large-operations.js';
-import { endOperation, writeTexts } from '../loading/text-loader.js';
+import { writeLongTexts } from '../../http/json-text.js';
+import { Operation } from '../loading/operation.js';
 import type { GraphqlContext } from '../context.js';
 import { costOf } from './cost.js';
 import { tooComplex } from './too-complex.js';
@@ -23,17 +23,18 @@ export const costPlugin = (limit: number): ApolloServerPlugin<GraphqlContext> =>
     return {
       didResolveOperation: async ({ operation, document, schema, request, contextValue }) => {
         if (!operation) return;
-        objects = costOf(operation, document, schema)(request.variables ?? {});
+        objects = costOf(operation, document, schema, request.variables ?? {});
         const error = tooComplex('objects to respond with', objects, limit);
         if (error) throw error;
         if (objects <= LARGE) return;
-        markLarge(contextValue);
+        Operation.of(contextValue).markLarge();
         await yieldToEventLoop();
       },
       willSendResponse: async ({ contextValue, operation, response: { body, http } }) => {
-        if (body.kind === 'single' && body.singleResult.data)
-          await writeTexts(contextValue, body.singleResult.data);
-        const failure = endOperation(contextValue);
+        const loaded = Operation.of(contextValue);
+        const data = body.kind === 'single' && loaded.hasMuchText && body.singleResult.data;
+        if (data) await writeLongTexts(data);
+        const failure = loaded.end();
         if (body.kind !== 'single') return;
         const { singleResult } = body;
         if (failure && operation?.operation === OperationTypeNode.QUERY) {

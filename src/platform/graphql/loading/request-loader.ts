@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import { passOn, whenPassedOn } from './large-operations.js';
+import { Operation } from './operation.js';
 
 /**
  * Loads the values that the fields of one request need in one batch. A value is forgotten once its batch is loaded: a
@@ -25,7 +25,7 @@ export class RequestLoader<Key, Value, CacheKey = Key> {
   load(context: object, key: Key): Promise<Value> {
     const loaders = context as Record<symbol, DataLoader<Key, Value, CacheKey>>;
     const loader = (loaders[this.property] ??= this.create(context));
-    return passOn(context, loader.load(key));
+    return Operation.of(context).passOn(loader.load(key));
   }
 
   private create(context: object): DataLoader<Key, Value, CacheKey> {
@@ -35,7 +35,7 @@ export class RequestLoader<Key, Value, CacheKey = Key> {
         return this.loadBatch(keys, context);
       },
       {
-        batchScheduleFn: (load) => whenPassedOn(context, load),
+        batchScheduleFn: (load) => Operation.of(context).whenPassedOn(load),
         ...(this.cacheKey && { cacheKeyFn: this.cacheKey }),
       },
     );

@@ -2,17 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { GraphQLSchemaHost } from '@nestjs/graphql';
 import type { FastifyInstance } from 'fastify';
 import type { Disposable } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
 import { WebSocket, WebSocketServer } from 'ws';
-import { Authenticator, CredentialWatch } from '../../access/index.js';
 import { AppError } from '../../http/errors/errors.js';
 import { Upgrades } from '../../http/edge/upgrades.js';
-import { RateLimiter } from '../../http/rate-limiter.js';
 import { Config } from '../../config/config.js';
-import { subscriptionOptions } from './subscription-options.js';
+import { SubscriptionOptions } from './subscription-options.js';
 
 const PATH = /^\/graphql\/?(?:\?|$)/;
 
@@ -53,11 +50,8 @@ export class SubscriptionServer implements OnApplicationBootstrap, OnModuleDestr
 
   constructor(
     private readonly config: Config,
-    private readonly authenticator: Authenticator,
-    private readonly credentials: CredentialWatch,
-    private readonly limiter: RateLimiter,
+    private readonly options: SubscriptionOptions,
     private readonly upgrades: Upgrades,
-    private readonly schema: GraphQLSchemaHost,
     private readonly host: HttpAdapterHost,
   ) {}
 
@@ -66,20 +60,9 @@ export class SubscriptionServer implements OnApplicationBootstrap, OnModuleDestr
     const fastify = this.host.httpAdapter?.getInstance<FastifyInstance>();
     if (!fastify) return;
     const http = fastify.server;
-    const { authenticator, credentials, limiter } = this;
     const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE, WebSocket: ClientSocket });
     sockets.on('headers', (lines, request) => lines.push(...this.upgrades.headerLinesOf(request)));
-    this.server = useServer(
-      {
-        ...subscriptionOptions(this.schema.schema, this.config.graphql, {
-          authenticator,
-          credentials,
-          limiter,
-        }),
-        isProd: true,
-      },
-      sockets,
-    );
+    this.server = useServer({ ...this.options.create(), isProd: true }, sockets);
     this.upgrades.handle(PATH, (request, socket, head) => {
       sockets.handleUpgrade(request, socket, head, (client) => {
         client.on('message', () => {

@@ -1,4 +1,4 @@
-import type { MailMessage } from '../mail-message.js';
+import type { MailMessage } from '../mail-transport.js';
 import { render } from './layout.js';
 
 // The texts of all mails; `layout.ts` renders them. They must not contain input of unknown people:

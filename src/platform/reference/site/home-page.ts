@@ -55,8 +55,8 @@ export function readHomePage(config: Config, version: string): string {
     .replace('<!-- pages -->', cards.join(''));
 }
 
-export function withHealth(page: string, missing: readonly FieldError[]): string {
-  const faults = missing.map(({ field, message }) => `${field} ${message}`).join('; ');
+export function withHealth(page: string, failures: readonly FieldError[]): string {
+  const faults = failures.map(({ field, message }) => `${field} ${message}`).join('; ');
   return page
     .replace('<!-- state -->', faults === '' ? '' : 'bad')
     .replace('<!-- health -->', () =>

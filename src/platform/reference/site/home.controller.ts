@@ -51,15 +51,15 @@ export class HomeController {
   ): Promise<HomeView | string> {
     varyOn(reply, 'Accept');
     reply.header('link', LINK_HEADER);
-    const missing = await this.readiness.missing();
+    const failures = await this.readiness.failures();
     if (accept?.includes('text/html')) {
       reply.headers(PAGE_HEADERS).type('text/html; charset=utf-8');
-      return withHealth(this.page, missing);
+      return withHealth(this.page, failures);
     }
     return {
       name: 'Posts API',
       version,
-      status: missing.length > 0 ? 'unavailable' : 'ok',
+      status: failures.length > 0 ? 'unavailable' : 'ok',
       links: this.links,
     };
   }

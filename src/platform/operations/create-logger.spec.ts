@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import pino from 'pino';
-import { readableLines } from './readable-lines.js';
+import { readableLines } from './create-logger.js';
 
 describe('the log on a terminal', () => {
   const write = (entry: object, colorize = false): string => {

@@ -1,15 +1,28 @@
 import {
   type DocumentNode,
+  type FieldNode,
   type FragmentDefinitionNode,
-  type GraphQLError,
+  GraphQLError,
   Kind,
   type SelectionNode,
   type SelectionSetNode,
   type ValidationRule,
 } from 'graphql';
 import type { GraphqlLimits } from '../../config/config.js';
-import { tooNested } from './nesting.js';
-import { tooComplex } from './too-complex.js';
+import { tooComplex, tooNested } from './too-complex.js';
+
+/**
+ * Rejects introspection, over HTTP and WebSocket. Apollo's own rule names an option of its own, which is no setting of
+ * this service.
+ */
+export const noIntrospectionRule: ValidationRule = (context) => ({
+  Field: (node) => {
+    const { value: name } = node.name;
+    if (name !== '__schema' && name !== '__type') return;
+    const message = `Introspection is off, but the document contains ${name}; the setting GRAPHQL_INTROSPECTION=on turns it on`;
+    context.reportError(new GraphQLError(message, { nodes: [node] }));
+  },
+});
 
 /** The measures of a selection set, including its fragments. */
 interface Measure {
@@ -76,32 +89,28 @@ class Measurer {
     const total = nothing();
     for (const selection of selections) {
       total.directives += selection.directives?.length ?? 0;
-      if (selection.kind === Kind.FIELD) this.addField(total, selection);
-      else this.merge(total, this.fragment(selection));
+      this.merge(total, selection.kind === Kind.FIELD ? this.field(selection) : this.fragment(selection));
     }
     return total;
   }
 
-  private addField(total: Measure, field: SelectionNode & { kind: Kind.FIELD }): void {
-    this.addName(total, (field.alias ?? field.name).value, 1);
-    if (field.alias) total.aliases++;
-    const isIntrospection = field.name.value.startsWith('__');
-    if (!field.selectionSet) {
-      if (!isIntrospection) total.depth = Math.max(total.depth, 1);
-      return;
-    }
-    const inside = this.measure(field.selectionSet);
-    if (!isIntrospection) total.depth = Math.max(total.depth, inside.depth + 1);
-    total.aliases += inside.aliases;
-    total.directives += inside.directives;
-    total.repeated = Math.max(total.repeated, inside.repeated);
+  private field({ name, alias, selectionSet }: FieldNode): Measure {
+    const { depth, aliases, directives, repeated } = selectionSet ? this.measure(selectionSet) : nothing();
+    const isIntrospection = name.value.startsWith('__');
+    return {
+      depth: isIntrospection ? 0 : depth + 1,
+      aliases: aliases + (alias ? 1 : 0),
+      directives,
+      repeated,
+      names: new Map([[(alias ?? name).value, 1]]),
+    };
   }
 
   private fragment(spread: Exclude<SelectionNode, { kind: Kind.FIELD }>): Measure {
     if (spread.kind === Kind.INLINE_FRAGMENT) return this.measure(spread.selectionSet);
     const name = spread.name.value;
-    const known = this.measured.get(name);
-    if (known) return known;
+    const measured = this.measured.get(name);
+    if (measured) return measured;
     // A placeholder while a fragment is measured: validation reports fragments that contain themselves.
     this.measured.set(name, nothing());
     const fragment = this.fragments.get(name);
@@ -115,16 +124,15 @@ class Measurer {
     total.depth = Math.max(total.depth, depth);
     total.aliases += aliases;
     total.directives += directives;
-    // Beyond the limit, names are not counted: a fragment that is used a thousand times would take long.
-    const isExceeded = total.repeated > this.limits.repeatedFields;
+    // Beyond the limit, only fields are counted: a fragment that is used a thousand times would take long.
+    const isExceeded = names.size > 1 && total.repeated > this.limits.repeatedFields;
     total.repeated = Math.max(total.repeated, repeated);
-    if (!isExceeded) for (const [name, count] of names) this.addName(total, name, count);
-  }
-
-  private addName(total: Measure, name: string, count: number): void {
-    const sum = (total.names.get(name) ?? 0) + count;
-    total.names.set(name, sum);
-    total.repeated = Math.max(total.repeated, sum);
+    if (isExceeded) return;
+    for (const [name, count] of names) {
+      const sum = (total.names.get(name) ?? 0) + count;
+      total.names.set(name, sum);
+      total.repeated = Math.max(total.repeated, sum);
+    }
   }
 }
 

@@ -1,23 +1,23 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { onlyFake } from '../../../../test/support/fake-timers.js';
-import { markLarge, releaseMemory, reserveMemory } from './large-operations.js';
+import { Operation } from './operation.js';
 
 const MIB = 1024 * 1024;
 
 /** An operation of a client that waits for memory or has got it. */
-class Operation {
-  private readonly context: object;
+class LargeOperation {
+  private readonly operation: Operation;
   /** The number of requests that were granted. */
   granted = 0;
   failure: unknown;
 
   constructor(address: string) {
-    this.context = { req: { ip: address, headers: {} } };
-    markLarge(this.context);
+    this.operation = Operation.of({ req: { ip: address, headers: {} } });
+    this.operation.markLarge();
   }
 
   async reserve(mib: number): Promise<this> {
-    void reserveMemory(this.context, mib * MIB).then(
+    void this.operation.reserve(mib * MIB).then(
       () => this.granted++,
       (error: unknown) => (this.failure = error),
     );
@@ -26,7 +26,7 @@ class Operation {
   }
 
   async end(): Promise<void> {
-    releaseMemory(this.context, true);
+    this.operation.end();
     await settled();
   }
 }
@@ -34,9 +34,9 @@ class Operation {
 const settled = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
 describe('the memory of large operations', () => {
-  let started: Operation[] = [];
-  const start = (address: string): Operation => {
-    const operation = new Operation(address);
+  let started: LargeOperation[] = [];
+  const start = (address: string): LargeOperation => {
+    const operation = new LargeOperation(address);
     started.push(operation);
     return operation;
   };

@@ -1,10 +1,11 @@
 import type { ApolloServerPlugin } from '@apollo/server';
+import { Histogram, type Registry } from 'prom-client';
+import { BUCKETS } from '../operations/metrics.js';
+import { type GraphqlContext, withStatus } from './context.js';
+import { GraphQLError, Kind, type OperationDefinitionNode, OperationTypeNode } from 'graphql';
 import { ApolloServerErrorCode } from '@apollo/server/errors';
 import { Logger } from '@nestjs/common';
-import { GraphQLError, OperationTypeNode } from 'graphql';
 import { AppError } from '../http/errors/errors.js';
-import type { GraphqlContext } from './context.js';
-import { withStatus } from './create-context.js';
 import { toClientError } from './graphql-errors.js';
 import { tooManyItems } from './request-body.js';
 
@@ -47,3 +48,50 @@ export const httpPlugin: ApolloServerPlugin<GraphqlContext> = {
     new Logger('GraphQL').error({ err: error });
   },
 };
+
+/**
+ * Says what a request does, which its route does not: queries change nothing even though they are sent by POST, so they
+ * may get 503 after all; the audit log has the name of a mutation.
+ */
+export const operationPlugin: ApolloServerPlugin<GraphqlContext> = {
+  requestDidStart: async () => ({
+    didResolveOperation: async ({ operation, contextValue: { req } }) => {
+      if (operation?.operation === OperationTypeNode.QUERY) req.isQuery = true;
+      else if (operation) req.action = `mutation ${fieldsOf(operation).join(', ')}`;
+    },
+  }),
+};
+
+/** The names of the root fields, without those in fragments. */
+const fieldsOf = ({ selectionSet }: OperationDefinitionNode): string[] =>
+  selectionSet.selections.flatMap((selection) =>
+    selection.kind === Kind.FIELD ? [selection.name.value] : [],
+  );
+
+/**
+ * Counts and times operations. Clients choose their names, so there is no label for them; operations that are not
+ * executed have the type `invalid`.
+ */
+export function metricsPlugin(registry: Registry): ApolloServerPlugin<GraphqlContext> {
+  const durations = new Histogram({
+    name: 'graphql_server_operation_duration_seconds',
+    help: 'Time from the text of a GraphQL operation to its response',
+    labelNames: ['graphql_operation_type', 'outcome'],
+    buckets: BUCKETS,
+    registers: [registry],
+  });
+  return {
+    requestDidStart: async () => {
+      const start = performance.now();
+      return {
+        willSendResponse: async ({ operation, errors }) => {
+          const labels = {
+            graphql_operation_type: operation?.operation ?? 'invalid',
+            outcome: errors && errors.length > 0 ? 'error' : 'success',
+          };
+          durations.observe(labels, (performance.now() - start) / 1000);
+        },
+      };
+    },
+  };
+}
