@@ -1,8 +1,7 @@
 import { Body, Controller, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@nestjs/common';
-import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiOperation } from '@nestjs/swagger';
+import { AuthRoutes } from './auth-routes.js';
 import { ERRORS } from '../platform/http/errors/errors.js';
-import { SmallBodies } from '../platform/http/json-body.js';
-import { NoStore } from '../platform/http/route-config.js';
 import { Client, type ClientInfo } from '../platform/http/client.js';
 import { Returns, ReturnsMessage, Throws } from '../platform/http/openapi/returns.js';
 import { OptionalBody } from '../platform/http/validation/input.pipe.js';
@@ -23,10 +22,8 @@ import { ALREADY_VERIFIED, EMAIL_TAKEN, EmailService, MAIL_LIMIT, MAY_BE_ANOTHER
 import { ChangeEmailInput, TokenInput, VerifyEmailInput } from './email.input.js';
 
 /** The e-mail address of an account: verification and change. */
-@ApiTags('Accounts')
 @Controller({ path: 'auth/email', version: VERSION_NEUTRAL })
-@SmallBodies()
-@NoStore()
+@AuthRoutes()
 export class EmailController {
   constructor(private readonly emails: EmailService) {}
 
