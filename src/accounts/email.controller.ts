@@ -17,9 +17,8 @@ import {
 } from '../platform/access/index.js';
 import { type Account } from './account.entity.js';
 import { AccountView, toAccountView } from './account.view.js';
-import { LoginInput } from './account.input.js';
+import { LoginInput, ChangeEmailInput, TokenInput, VerifyEmailInput } from './account.input.js';
 import { ALREADY_VERIFIED, EMAIL_TAKEN, EmailService, MAIL_LIMIT, MAY_BE_ANOTHERS } from './email.service.js';
-import { ChangeEmailInput, TokenInput, VerifyEmailInput } from './email.input.js';
 
 /** The e-mail address of an account: verification and change. */
 @Controller({ path: 'auth/email', version: VERSION_NEUTRAL })
