@@ -42,7 +42,7 @@ export class AccountChanges {
 
   /**
    * @param work gets the account as it is now
-   * @throws AppError `UNAUTHENTICATED`, unless `deleted` says otherwise, when the account was deleted concurrently
+   * @throws AppError `UNAUTHENTICATED`, or that of `deleted`, when the account was deleted concurrently
    */
   async run<T>(accountId: number, traces: Traces<T>, work: (account: Account) => Promise<T>): Promise<T> {
     const { notice, subject, actor, deleted = accountDeleted, security } = traces;

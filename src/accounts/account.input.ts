@@ -1,5 +1,6 @@
 import { Optional } from '../platform/http/validation/fields.js';
 import { Text } from '../platform/http/validation/text.js';
+import { NewEmailAddress } from './email-address.js';
 
 /** Absent and null leave a field unchanged. */
 export class UpdateAccountInput {
@@ -24,11 +25,36 @@ export class DeleteAccountInput {
   code?: string | null;
 }
 
-/** Names an account by what its owner knows. */
+/** An e-mail and a password, which identify an account. */
 export class LoginInput {
   @Text()
   email!: string;
 
   @Text()
   password!: string;
+}
+
+export class TokenInput {
+  @Text()
+  token!: string;
+}
+
+export class VerifyEmailInput extends TokenInput {
+  /** Of the account: required if it already has a passkey, a second factor, an API key or an identity. */
+  @Optional()
+  @Text()
+  password?: string | null;
+}
+
+export class ChangeEmailInput {
+  @NewEmailAddress()
+  new_email!: string;
+
+  @Text()
+  password!: string;
+
+  /** A code of the authenticator app, or a recovery code: required while two-step login is on. */
+  @Optional()
+  @Text({ max: 100 })
+  code?: string | null;
 }

@@ -12,7 +12,8 @@ import {
   StreamableFile,
   VERSION_NEUTRAL,
 } from '@nestjs/common';
-import { ApiBody, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import { ApiBody, ApiOperation, getSchemaPath } from '@nestjs/swagger';
+import { AuthRoutes } from './auth-routes.js';
 import {
   AccountData,
   ChecksPassword,
@@ -23,11 +24,8 @@ import {
   RECENT_TO_READ_ERRORS,
   RecentLogins,
 } from '../platform/access/index.js';
-import { Client } from '../platform/http/client.js';
-import type { ClientInfo } from '../platform/http/request-context.js';
-import { SmallBodies } from '../platform/http/json-body.js';
+import { Client, type ClientInfo } from '../platform/http/client.js';
 import { Returns, ReturnsSchema, Throws } from '../platform/http/openapi/returns.js';
-import { NoStore } from '../platform/http/route-config.js';
 import { OptionalBody } from '../platform/http/validation/input.pipe.js';
 import { Account } from './account.entity.js';
 import { AccountsService } from './accounts.service.js';
@@ -55,10 +53,8 @@ const ACCOUNT_EXPORT = {
 };
 
 /** The calling account. */
-@ApiTags('Accounts')
 @Controller({ path: 'auth', version: VERSION_NEUTRAL })
-@SmallBodies()
-@NoStore()
+@AuthRoutes()
 export class AccountsController {
   constructor(
     private readonly accounts: AccountsService,

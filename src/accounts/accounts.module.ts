@@ -22,7 +22,7 @@ import { UnverifiedAccounts } from './unverified-accounts.js';
 /** What every way to log in may use. */
 const SHARED = [AccountChanges, AccountMails, AccountsService, Counters, MailTokens, OneTimeSecrets];
 
-/** Accounts: who somebody is. How they log in, the modules of `auth` know. */
+/** Accounts: who somebody is. The modules of `auth` implement how they log in. */
 @Module({
   imports: [TypeOrmModule.forFeature([Account, Count, OneTimeSecret]), MailModule],
   controllers: [AccountsController, EmailController],

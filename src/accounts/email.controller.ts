@@ -1,10 +1,8 @@
 import { Body, Controller, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@nestjs/common';
-import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiOperation } from '@nestjs/swagger';
+import { AuthRoutes } from './auth-routes.js';
 import { ERRORS } from '../platform/http/errors/errors.js';
-import { SmallBodies } from '../platform/http/json-body.js';
-import { NoStore } from '../platform/http/route-config.js';
-import { Client } from '../platform/http/client.js';
-import type { ClientInfo } from '../platform/http/request-context.js';
+import { Client, type ClientInfo } from '../platform/http/client.js';
 import { Returns, ReturnsMessage, Throws } from '../platform/http/openapi/returns.js';
 import { OptionalBody } from '../platform/http/validation/input.pipe.js';
 import {
@@ -19,15 +17,12 @@ import {
 } from '../platform/access/index.js';
 import { type Account } from './account.entity.js';
 import { AccountView, toAccountView } from './account.view.js';
-import { LoginInput } from './account.input.js';
+import { LoginInput, ChangeEmailInput, TokenInput, VerifyEmailInput } from './account.input.js';
 import { ALREADY_VERIFIED, EMAIL_TAKEN, EmailService, MAIL_LIMIT, MAY_BE_ANOTHERS } from './email.service.js';
-import { ChangeEmailInput, TokenInput, VerifyEmailInput } from './email.input.js';
 
 /** The e-mail address of an account: verification and change. */
-@ApiTags('Accounts')
 @Controller({ path: 'auth/email', version: VERSION_NEUTRAL })
-@SmallBodies()
-@NoStore()
+@AuthRoutes()
 export class EmailController {
   constructor(private readonly emails: EmailService) {}
 

@@ -6,11 +6,10 @@ import { AppError, ERRORS } from '../platform/http/errors/errors.js';
 import { checkInput } from '../platform/http/validation/input.pipe.js';
 import { AccountChanges } from './account-changes.js';
 import type { Account } from './account.entity.js';
-import { LoginInput } from './account.input.js';
+import { LoginInput, type ChangeEmailInput, type VerifyEmailInput } from './account.input.js';
 import { AccountMails } from './account-mails.js';
 import { AccountsService } from './accounts.service.js';
 import { normalizeEmail } from './email-address.js';
-import type { ChangeEmailInput, VerifyEmailInput } from './email.input.js';
 import { invalidCode, MailTokens } from './mail-tokens.js';
 
 export const ALREADY_VERIFIED = 'The e-mail address is already verified';

@@ -48,7 +48,7 @@ export class OneTimeSecret {
   @TimestampColumn('password_changed_at', { nullable: true })
   passwordChangedAt!: Date | null;
 
-  /** The `code_challenge` (S256, RFC 7636) of the client that alone may use the secret; null if it sent none. */
+  /** The `code_challenge` (S256, RFC 7636) of the only client that may use the secret; null if it sent none. */
   @TextColumn('code_challenge', { nullable: true })
   codeChallenge!: string | null;
 

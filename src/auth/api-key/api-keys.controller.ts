@@ -10,12 +10,10 @@ import {
   Res,
   VERSION_NEUTRAL,
 } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation } from '@nestjs/swagger';
+import { AuthRoutes } from '../../accounts/auth-routes.js';
 import type { FastifyReply } from 'fastify';
-import { Client } from '../../platform/http/client.js';
-import type { ClientInfo } from '../../platform/http/request-context.js';
-import { SmallBodies } from '../../platform/http/json-body.js';
-import { NoStore } from '../../platform/http/route-config.js';
+import { Client, type ClientInfo } from '../../platform/http/client.js';
 import { ReturnsData, ReturnsList, Throws } from '../../platform/http/openapi/returns.js';
 import { created } from '../../platform/http/responses/created.js';
 import {
@@ -31,10 +29,8 @@ import { ApiKeyView, NewApiKeyView, toApiKeyView, toNewApiKeyView } from './api-
 import { ApiKeysService, NO_SUCH_KEY, TOO_MANY_KEYS } from './api-keys.service.js';
 
 /** The API keys of the calling account. */
-@ApiTags('Accounts')
 @Controller({ path: 'auth/api-keys', version: VERSION_NEUTRAL })
-@SmallBodies()
-@NoStore()
+@AuthRoutes()
 export class ApiKeysController {
   constructor(private readonly keys: ApiKeysService) {}
 

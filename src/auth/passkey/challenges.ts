@@ -29,7 +29,7 @@ export class Challenges {
     this.keys = deriveKeys(config, 'passkeys');
   }
 
-  /** @param purpose for which alone the challenge is valid */
+  /** @param purpose the challenge is valid for nothing else */
   issue(purpose: string): Uint8Array<ArrayBuffer> {
     const time = Buffer.alloc(TIME);
     time.writeUIntBE(this.clock.now().getTime() + LIFETIME, 0, TIME);

@@ -10,16 +10,14 @@ import {
   Res,
   VERSION_NEUTRAL,
 } from '@nestjs/common';
-import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiOperation } from '@nestjs/swagger';
+import { AuthRoutes } from '../../accounts/auth-routes.js';
 import type { FastifyReply } from 'fastify';
 import type {
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/server';
-import { Client } from '../../platform/http/client.js';
-import type { ClientInfo } from '../../platform/http/request-context.js';
-import { SmallBodies } from '../../platform/http/json-body.js';
-import { NoStore } from '../../platform/http/route-config.js';
+import { Client, type ClientInfo } from '../../platform/http/client.js';
 import { ReturnsData, ReturnsList, ReturnsSchema, Throws } from '../../platform/http/openapi/returns.js';
 import { created } from '../../platform/http/responses/created.js';
 import { OptionalBody } from '../../platform/http/validation/input.pipe.js';
@@ -40,10 +38,8 @@ import { NO_SUCH_PASSKEY, PasskeysService, TOO_MANY_PASSKEYS, WRONG_RESPONSE } f
 import { NO_DOMAIN, WebAuthn } from './webauthn.js';
 
 /** The passkeys of the calling account. */
-@ApiTags('Accounts')
 @Controller({ path: 'auth/passkeys', version: VERSION_NEUTRAL })
-@SmallBodies()
-@NoStore()
+@AuthRoutes()
 export class PasskeysController {
   constructor(
     private readonly passkeys: PasskeysService,

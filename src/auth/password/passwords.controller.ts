@@ -1,5 +1,6 @@
 import { Body, Controller, HttpCode, HttpStatus, Post, Res, VERSION_NEUTRAL } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation } from '@nestjs/swagger';
+import { AuthRoutes } from '../../accounts/auth-routes.js';
 import type { FastifyReply } from 'fastify';
 import {
   ChecksPassword,
@@ -8,11 +9,8 @@ import {
   Public,
   TOO_MANY_FAILURES,
 } from '../../platform/access/index.js';
-import { Client } from '../../platform/http/client.js';
-import type { ClientInfo } from '../../platform/http/request-context.js';
-import { SmallBodies } from '../../platform/http/json-body.js';
+import { Client, type ClientInfo } from '../../platform/http/client.js';
 import { Returns, ReturnsMessage, Throws } from '../../platform/http/openapi/returns.js';
-import { NoStore } from '../../platform/http/route-config.js';
 import { Idempotent } from '../../platform/idempotency/idempotent.js';
 import { AccountView, toAccountView } from '../../accounts/account.view.js';
 import { REGISTRATION_CLOSED } from '../../accounts/accounts.service.js';
@@ -27,10 +25,8 @@ import {
 import { Registrations } from './registrations.js';
 
 /** Accounts with a password: their registration, and changes of the password. */
-@ApiTags('Accounts')
 @Controller({ path: 'auth', version: VERSION_NEUTRAL })
-@SmallBodies()
-@NoStore()
+@AuthRoutes()
 export class PasswordsController {
   constructor(
     private readonly registrations: Registrations,

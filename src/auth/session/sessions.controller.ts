@@ -10,12 +10,10 @@ import {
   Res,
   VERSION_NEUTRAL,
 } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOperation } from '@nestjs/swagger';
+import { AuthRoutes } from '../../accounts/auth-routes.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Client } from '../../platform/http/client.js';
-import type { ClientInfo } from '../../platform/http/request-context.js';
-import { SmallBodies } from '../../platform/http/json-body.js';
-import { NoStore } from '../../platform/http/route-config.js';
+import { Client, type ClientInfo } from '../../platform/http/client.js';
 import { AcceptsOneOf, Returns, ReturnsOneOf, Throws } from '../../platform/http/openapi/returns.js';
 import {
   CurrentPrincipal,
@@ -36,10 +34,8 @@ import { WRONG_LOGIN_CODE } from '../social/login-codes.js';
 import { SessionCookie } from './session.strategy.js';
 import { type Session, SessionsService, SessionView } from './sessions.service.js';
 
-@ApiTags('Accounts')
 @Controller({ path: 'auth/session', version: VERSION_NEUTRAL })
-@SmallBodies()
-@NoStore()
+@AuthRoutes()
 export class SessionsController {
   constructor(
     private readonly sessions: SessionsService,

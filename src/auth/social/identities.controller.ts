@@ -9,13 +9,11 @@ import {
   Res,
   VERSION_NEUTRAL,
 } from '@nestjs/common';
-import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiOperation } from '@nestjs/swagger';
+import { AuthRoutes } from '../../accounts/auth-routes.js';
 import type { FastifyReply } from 'fastify';
-import { Client } from '../../platform/http/client.js';
-import type { ClientInfo } from '../../platform/http/request-context.js';
+import { Client, type ClientInfo } from '../../platform/http/client.js';
 import { OptionalBody } from '../../platform/http/validation/input.pipe.js';
-import { SmallBodies } from '../../platform/http/json-body.js';
-import { NoStore } from '../../platform/http/route-config.js';
 import { Returns, ReturnsList, Throws } from '../../platform/http/openapi/returns.js';
 import {
   ChecksPassword,
@@ -34,10 +32,8 @@ import { FlowCookie } from './login-flows.js';
 import { SocialService } from './social.service.js';
 
 /** The caller's identities at providers. */
-@ApiTags('Accounts')
 @Controller({ path: 'auth', version: VERSION_NEUTRAL })
-@SmallBodies()
-@NoStore()
+@AuthRoutes()
 export class IdentitiesController {
   constructor(
     private readonly identities: IdentitiesService,

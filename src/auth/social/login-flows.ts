@@ -72,11 +72,11 @@ export class LoginFlows {
   /**
    * The flow of a callback, whose cookie must not be used again.
    *
-   * @param answer the state that the provider has sent back
+   * @param returnedState the state that the provider has sent back
    */
-  finish(provider: string, cookie: string, answer: string): LoginFlow {
+  finish(provider: string, cookie: string, returnedState: string): LoginFlow {
     const expires = Number(COOKIE.exec(cookie)?.[1] ?? 0);
-    const state = Buffer.from(answer);
+    const state = Buffer.from(returnedState);
     const flow = this.keys.accepted
       .map((key) => flowOf(key, provider, cookie))
       .find(({ state: right }) => {

@@ -12,7 +12,8 @@ import {
   Res,
   VERSION_NEUTRAL,
 } from '@nestjs/common';
-import { ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiQuery } from '@nestjs/swagger';
+import { AuthRoutes } from '../../accounts/auth-routes.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   Returns,
@@ -21,10 +22,7 @@ import {
   ReturnsViewsOrData,
   Throws,
 } from '../../platform/http/openapi/returns.js';
-import { SmallBodies } from '../../platform/http/json-body.js';
-import { NoStore } from '../../platform/http/route-config.js';
-import { Client } from '../../platform/http/client.js';
-import type { ClientInfo } from '../../platform/http/request-context.js';
+import { Client, type ClientInfo } from '../../platform/http/client.js';
 import { firstValue, type QueryParameters } from '../../platform/http/query.js';
 import { Public } from '../../platform/access/index.js';
 import { EMAIL_NOT_VERIFIED } from '../password/credentials.js';
@@ -44,10 +42,8 @@ const PROVIDER_ERRORS = {
   SERVICE_UNAVAILABLE: 'This provider is not configured here',
 };
 
-@ApiTags('Accounts')
 @Controller({ path: 'auth/social', version: VERSION_NEUTRAL })
-@SmallBodies()
-@NoStore()
+@AuthRoutes()
 @Public()
 export class SocialController {
   constructor(

@@ -1,7 +1,6 @@
 import { Controller, Delete, Get, HttpCode, HttpStatus, Param, VERSION_NEUTRAL } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { SmallBodies } from '../../platform/http/json-body.js';
-import { NoStore } from '../../platform/http/route-config.js';
+import { ApiOperation } from '@nestjs/swagger';
+import { AuthRoutes } from '../../accounts/auth-routes.js';
 import { ReturnsList, Throws } from '../../platform/http/openapi/returns.js';
 import {
   AccountData,
@@ -17,10 +16,8 @@ import { LoginView, toLoginView } from './login.view.js';
 import { LoginsService } from './logins.service.js';
 
 /** The caller's logins, by cookie and by token. */
-@ApiTags('Accounts')
 @Controller({ path: 'auth/sessions', version: VERSION_NEUTRAL })
-@SmallBodies()
-@NoStore()
+@AuthRoutes()
 export class LoginsController {
   constructor(
     private readonly logins: LoginsService,

@@ -1,7 +1,6 @@
 import { Body, Controller, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { SmallBodies } from '../../platform/http/json-body.js';
-import { NoStore } from '../../platform/http/route-config.js';
+import { ApiOperation } from '@nestjs/swagger';
+import { AuthRoutes } from '../../accounts/auth-routes.js';
 import {
   AcceptsOneOf,
   Returns,
@@ -10,8 +9,7 @@ import {
   ReturnsSchema,
   Throws,
 } from '../../platform/http/openapi/returns.js';
-import { Client } from '../../platform/http/client.js';
-import type { ClientInfo } from '../../platform/http/request-context.js';
+import { Client, type ClientInfo } from '../../platform/http/client.js';
 import { Public, TOO_MANY_CODES, TOO_MANY_FAILURES, WRONG_CODE } from '../../platform/access/index.js';
 import { EMAIL_NOT_VERIFIED } from '../password/credentials.js';
 import { LoginInput } from '../../accounts/account.input.js';
@@ -33,10 +31,8 @@ class VerifyInput {
 }
 
 /** Caches must not store responses with tokens (RFC 6749, section 5.1). */
-@ApiTags('Accounts')
 @Controller({ path: 'auth', version: VERSION_NEUTRAL })
-@SmallBodies()
-@NoStore()
+@AuthRoutes()
 @Public()
 export class TokensController {
   constructor(private readonly tokens: TokensService) {}

@@ -1,9 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, HttpStatus, Post, VERSION_NEUTRAL } from '@nestjs/common';
-import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Client } from '../../platform/http/client.js';
-import type { ClientInfo } from '../../platform/http/request-context.js';
-import { SmallBodies } from '../../platform/http/json-body.js';
-import { NoStore } from '../../platform/http/route-config.js';
+import { ApiBody, ApiOperation } from '@nestjs/swagger';
+import { AuthRoutes } from '../../accounts/auth-routes.js';
+import { Client, type ClientInfo } from '../../platform/http/client.js';
 import { Returns, ReturnsData, Throws } from '../../platform/http/openapi/returns.js';
 import { OptionalBody } from '../../platform/http/validation/input.pipe.js';
 import {
@@ -21,10 +19,8 @@ import { ALREADY_ON, TotpService } from './totp.service.js';
 import { FactorsView, RecoveryCodesView, TotpSetupView } from './totp.view.js';
 
 /** The second factor of the calling account. */
-@ApiTags('Accounts')
 @Controller({ path: 'auth/mfa', version: VERSION_NEUTRAL })
-@SmallBodies()
-@NoStore()
+@AuthRoutes()
 export class FactorsController {
   constructor(private readonly totp: TotpService) {}
 

@@ -64,7 +64,7 @@ export class LoginSteps {
   /**
    * The next step of a login whose first step has succeeded.
    *
-   * @param codeChallenge of the client that alone may take it (S256, RFC 7636)
+   * @param codeChallenge of the only client that may take it (S256, RFC 7636)
    */
   async after(account: Account, codeChallenge?: string): Promise<Account | SecondStepRequired> {
     if (!account.hasSecondFactor) return account;

@@ -98,15 +98,18 @@ interface Checks {
 
 /**
  * Whether callers have authenticated recently, which calls require that open another way into an account: a stolen
- * token alone must not be enough. It depends on no way to log in: the modules of those register their checks.
+ * token must not be enough. It depends on no way to log in: the modules of those register their checks.
  */
 @Injectable()
 export class RecentLogins {
-  private readonly checks = {} as Checks;
+  private readonly checks: Partial<Checks> = {};
 
   constructor(private readonly clock: Clock) {}
 
+  /** @throws Error if another module has registered one of the checks: it would replace it silently */
   register(checks: Partial<Checks>): void {
+    for (const name of Object.keys(checks))
+      if (name in this.checks) throw new Error(`Two modules register the check '${name}' of logins`);
     Object.assign(this.checks, checks);
   }
 
@@ -159,18 +162,18 @@ export class RecentLogins {
 
   /** Checks the password of the caller, whose login is recent afterwards, unless a second factor is on. */
   async checkPassword(caller: Principal, password: string, client: ClientInfo): Promise<void> {
-    await this.checks.password(caller.account, password, client);
+    await this.check('password')(caller.account, password, client);
     if (!caller.account.hasSecondFactor) await this.confirm(caller);
   }
 
   /** Checks the password of an account without a login. @throws IncorrectPassword */
   checkPasswordOf(account: CallingAccount, password: string, client: ClientInfo): Promise<void> {
-    return this.checks.password(account, password, client);
+    return this.check('password')(account, password, client);
   }
 
   /** Finds an account by its e-mail and password, which may not log in until its e-mail is verified. */
   identify(email: string, password: string, client: ClientInfo): Promise<CallingAccount> {
-    return this.checks.identify(email, password, client);
+    return this.check('identify')(email, password, client);
   }
 
   /** Checks a code while a second factor is on. @throws AppError `VALIDATION_ERROR` without one */
@@ -179,14 +182,20 @@ export class RecentLogins {
     if (needed !== undefined) await this.checkCode(caller, needed, client);
   }
 
+  private check<Name extends keyof Checks>(name: Name): Checks[Name] {
+    const check = this.checks[name];
+    if (!check) throw new Error(`No module has registered the check '${name}' of logins`);
+    return check;
+  }
+
   private async checkCode(caller: Principal, code: string, client: ClientInfo): Promise<void> {
-    await this.checks.code(caller.account, code, client);
+    await this.check('code')(caller.account, code, client);
     await this.confirm(caller);
   }
 
   /** Makes the login of the caller a recent one, after its password or a code was checked. */
   async confirm({ sid }: Principal): Promise<void> {
-    if (sid !== undefined) await this.checks.confirm(sid);
+    if (sid !== undefined) await this.check('confirm')(sid);
   }
 
   /**
@@ -194,7 +203,7 @@ export class RecentLogins {
    * the login would not end that.
    */
   async isOpen({ sid }: Pick<Principal, 'sid'>): Promise<boolean> {
-    return sid !== undefined && this.checks.isOpen(sid);
+    return sid !== undefined && this.check('isOpen')(sid);
   }
 }
 

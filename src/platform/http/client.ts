@@ -4,6 +4,8 @@ import { Address4, Address6 } from 'ip-address';
 import type { ClientInfo } from './request-context.js';
 import { requestOf } from './request-of.js';
 
+export type { ClientInfo };
+
 /** The client of a request, for a handler. */
 export const Client = createParamDecorator(
   (_: unknown, context: ExecutionContext): ClientInfo => requestOf(context).context.client,

@@ -1,0 +1,8 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { SmallBodies } from '../platform/http/json-body.js';
+import { NoStore } from '../platform/http/route-config.js';
+
+/** What all controllers below `/auth/` have: a limit for bodies, and responses that no cache stores. */
+export const AuthRoutes = (): ClassDecorator =>
+  applyDecorators(ApiTags('Accounts'), SmallBodies(), NoStore());
