@@ -1,8 +1,19 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** What happens when a connection closes, for each response that has not been sent. */
-const callbacks = new WeakMap<Socket, (() => void)[]>();
+/** What is known of a connection. */
+interface Exchanges {
+  /** The request that arrived last, which may be incomplete. */
+  last: { readonly request: IncomingMessage; readonly response: ServerResponse };
+  /** What happens when a response ends, for each one that has not been sent. */
+  readonly callbacks: { readonly response: ServerResponse; readonly end: () => void }[];
+}
+
+const connections = new WeakMap<Socket, Exchanges>();
+
+/** `undefined` before the first request of a connection. */
+export const exchangesOn = (socket: Socket): Exchanges | undefined => connections.get(socket);
 
 /**
  * Calls back once the response has been sent, or its connection is closed; at once if that has happened. The `close`
@@ -10,39 +21,42 @@ const callbacks = new WeakMap<Socket, (() => void)[]>();
  * another one on its connection (pipelining) never has it.
  */
 export function onResponseEnd(
-  { raw: { socket } }: FastifyRequest,
-  { raw }: FastifyReply,
+  { raw: request }: FastifyRequest,
+  { raw: response }: FastifyReply,
   callback: () => void,
 ): void {
-  if (raw.destroyed || socket.destroyed) {
+  const { socket } = request;
+  if (response.destroyed || socket.destroyed) {
     callback();
     return;
   }
-  const ofSocket = callbacksOf(socket);
+  const { callbacks } = connectionOf(socket, { request, response });
   let isOver = false;
   const end = () => {
     if (isOver) return;
     isOver = true;
     // Usually the first: the responses of a connection end in the order of their requests.
-    const place = ofSocket.indexOf(end);
-    if (place !== -1) ofSocket.splice(place, 1);
+    const place = callbacks.findIndex((each) => each.end === end);
+    if (place !== -1) callbacks.splice(place, 1);
     callback();
   };
-  ofSocket.push(end);
-  raw.on('close', end);
+  callbacks.push({ response, end });
+  response.on('close', end);
   // With those of Nest and Fastify, a stream has more than ten, of which Node would warn as of a leak.
-  raw.setMaxListeners(20);
+  response.setMaxListeners(20);
 }
 
 /** One listener for all responses of a connection. */
-function callbacksOf(socket: Socket): (() => void)[] {
-  let known = callbacks.get(socket);
-  if (!known) {
-    const created: (() => void)[] = [];
-    callbacks.set(socket, (known = created));
-    socket.once('close', () => {
-      for (const end of created.splice(0)) end();
-    });
+function connectionOf(socket: Socket, last: Exchanges['last']): Exchanges {
+  const existing = connections.get(socket);
+  if (existing) {
+    existing.last = last;
+    return existing;
   }
-  return known;
+  const created: Exchanges = { last, callbacks: [] };
+  connections.set(socket, created);
+  socket.once('close', () => {
+    for (const { end } of created.callbacks.splice(0)) end();
+  });
+  return created;
 }
