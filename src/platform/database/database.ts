@@ -1,8 +1,8 @@
 import type { EntityMetadata } from 'typeorm';
 import { pendingMigrations } from './pending-migrations.js';
-import type { Queries } from './queries.js';
+import { Queries } from './queries.js';
 import type { ServiceDataSource } from './service-data-source.js';
-import type { Transactions } from './transactions.js';
+import { Transactions } from './transactions.js';
 
 export interface SchemaFault {
   readonly field: string;
@@ -34,10 +34,15 @@ const MISSING = 'is a column that the database lacks; make a migration that adds
 
 /** An open database of either kind. */
 export abstract class Database {
-  abstract readonly source: ServiceDataSource;
-  abstract readonly queries: Queries;
-  abstract readonly transactions: Transactions;
+  readonly queries: Queries;
+  readonly transactions: Transactions;
   private pending = 0;
+
+  /** @param source initialized */
+  constructor(readonly source: ServiceDataSource) {
+    this.transactions = new Transactions(source);
+    this.queries = new Queries(this.transactions, source);
+  }
 
   /** Whether migrations were pending when the schema was last checked. */
   get isBehind(): boolean {

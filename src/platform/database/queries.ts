@@ -22,7 +22,7 @@ export interface SearchQueue {
  * | `all`    | some milliseconds: lists in the order of an index      | a connection of the pool        | the event loop        |
  * | `search` | what may read a whole table                            | one of few, for eight seconds   | a thread of its own   |
  */
-export abstract class Queries {
+export class Queries {
   /** Where slow reads wait; without it, they run at once. */
   searchQueue: SearchQueue | undefined;
 
@@ -38,7 +38,7 @@ export abstract class Queries {
 
   all<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
     if (this.source.unit?.isInTransaction) return this.transactions.execute<Row>(sql, parameters);
-    return this.read<Row>(sql, parameters);
+    return this.source.read<Row>(sql, parameters);
   }
 
   /**
@@ -49,7 +49,7 @@ export abstract class Queries {
    */
   search<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
     if (this.source.unit?.isInTransaction) return this.transactions.execute<Row>(sql, parameters);
-    const search = () => this.readSlowly<Row>(sql, parameters);
+    const search = () => this.source.readSlowly<Row>(sql, parameters);
     return this.searchQueue ? this.searchQueue.run(search) : search();
   }
 
@@ -58,8 +58,4 @@ export abstract class Queries {
     const [row] = await this.all<Row>(sql, parameters);
     return row;
   }
-
-  protected abstract read<Row>(sql: string, parameters?: Parameters): Promise<Row[]>;
-
-  protected abstract readSlowly<Row>(sql: string, parameters?: Parameters): Promise<Row[]>;
 }

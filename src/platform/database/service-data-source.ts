@@ -14,6 +14,7 @@ import {
 import type { Dialect } from './dialect.js';
 import { explainStatement } from './failures.js';
 import { migrations } from './migrations/index.js';
+import type { Parameters as Values } from './statement.js';
 import { Storage } from './storage.js';
 import { type ServiceQueryRunner, UnitOfWork } from './unit-of-work.js';
 
@@ -62,6 +63,20 @@ export abstract class ServiceDataSource extends DataSource {
     const runner = this.createOwnQueryRunner(mode);
     return unit && (mode === 'master' || unit.isInTransaction) ? runner.join(unit) : runner;
   }
+
+  /** A runner for a unit of work, which ends soon: it only reads and writes the database. */
+  createUnitRunner(): ServiceQueryRunner {
+    return this.createOwnQueryRunner();
+  }
+
+  /** Reads by prepared SQL, see `Queries`. */
+  abstract read<Row>(sql: string, parameters?: Values): Promise<Row[]>;
+
+  /** Like `read`, without delaying others; it is stopped after eight seconds. */
+  abstract readSlowly<Row>(sql: string, parameters?: Values): Promise<Row[]>;
+
+  /** Runs a writing statement in a transaction of its own. */
+  abstract autocommit<Row>(sql: string, parameters: Values): Promise<Row[]>;
 
   /** A runner outside of any unit of work. */
   createOwnQueryRunner(mode: ReplicationMode = 'master'): ServiceQueryRunner {

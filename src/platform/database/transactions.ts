@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { Parameters } from './statement.js';
 import { retryConflicts } from './failures.js';
 import type { ServiceDataSource } from './service-data-source.js';
-import { runCommitHook, type ServiceQueryRunner, type UnitOfWork } from './unit-of-work.js';
+import { runCommitHook, type UnitOfWork } from './unit-of-work.js';
 
 /** Runs a statement in the transaction that has just begun. */
 export type Execute = <Row>(sql: string, parameters?: Parameters) => Promise<Row[]>;
@@ -24,8 +24,8 @@ export interface OpenWork<T> {
  * | commit   | commits                         | ends the savepoint; the group commits once (`WriteQueue`) |
  * | conflict | serialization failure, deadlock | a command writes, or the group could not commit           |
  */
-export abstract class Transactions {
-  constructor(protected readonly source: ServiceDataSource) {}
+export class Transactions {
+  constructor(private readonly source: ServiceDataSource) {}
 
   /** Whether there is a current unit of work, even if its transaction has not begun. */
   get isActive(): boolean {
@@ -54,7 +54,7 @@ export abstract class Transactions {
   execute<Row>(sql: string, parameters: Parameters = {}): Promise<Row[]> {
     const { unit } = this.source;
     if (unit) return unit.execute((runner) => runner.execute<Row>(sql, parameters));
-    return this.autocommit<Row>(sql, parameters);
+    return this.source.autocommit<Row>(sql, parameters);
   }
 
   /**
@@ -88,18 +88,10 @@ export abstract class Transactions {
   }
 
   private newUnit(onBegin?: (execute: Execute) => Promise<void>): UnitOfWork {
-    const runner = this.newRunner();
+    const runner = this.source.createUnitRunner();
     return this.source.newUnit(runner, async () => {
       await runner.startTransaction(onBegin && this.source.dialect.isolationOfLocks);
       await onBegin?.((sql, parameters = {}) => runner.execute(sql, parameters));
     });
   }
-
-  /** A runner for a unit of work. */
-  protected newRunner(): ServiceQueryRunner {
-    return this.source.createOwnQueryRunner();
-  }
-
-  /** Runs a statement in a transaction of its own. */
-  protected abstract autocommit<Row>(sql: string, parameters: Parameters): Promise<Row[]>;
 }

@@ -2,10 +2,11 @@ import type { Pool } from 'pg';
 import type { EntitySchema, MixedList } from 'typeorm';
 import type { PostgresStore } from '../../config/config.js';
 import { POSTGRES } from '../dialect.js';
-import { DatabaseError } from '../failures.js';
+import { DatabaseError, retryConflicts } from '../failures.js';
 import { ServiceDataSource } from '../service-data-source.js';
 import { ServicePostgresDriver } from './driver.js';
-import { mainPool, monitorPool } from './pools.js';
+import { mainPool, monitorPool, searchPool } from './pools.js';
+import type { Parameters } from '../statement.js';
 import { Statements } from './statements.js';
 
 /** TypeORM's pool of connections. */
@@ -20,6 +21,9 @@ export class PostgresDataSource extends ServiceDataSource {
 
   /** A connection that is not shared with requests, for health checks and metrics. */
   monitor: Pool;
+
+  /** The connections for slow reads. */
+  searches: Pool;
 
   constructor(
     readonly store: PostgresStore,
@@ -44,6 +48,8 @@ export class PostgresDataSource extends ServiceDataSource {
     this.setOptions(mainPool(this.store, this, (hasFailed) => (this.isRefused = hasFailed)));
     this.monitor = monitorPool(this.store);
     await super.initialize();
+    // A command has few connections, and no statement timeout.
+    this.searches = this.forCommand ? this.driver.master : searchPool(this.store);
     const [{ server_encoding: encoding }] = await this.query('SHOW server_encoding');
     if (encoding !== 'UTF8') {
       await this.destroy();
@@ -52,7 +58,20 @@ export class PostgresDataSource extends ServiceDataSource {
     return this;
   }
 
+  read<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+    return this.statements.all<Row>(sql, parameters, this.driver.master);
+  }
+
+  readSlowly<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+    return this.statements.all<Row>(sql, parameters, this.searches);
+  }
+
+  autocommit<Row>(sql: string, parameters: Parameters): Promise<Row[]> {
+    return retryConflicts(() => this.read<Row>(sql, parameters));
+  }
+
   override async destroy(): Promise<void> {
+    if (this.searches !== this.driver.master && !this.searches.ending) await this.searches.end();
     await super.destroy();
     if (!this.monitor.ending) await this.monitor.end();
   }

@@ -2,28 +2,14 @@ import type { Pool } from 'pg';
 import { Database, type Listening, type PoolLoad } from '../database.js';
 import type { PostgresDataSource } from './data-source.js';
 import { PostgresListener } from './listener.js';
-import { listenerConnection, singleConnection, searchPool } from './pools.js';
-import { PostgresQueries } from './queries.js';
-import { PostgresTransactions } from './transactions.js';
+import { listenerConnection, singleConnection } from './pools.js';
 
 /** A PostgreSQL server, which any number of processes may share. */
 export class PostgresDatabase extends Database {
-  readonly queries: PostgresQueries;
-  readonly transactions: PostgresTransactions;
-  private readonly searchPool: Pool;
-
-  /** @param source initialized */
-  constructor(readonly source: PostgresDataSource) {
-    super();
-    const { store, driver } = source;
-    // A command has few connections, and no statement timeout.
-    this.searchPool = source.forCommand ? driver.master : searchPool(store);
-    this.transactions = new PostgresTransactions(source);
-    this.queries = new PostgresQueries(source, this.transactions, this.searchPool);
-  }
+  declare readonly source: PostgresDataSource;
 
   get searches(): number {
-    return this.searchPool.options.max;
+    return this.source.searches.options.max;
   }
 
   listen(channel: string, onSignal: () => void): Listening {
@@ -57,12 +43,11 @@ export class PostgresDatabase extends Database {
   override pools(): readonly PoolLoad[] {
     return [
       loadOf('main', this.source.driver.master),
-      { ...loadOf('search', this.searchPool), pending: this.waitingSearches },
+      { ...loadOf('search', this.source.searches), pending: this.waitingSearches },
     ];
   }
 
   async close(): Promise<void> {
-    if (this.searchPool !== this.source.driver.master) await this.searchPool.end();
     if (this.source.isInitialized) await this.source.destroy();
   }
 }

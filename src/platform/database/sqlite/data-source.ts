@@ -5,7 +5,10 @@ import type { EntitySchema, MixedList } from 'typeorm';
 import type { SqliteStore } from '../../config/config.js';
 import { SQLITE } from '../dialect.js';
 import { ServiceDataSource } from '../service-data-source.js';
-import { CachingConnection, SqliteDriver } from './driver.js';
+import type { Parameters } from '../statement.js';
+import type { ServiceQueryRunner } from '../unit-of-work.js';
+import { hideValues, SqliteConnection } from './connection.js';
+import { CachingConnection, SqliteDriver, type SqliteQueryRunner } from './driver.js';
 import type { FileLock } from './file-lock.js';
 import { OpenedFiles } from './opened-files.js';
 import { ReaderThreads } from './reader-threads.js';
@@ -32,6 +35,7 @@ export class SqliteDataSource extends ServiceDataSource {
   readonly threads: ReaderThreads;
   declare driver: SqliteDriver;
   private readonly lock: FileLock | undefined;
+  private readonly reader = new SqliteConnection(() => this.driver.reader, this.explain);
 
   /**
    * @param lock is released with the data source
@@ -78,6 +82,26 @@ export class SqliteDataSource extends ServiceDataSource {
   override initialize(): Promise<this> {
     makePrivate(databaseFile(this.store));
     return super.initialize();
+  }
+
+  /** Its transactions commit together with others (`WriteQueue`). */
+  override createUnitRunner(): ServiceQueryRunner {
+    return Object.assign(super.createUnitRunner() as SqliteQueryRunner, { sharesCommit: true });
+  }
+
+  async read<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+    return this.reader.all<Row>(sql, parameters);
+  }
+
+  async readSlowly<Row>(sql: string, parameters?: Parameters): Promise<Row[]> {
+    // A thread may open the file again.
+    this.driver.checkFiles();
+    return this.threads.all<Row>(hideValues(sql), parameters);
+  }
+
+  autocommit<Row>(sql: string, parameters: Parameters): Promise<Row[]> {
+    const { queue, writing } = this.driver;
+    return queue.write(() => writing.all<Row>(sql, parameters));
   }
 
   /** After a start on a read-only disk. */

@@ -1,20 +1,11 @@
 import { Database, type Listening, type PoolLoad } from '../database.js';
 import type { SqliteDataSource } from './data-source.js';
-import { SqliteQueries } from './queries.js';
 import { THREADS } from './reader-threads.js';
-import { SqliteTransactions } from './transactions.js';
 
 /** The embedded database. */
 export class SqliteDatabase extends Database {
-  readonly queries: SqliteQueries;
-  readonly transactions: SqliteTransactions;
+  declare readonly source: SqliteDataSource;
   readonly searches = THREADS;
-
-  constructor(readonly source: SqliteDataSource) {
-    super();
-    this.transactions = new SqliteTransactions(source);
-    this.queries = new SqliteQueries(source, this.transactions);
-  }
 
   /** A file has one service, which signals its changes in memory. */
   listen(): Listening {
