@@ -248,16 +248,16 @@ describe.each<[StoreName, StoreName]>([
       source,
       sourceStore === 'SQLite'
         ? `INSERT INTO posts (title, content, author_id, status, created_at, updated_at, title_folded, content_folded)
-           WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+           WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
            SELECT 'T', hex(randomblob(400000)), 1, 'draft', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', 't', hex(zeroblob(400000)) FROM n`
         : `INSERT INTO posts (title, content, author_id, status, created_at, updated_at, title_folded, content_folded)
-           SELECT 'T', repeat('x', 800000), 1, 'draft', now(), now(), 't', repeat('y', 800000) FROM generate_series(1, 100)`,
+           SELECT 'T', repeat('x', 800000), 1, 'draft', now(), now(), 't', repeat('y', 800000) FROM generate_series(1, 200)`,
     );
-    // All texts together are larger than the heap may be.
-    const environment = { ...source.environment, NODE_OPTIONS: '--max-old-space-size=80' };
+    // All texts together are larger than the heap may be; the application itself takes half of it.
+    const environment = { ...source.environment, NODE_OPTIONS: '--max-old-space-size=140' };
     const { code, output } = await spawnCommand('move', [addressOf(target)], { environment });
 
-    expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('posts: 100 rows') });
+    expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('posts: 200 rows') });
     expect(output).toMatch(/ \d+ rows of posts, .*\/s/);
   });
 

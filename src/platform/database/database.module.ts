@@ -95,7 +95,7 @@ async function openDatabase(source: ServiceDataSource, { serves }: Config): Prom
   const database =
     source instanceof SqliteDataSource
       ? new SqliteDatabase(source)
-      : new PostgresDatabase(source as PostgresDataSource);
+      : new PostgresDatabase(source);
   const faults = serves ? await database.schemaFaults() : [];
   for (const { field, message } of faults) new Logger('Database').error(`${field}: ${message}`);
   return database;
