@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { OptionalAccess, Public } from '../src/platform/access/index.js';
 import { Page } from '../src/platform/http/pages/page.js';
 import { created } from '../src/platform/http/responses/created.js';
-import { tagged, TaggedReply } from '../src/platform/http/responses/entity-tag.js';
+import { withEntityTag, ReplyWithEntityTag } from '../src/platform/http/responses/entity-tag.js';
 import { paged } from '../src/platform/http/responses/paged.js';
 import { bearer, startApi, type TestApi } from './support/api.js';
 import { QuickPasswordsModule } from './support/quick-passwords.module.js';
@@ -39,10 +39,10 @@ class NotesController {
 
   @Public()
   @Post('failing')
-  failing(@TaggedReply() reply: FastifyReply): never {
+  failing(@ReplyWithEntityTag() reply: FastifyReply): never {
     created(reply, '/notes', { id: 1 });
     paged(reply, new Page([1], { total: 2, page: 1, limit: 1, has_next: true }));
-    tagged(reply, { version: 1, createdAt: new Date() });
+    withEntityTag(reply, { version: 1, createdAt: new Date() });
     throw new NotFoundException();
   }
 }

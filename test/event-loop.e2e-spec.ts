@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { FastifyRequest } from 'fastify';
 import { insertUsers } from '../src/users/user-batch.js';
 import { Database } from '../src/platform/database/database.js';
+import { RequestContext } from '../src/platform/http/request-context.js';
 import { Operation } from '../src/platform/graphql/loading/operation.js';
 import { startApi, type TestApi } from './support/api.js';
 import { Service } from './support/service.js';
@@ -69,9 +71,9 @@ describe.each(STORES)('long operations of GraphQL on %s', (store) => {
       expect((await api.graphql(failing)).body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
     // The other fields are executed after the response: thirty times 2.5 MB would be more than there is for all.
     await sleep(1000);
-    const other = { req: { ip: '192.0.2.77', headers: {} } };
+    const other = operationOf('192.0.2.77');
     Operation.of(other).markLarge();
-    const waiting = { req: { ip: '192.0.2.78', headers: {} } };
+    const waiting = operationOf('192.0.2.78');
     Operation.of(waiting).markLarge();
     await Operation.of(other).reserve(32 * 1024 * 1024);
     await Operation.of(waiting).reserve(32 * 1024 * 1024);
@@ -82,7 +84,7 @@ describe.each(STORES)('long operations of GraphQL on %s', (store) => {
 
   it('count the texts of mutations together with others', async () => {
     const { id } = await api.posts.create({ content: 'x'.repeat(1_000_000) });
-    const holder = { req: { ip: '192.0.2.1', headers: {} } };
+    const holder = operationOf('192.0.2.1');
     Operation.of(holder).markLarge();
     await Operation.of(holder).reserve(64 * 1024 * 1024);
     const { status, body } = await api.graphql(
@@ -110,7 +112,7 @@ describe.each(STORES)('long operations of GraphQL on %s', (store) => {
   });
 
   it('are 503 as a whole when others use the memory for ten seconds, and succeed afterwards', async () => {
-    const holder = { req: { ip: '192.0.2.1', headers: {} } };
+    const holder = operationOf('192.0.2.1');
     Operation.of(holder).markLarge();
     await Operation.of(holder).reserve(64 * 1024 * 1024);
     const [query, mutation] = await Promise.all([
@@ -172,4 +174,9 @@ describe.each(STORES)('the costliest operations of sixteen clients on %s', (stor
     expect(await service.end()).toMatchObject({ code: 0 });
     await testStore.remove();
   });
+});
+
+/** What the context of an operation has of its client. */
+const operationOf = (address: string) => ({
+  req: { context: new RequestContext({ ip: address, headers: {} } as FastifyRequest) },
 });

@@ -356,7 +356,7 @@ describe('WebSockets', () => {
   it('are limited to 500 for a network, so that others can connect', async () => {
     const sockets: WebSocket[] = [];
     for (let n = 0; n < 500; n++) {
-      const { socket } = await upgrade(`${url}/graphql`, from(`198.51.100.${n % 10}`));
+      const { socket } = await upgrade(`${url}/rooms`, from(`198.51.100.${n % 10}`));
       sockets.push(socket!);
     }
 

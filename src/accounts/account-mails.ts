@@ -88,10 +88,9 @@ export class AccountMails {
 
   /** Sends a reset link to the address, if there is an active account with it, unless the limit is reached. */
   async resetPassword(email: string, client: string): Promise<void> {
-    await this.transactions.run(async () => {
-      if ((await this.take('resets', email, client)) === 0)
-        await this.replace('reset-password', ownerOf({ email }), { email });
-    });
+    // Counted before the transaction: it would keep the count of its client from all others.
+    if ((await this.take('resets', email, client)) > 0) return;
+    await this.transactions.run(() => this.replace('reset-password', ownerOf({ email }), { email }));
   }
 
   /** Discards the waiting mails about an account that is deleted. */
@@ -100,7 +99,7 @@ export class AccountMails {
   }
 
   /**
-   * Allows one mail, in the unit of work that records it: of any number of concurrent requests, one is allowed.
+   * Allows one mail: of any number of concurrent requests, one is allowed.
    *
    * @param client the address of the client that causes it, unless it goes to the client's own address
    * @returns 0, or the seconds to wait

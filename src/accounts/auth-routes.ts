@@ -3,6 +3,9 @@ import { ApiTags } from '@nestjs/swagger';
 import { SmallBodies } from '../platform/http/json-body.js';
 import { NoStore } from '../platform/http/route-config.js';
 
-/** What all controllers below `/auth/` have: a limit for bodies, and responses that no cache stores. */
+/**
+ * What all controllers below `/auth/` have: a limit for bodies, and responses that no cache stores (RFC 6749, section
+ * 5.1). Their paths answer with and without the slash at the end; the documented form has it.
+ */
 export const AuthRoutes = (): ClassDecorator =>
   applyDecorators(ApiTags('Accounts'), SmallBodies(), NoStore());

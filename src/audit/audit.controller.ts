@@ -7,7 +7,7 @@ import { ReturnsCursorPage, Throws } from '../platform/http/openapi/returns.js';
 import { paged, type Paged } from '../platform/http/responses/paged.js';
 import { CursorQuery, LimitQuery, QueryParameter } from '../platform/http/openapi/queries.js';
 import { cursorRequest } from '../platform/http/pages/page-request.js';
-import { NO_ROW, toId } from '../platform/http/validation/id.js';
+import { UNKNOWN_ID, toId } from '../platform/http/validation/id.js';
 import { isStorable } from '../platform/http/validation/text.js';
 import { AuditEntryView, toAuditEntryView } from './audit-entry.view.js';
 import { AuditLog, type AuditQuery } from './audit-log.js';
@@ -45,7 +45,7 @@ function auditQuery(query: QueryParameters): AuditQuery {
   const { afterId: beforeId, limit } = cursorRequest(query);
   const account = firstValue(query, 'account_id');
   const subject = firstValue(query, 'subject');
-  if (subject && !isStorable(subject)) return { accountId: NO_ROW, beforeId, limit };
-  const accountId = account ? (toId(account) ?? NO_ROW) : undefined;
+  if (subject && !isStorable(subject)) return { accountId: UNKNOWN_ID, beforeId, limit };
+  const accountId = account ? (toId(account) ?? UNKNOWN_ID) : undefined;
   return { accountId, subject: subject || undefined, beforeId, limit };
 }

@@ -3,7 +3,7 @@ import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentAccount, OwnerAccess } from '../platform/access/index.js';
 import type { Account } from '../accounts/account.entity.js';
-import { tagged, TaggedReply } from '../platform/http/responses/entity-tag.js';
+import { withEntityTag, ReplyWithEntityTag } from '../platform/http/responses/entity-tag.js';
 import { paged, type Paged } from '../platform/http/responses/paged.js';
 import { created } from '../platform/http/responses/created.js';
 import { AnyContentType } from '../platform/http/json-body.js';
@@ -49,12 +49,12 @@ export class OrdersController {
   async create(
     @Payload() payload: string,
     @CurrentAccount() account: Account | null,
-    @TaggedReply() reply: FastifyReply,
+    @ReplyWithEntityTag() reply: FastifyReply,
   ): Promise<{ data: OrderView }> {
     return created(
       reply,
       ORDERS_PATH,
-      toOrderView(tagged(reply, await this.orders.create(payload, account))),
+      toOrderView(withEntityTag(reply, await this.orders.create(payload, account))),
     );
   }
 
@@ -66,8 +66,8 @@ export class OrdersController {
   async read(
     @Id() id: number,
     @CurrentAccount() account: Account | null,
-    @TaggedReply() reply: FastifyReply,
+    @ReplyWithEntityTag() reply: FastifyReply,
   ): Promise<{ data: OrderView }> {
-    return { data: toOrderView(tagged(reply, await this.orders.findOne(id, account))) };
+    return { data: toOrderView(withEntityTag(reply, await this.orders.findOne(id, account))) };
   }
 }

@@ -16,13 +16,13 @@ import { JsonText } from '../platform/http/json-text.js';
 import { RequestLoader } from '../platform/graphql/loading/request-loader.js';
 import { TextLoader } from '../platform/graphql/loading/text-loader.js';
 import {
-  connect,
+  readConnection,
   Connection,
   ConnectionArgs,
   connectionCost,
   type ConnectionOf,
 } from '../platform/graphql/connection.js';
-import { NO_ROW, toId } from '../platform/http/validation/id.js';
+import { UNKNOWN_ID, toId } from '../platform/http/validation/id.js';
 import { KeyedOperations } from '../platform/idempotency/keyed-operations.service.js';
 import type { OrderSummary } from './order.entity.js';
 import { checkPayload } from './order.payload.js';
@@ -68,8 +68,8 @@ export class OrdersResolver {
     @CurrentAccount() reader: Account | null,
     @Context() context: object,
   ): Promise<OrderNode | null> {
-    const known = toId(id) ?? NO_ROW;
-    const order = known === NO_ROW ? null : await this.byId.load(context, { id: known, reader });
+    const known = toId(id) ?? UNKNOWN_ID;
+    const order = known === UNKNOWN_ID ? null : await this.byId.load(context, { id: known, reader });
     return order && toOrderNode(order);
   }
 
@@ -81,7 +81,7 @@ export class OrdersResolver {
     @Args() args: ConnectionArgs,
     @CurrentAccount() reader: Account | null,
   ): Promise<ConnectionOf<OrderNode>> {
-    return connect(args, NEWEST_FIRST, {
+    return readConnection(args, NEWEST_FIRST, {
       rows: (page) => this.service.listAfter(page, reader),
       count: () => this.service.count(reader),
       toNode: toOrderNode,

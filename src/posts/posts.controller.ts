@@ -14,7 +14,7 @@ import {
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { WriteAccess } from '../platform/access/index.js';
-import { tagged, TaggedReply } from '../platform/http/responses/entity-tag.js';
+import { withEntityTag, ReplyWithEntityTag } from '../platform/http/responses/entity-tag.js';
 import { paged, type Paged } from '../platform/http/responses/paged.js';
 import { Precondition } from '../platform/http/responses/if-match.js';
 import type { ExpectedVersion } from '../platform/http/responses/expected-version.js';
@@ -87,9 +87,9 @@ export class PostsController {
   @ReturnsData(PostView)
   async create(
     @Body() input: CreatePostInput,
-    @TaggedReply() reply: FastifyReply,
+    @ReplyWithEntityTag() reply: FastifyReply,
   ): Promise<{ data: PostView }> {
-    return created(reply, POSTS_PATH, toPostView(tagged(reply, await this.posts.create(input))));
+    return created(reply, POSTS_PATH, toPostView(withEntityTag(reply, await this.posts.create(input))));
   }
 
   @Get(':id')
@@ -99,11 +99,11 @@ export class PostsController {
   async read(
     @Id() id: number,
     @Req() { method }: FastifyRequest,
-    @TaggedReply() reply: FastifyReply,
+    @ReplyWithEntityTag() reply: FastifyReply,
   ): Promise<{ data: PostView }> {
     // Only a GET counts as a view.
     const post = await (method === 'GET' ? this.posts.read(id) : this.posts.findOne(id));
-    return { data: toPostView(tagged(reply, post)) };
+    return { data: toPostView(withEntityTag(reply, post)) };
   }
 
   @Patch(':id')
@@ -114,10 +114,10 @@ export class PostsController {
   async update(
     @Id() id: number,
     @Body() input: UpdatePostInput,
-    @TaggedReply() reply: FastifyReply,
+    @ReplyWithEntityTag() reply: FastifyReply,
     @Precondition() expected: ExpectedVersion | undefined,
   ): Promise<{ data: PostView }> {
-    return { data: toPostView(tagged(reply, await this.posts.update(id, input, expected))) };
+    return { data: toPostView(withEntityTag(reply, await this.posts.update(id, input, expected))) };
   }
 
   @Delete(':id')

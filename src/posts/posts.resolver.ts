@@ -1,9 +1,9 @@
 import { Args, Context, ID, Mutation, Query, Resolver } from '@nestjs/graphql';
 import { WriteAccess } from '../platform/access/index.js';
 import { RequestLoader } from '../platform/graphql/loading/request-loader.js';
-import { connect, type ConnectionOf, searchableCost } from '../platform/graphql/connection.js';
+import { type ConnectionOf, readConnection, searchableCost } from '../platform/graphql/connection.js';
 import { expectedVersion } from '../platform/http/responses/if-match.js';
-import { NO_ROW, toId } from '../platform/http/validation/id.js';
+import { UNKNOWN_ID, toId } from '../platform/http/validation/id.js';
 import { PostConnection, PostsArgs, sortedPosts } from './post.connection.js';
 import { CreatePostInput, UpdatePostInput } from './post.input.js';
 import { type PostNode, PostView } from './post.view.js';
@@ -38,8 +38,8 @@ export class PostsResolver {
     @Args('id', { type: () => ID }) id: string,
     @Context() context: object,
   ): Promise<PostNode | null> {
-    const known = toId(id) ?? NO_ROW;
-    return known === NO_ROW ? null : this.byId.load(context, known);
+    const known = toId(id) ?? UNKNOWN_ID;
+    return known === UNKNOWN_ID ? null : this.byId.load(context, known);
   }
 
   @Query(() => PostConnection, {
@@ -48,7 +48,7 @@ export class PostsResolver {
   })
   posts(@Args() args: PostsArgs): Promise<ConnectionOf<PostNode>> {
     const list = sortedPosts(args);
-    return connect(args, keysetOf(list), {
+    return readConnection(args, keysetOf(list), {
       rows: (page, count) => this.lists.listAfter(list, page, count),
       count: () => this.lists.total(list.filter),
       toNode: (post) => post,
@@ -66,7 +66,7 @@ export class PostsResolver {
     @Args('input') input: UpdatePostInput,
     @Args('ifMatch', IF_MATCH) ifMatch: string | null | undefined,
   ): Promise<PostNode> {
-    return this.service.update(toId(id) ?? NO_ROW, input, expectedVersion(ifMatch));
+    return this.service.update(toId(id) ?? UNKNOWN_ID, input, expectedVersion(ifMatch));
   }
 
   @Mutation(() => ID, { description: 'Deletes a post, and returns its id.' })
@@ -74,7 +74,7 @@ export class PostsResolver {
     @Args('id', { type: () => ID }) id: string,
     @Args('ifMatch', IF_MATCH) ifMatch: string | null | undefined,
   ): Promise<number> {
-    const known = toId(id) ?? NO_ROW;
+    const known = toId(id) ?? UNKNOWN_ID;
     await this.service.delete(known, expectedVersion(ifMatch));
     return known;
   }

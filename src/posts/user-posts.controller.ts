@@ -2,7 +2,7 @@ import { Controller, Get, Query, Res, Req } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { WriteAccess } from '../platform/access/index.js';
-import { tagged, TaggedReply } from '../platform/http/responses/entity-tag.js';
+import { withEntityTag, ReplyWithEntityTag } from '../platform/http/responses/entity-tag.js';
 import { paged, type Paged } from '../platform/http/responses/paged.js';
 import type { QueryParameters } from '../platform/http/query.js';
 import { ReturnsData, ReturnsPage, Throws } from '../platform/http/openapi/returns.js';
@@ -49,10 +49,10 @@ export class UserPostsController {
     @Id() id: number,
     @Id('pid') postId: number,
     @Req() { method }: FastifyRequest,
-    @TaggedReply() reply: FastifyReply,
+    @ReplyWithEntityTag() reply: FastifyReply,
   ): Promise<{ data: PostView }> {
     // Only a GET counts as a view.
     const post = await (method === 'GET' ? this.posts.read(postId, id) : this.posts.findOne(postId, id));
-    return { data: toPostView(tagged(reply, post)) };
+    return { data: toPostView(withEntityTag(reply, post)) };
   }
 }

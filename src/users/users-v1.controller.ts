@@ -15,7 +15,7 @@ import {
 import { ApiExtraModels, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { WriteAccess } from '../platform/access/index.js';
-import { tagged, TaggedReply } from '../platform/http/responses/entity-tag.js';
+import { withEntityTag, ReplyWithEntityTag } from '../platform/http/responses/entity-tag.js';
 import type { ExpectedVersion } from '../platform/http/responses/expected-version.js';
 import { Precondition } from '../platform/http/responses/if-match.js';
 import type { QueryParameters } from '../platform/http/query.js';
@@ -66,8 +66,11 @@ export class UsersV1Controller {
   @Idempotent()
   @ApiOperation({ summary: 'Creates a user' })
   @Returns(UserViewV1)
-  async create(@Body() input: CreateUserInput, @TaggedReply() reply: FastifyReply): Promise<UserViewV1> {
-    const user = tagged(reply, await this.users.create(input));
+  async create(
+    @Body() input: CreateUserInput,
+    @ReplyWithEntityTag() reply: FastifyReply,
+  ): Promise<UserViewV1> {
+    const user = withEntityTag(reply, await this.users.create(input));
     reply.header('location', `/v1/users/${user.id}`);
     return toViewV1(user);
   }
@@ -80,13 +83,13 @@ export class UsersV1Controller {
   async read(
     @Id() id: number,
     @Headers('accept') accept: string | undefined,
-    @TaggedReply() reply: FastifyReply,
+    @ReplyWithEntityTag() reply: FastifyReply,
   ): Promise<UserViewV1 | string> {
     varyOn(reply, 'Accept');
     const user = await this.users.findOne(id);
-    if (accept !== 'application/xml') return toViewV1(tagged(reply, user));
+    if (accept !== 'application/xml') return toViewV1(withEntityTag(reply, user));
     reply.header('content-type', 'application/xml');
-    return toXml(toViewV1(tagged(reply, user, XML_TAG)));
+    return toXml(toViewV1(withEntityTag(reply, user, XML_TAG)));
   }
 
   @Put(':id')
@@ -96,10 +99,10 @@ export class UsersV1Controller {
   async replace(
     @Id() id: number,
     @Body() input: CreateUserInput,
-    @TaggedReply() reply: FastifyReply,
+    @ReplyWithEntityTag() reply: FastifyReply,
     @Precondition(TAG_FORMATS) expected: ExpectedVersion | undefined,
   ): Promise<UserViewV1> {
-    return toViewV1(tagged(reply, await this.users.replace(id, input, expected)));
+    return toViewV1(withEntityTag(reply, await this.users.replace(id, input, expected)));
   }
 
   @Patch(':id')
@@ -109,10 +112,10 @@ export class UsersV1Controller {
   async update(
     @Id() id: number,
     @Body() input: UpdateUserInput,
-    @TaggedReply() reply: FastifyReply,
+    @ReplyWithEntityTag() reply: FastifyReply,
     @Precondition(TAG_FORMATS) expected: ExpectedVersion | undefined,
   ): Promise<UserViewV1> {
-    return toViewV1(tagged(reply, await this.users.update(id, input, expected)));
+    return toViewV1(withEntityTag(reply, await this.users.update(id, input, expected)));
   }
 
   @Delete(':id')

@@ -14,7 +14,7 @@ import {
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { WriteAccess } from '../platform/access/index.js';
-import { tagged, TaggedReply } from '../platform/http/responses/entity-tag.js';
+import { withEntityTag, ReplyWithEntityTag } from '../platform/http/responses/entity-tag.js';
 import { paged, type Paged } from '../platform/http/responses/paged.js';
 import type { ExpectedVersion } from '../platform/http/responses/expected-version.js';
 import { Precondition } from '../platform/http/responses/if-match.js';
@@ -54,17 +54,17 @@ export class UsersV2Controller {
   @ReturnsData(UserView)
   async create(
     @Body() input: CreateUserInput,
-    @TaggedReply() reply: FastifyReply,
+    @ReplyWithEntityTag() reply: FastifyReply,
   ): Promise<{ data: UserView }> {
-    return created(reply, '/v2/users', toUserView(tagged(reply, await this.users.create(input))));
+    return created(reply, '/v2/users', toUserView(withEntityTag(reply, await this.users.create(input))));
   }
 
   @Get(':id')
   @ApiOperation({ summary: 'Reads a user' })
   @ReturnsData(UserView)
   @Throws({ NOT_FOUND: 'User not found' })
-  async read(@Id() id: number, @TaggedReply() reply: FastifyReply): Promise<{ data: UserView }> {
-    return { data: toUserView(tagged(reply, await this.users.findOne(id))) };
+  async read(@Id() id: number, @ReplyWithEntityTag() reply: FastifyReply): Promise<{ data: UserView }> {
+    return { data: toUserView(withEntityTag(reply, await this.users.findOne(id))) };
   }
 
   @Put(':id')
@@ -74,10 +74,10 @@ export class UsersV2Controller {
   async replace(
     @Id() id: number,
     @Body() input: CreateUserInput,
-    @TaggedReply() reply: FastifyReply,
+    @ReplyWithEntityTag() reply: FastifyReply,
     @Precondition(TAG_FORMATS) expected: ExpectedVersion | undefined,
   ): Promise<{ data: UserView }> {
-    return { data: toUserView(tagged(reply, await this.users.replace(id, input, expected))) };
+    return { data: toUserView(withEntityTag(reply, await this.users.replace(id, input, expected))) };
   }
 
   @Patch(':id')
@@ -87,10 +87,10 @@ export class UsersV2Controller {
   async update(
     @Id() id: number,
     @Body() input: UpdateUserInput,
-    @TaggedReply() reply: FastifyReply,
+    @ReplyWithEntityTag() reply: FastifyReply,
     @Precondition(TAG_FORMATS) expected: ExpectedVersion | undefined,
   ): Promise<{ data: UserView }> {
-    return { data: toUserView(tagged(reply, await this.users.update(id, input, expected))) };
+    return { data: toUserView(withEntityTag(reply, await this.users.update(id, input, expected))) };
   }
 
   @Delete(':id')

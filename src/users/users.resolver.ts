@@ -1,7 +1,7 @@
 import { Args, ID, Int, Mutation, Query, Resolver } from '@nestjs/graphql';
 import { WriteAccess } from '../platform/access/index.js';
 import { listCost, toRange } from '../platform/graphql/page-args.js';
-import { NO_ROW, toId } from '../platform/http/validation/id.js';
+import { UNKNOWN_ID, toId } from '../platform/http/validation/id.js';
 import { CreateUserInput, UpdateUserInput } from './user.input.js';
 import { toUserView, UserView } from './user.view.js';
 import { UsersService } from './users.service.js';
@@ -15,7 +15,7 @@ export class UsersResolver {
 
   @Query(() => UserView, { nullable: true, description: 'One user; null when there is none with this id.' })
   async user(@Args('id', { type: () => ID }) id: string): Promise<UserView | null> {
-    const user = await this.service.find(toId(id) ?? NO_ROW);
+    const user = await this.service.find(toId(id) ?? UNKNOWN_ID);
     return user ? toUserView(user) : null;
   }
 
@@ -41,12 +41,12 @@ export class UsersResolver {
     @Args('id', { type: () => ID }) id: string,
     @Args('input') input: UpdateUserInput,
   ): Promise<UserView> {
-    return toUserView(await this.service.update(toId(id) ?? NO_ROW, input));
+    return toUserView(await this.service.update(toId(id) ?? UNKNOWN_ID, input));
   }
 
   @Mutation(() => ID, { description: 'Deletes a user without posts, and returns its id.' })
   async deleteUser(@Args('id', { type: () => ID }) id: string): Promise<number> {
-    const known = toId(id) ?? NO_ROW;
+    const known = toId(id) ?? UNKNOWN_ID;
     await this.service.delete(known);
     return known;
   }

@@ -5,7 +5,7 @@ import { Clock } from '../platform/jobs/clock.js';
 import { AppError } from '../platform/http/errors/errors.js';
 import type { CursorPage, Page } from '../platform/http/pages/page.js';
 import type { CursorRequest, PageRequest } from '../platform/http/pages/page-request.js';
-import { NO_ROW } from '../platform/http/validation/id.js';
+import { UNKNOWN_ID } from '../platform/http/validation/id.js';
 import { changesOf } from '../platform/database/columns.js';
 import { Transactions } from '../platform/database/transactions.js';
 import { Changes } from '../platform/changes/index.js';
@@ -42,7 +42,7 @@ export class WebhooksService {
   }
 
   async findOne(id: number): Promise<Webhook> {
-    const webhook = id === NO_ROW ? null : await this.webhooks.findOneBy({ id });
+    const webhook = id === UNKNOWN_ID ? null : await this.webhooks.findOneBy({ id });
     if (!webhook) throw new AppError('NOT_FOUND', 'Webhook not found');
     return webhook;
   }

@@ -27,7 +27,7 @@ const REFRESH_LIFETIME = 7 * 24 * 3600;
 /** Longer than any token of this service; longer ones are not decoded. */
 const MAX_LENGTH = 4096;
 
-/** `SigningKeys` gives each algorithm its own keys. `claims.ts` checks the times, with the injected clock. */
+/** `SigningKeys` gives each algorithm its own keys. `TokenCodec` checks the times, with the injected clock. */
 export const VERIFY_OPTIONS = {
   algorithms: ['HS256', 'ES256'],
   ignoreExpiration: true,

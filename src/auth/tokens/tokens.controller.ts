@@ -30,7 +30,6 @@ class VerifyInput {
   token!: string;
 }
 
-/** Caches must not store responses with tokens (RFC 6749, section 5.1). */
 @Controller({ path: 'auth', version: VERSION_NEUTRAL })
 @AuthRoutes()
 @Public()

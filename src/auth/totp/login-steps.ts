@@ -39,7 +39,17 @@ export class SecondStepRequired {
   }
 }
 
-/** The steps of a login: a password or a provider first, then a code if the account has a second factor. */
+/**
+ * The steps of a login: a password or a provider first, then a code if the account has a second factor. The second step
+ * is several statements that each commit on their own, so that no failure of a later one gives an attempt back:
+ *
+ * | Statement                                     | Otherwise                                                              |
+ * | --------------------------------------------- | ---------------------------------------------------------------------- |
+ * | one attempt of the `mfa_token` is reserved    | 401: the token is unknown, used, expired, or has had five attempts     |
+ * | the attempt counts as a failed login          | 429, and the attempt of the token is given back                        |
+ * | code and token are used, in one transaction   | 401: the attempts stay counted; the fifth wrong code sends a notice    |
+ * | the login begins (`LoginsService.open`)       | 401: the account has changed since; code and token are used up         |
+ */
 @Injectable()
 export class LoginSteps {
   constructor(

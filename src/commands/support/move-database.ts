@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { explainStartFailure } from '../../platform/operations/start-failure.js';
 import { describeStore, loadStoreConfig, type StoreConfig } from '../../platform/config/store.js';
 import { type Contents, parentsFirst, quote, type Table } from '../../platform/database/contents.js';
-import { contentsOf } from '../../platform/database/data-source.js';
+import { commandDataSource, contentsOf } from '../../platform/database/data-source.js';
 import { migrate } from '../../platform/database/migrate.js';
-import { EventAppender } from '../../platform/changes/index.js';
+import { Queries } from '../../platform/database/queries.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import { eventAppender } from '../../platform/changes/index.js';
 import { UsageError } from './ask.js';
 import { countOf, Progress } from './progress.js';
-import { inContext, requireDatabase } from './run-command.js';
+import { rejectOlder, requireDatabase } from './run-command.js';
 
 type Store = StoreConfig['store'];
 
@@ -38,7 +40,7 @@ export async function moveDatabase(from: Store, address: string): Promise<number
   const target = contentsOf(to);
   try {
     await source.reserve();
-    const lastPosition = await numberEvents();
+    const lastPosition = await numberEvents(from);
     await atTarget(async () => {
       await target.reserve();
       await migrate({ store: to });
@@ -72,12 +74,18 @@ async function atTarget<T>(work: () => T | Promise<T>): Promise<T> {
 }
 
 /** Gives all events of the source their position. @returns the last one, in a query of `event_log` */
-const numberEvents = (): Promise<string> =>
-  inContext(async (context) => {
-    const appender = context.get(EventAppender, { strict: false });
+async function numberEvents(store: Store): Promise<string> {
+  const source = await commandDataSource({ store }).initialize();
+  try {
+    await rejectOlder(source, { store });
+    const transactions = new Transactions(source);
+    const appender = eventAppender(new Queries(transactions, source), transactions);
     await appender.number();
     return appender.lastPosition;
-  });
+  } finally {
+    await source.destroy();
+  }
+}
 
 async function copy(source: Contents, target: Contents, lastPosition: string): Promise<void> {
   const sources = new Map((await source.beginReading()).map((table) => [table.name, table]));

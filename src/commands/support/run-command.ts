@@ -2,7 +2,6 @@ import '../../require-node.js';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
-import { AppModule } from '../../app.module.js';
 import { explainStartFailure } from '../../platform/operations/start-failure.js';
 import { loadCommandConfig } from '../../platform/config/load-config.js';
 import { describeStore, loadStoreConfig, type StoreConfig } from '../../platform/config/store.js';
@@ -62,7 +61,8 @@ export function requireDatabase(store: StoreConfig['store']): void {
  *
  * @throws UsageError when the schema of the database is older
  */
-export async function inContext<T>(work: (context: INestApplicationContext) => Promise<T>): Promise<T> {
+async function inContext<T>(work: (context: INestApplicationContext) => Promise<T>): Promise<T> {
+  const { AppModule } = await import('../../app.module.js');
   const config = loadCommandConfig(process.env);
   const context = await NestFactory.createApplicationContext(AppModule.with(config), {
     logger: false,
@@ -77,7 +77,7 @@ export async function inContext<T>(work: (context: INestApplicationContext) => P
 }
 
 /** @throws UsageError when the schema is older than this build */
-async function rejectOlder(source: DataSource, { store }: StoreConfig): Promise<void> {
+export async function rejectOlder(source: DataSource, { store }: Pick<StoreConfig, 'store'>): Promise<void> {
   const { length: pending } = await pendingMigrations((sql) => source.query(sql));
   if (pending === 0) return;
   const migrations = `${countOf(pending, 'migration')} ${pending === 1 ? 'is' : 'are'}`;

@@ -26,7 +26,7 @@ const NO_SESSION = 'Send the session cookie; a token is not accepted here';
 @Injectable()
 export class AccessGuard implements CanActivate {
   /** The access of each handler, read from its decorators once. */
-  private readonly known = new Map<Type, Map<Function, Access | undefined>>();
+  private readonly accesses = new Map<Type, Map<Function, Access | undefined>>();
 
   constructor(
     private readonly reflector: Reflector,
@@ -93,8 +93,8 @@ export class AccessGuard implements CanActivate {
   private accessOf(context: ExecutionContext): Access | undefined {
     const type = context.getClass();
     const handler = context.getHandler();
-    let handlers = this.known.get(type);
-    if (!handlers) this.known.set(type, (handlers = new Map()));
+    let handlers = this.accesses.get(type);
+    if (!handlers) this.accesses.set(type, (handlers = new Map()));
     if (!handlers.has(handler)) {
       handlers.set(handler, this.reflector.getAllAndOverride<Access | undefined>(ACCESS, [handler, type]));
     }

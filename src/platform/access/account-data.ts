@@ -28,7 +28,7 @@ export interface OwnedData {
   readonly waysToLogIn?: (account: CallingAccount) => Promise<number>;
   /** How much gives access to the account besides its password. */
   readonly otherAccess?: (account: CallingAccount) => Promise<number>;
-  /** The logins of the account end. @param except the id of a login that stays */
+  /** The logins of the account end, with what can become one without another check. @param except the id of a login that stays */
   readonly onLoginsEnd?: (account: CallingAccount, except?: string) => Promise<void>;
   /** The password or the e-mail changes. */
   readonly onCredentialsChange?: (account: CallingAccount) => Promise<void>;

@@ -50,7 +50,9 @@ export class Changes {
     this.requireUnitOfWork();
     if ('type' in change) await this.recordEvents([change]);
     const { subject, actor } = change as PlainChange;
-    const origin = this.command ?? originOf(actor);
+    const context = currentContext();
+    if (context && actor !== undefined) context.actor = actor;
+    const origin = this.command ?? (context && originOf(context));
     if (!origin) return;
     const { path, ...who } = origin;
     await this.entries.insert({
@@ -83,10 +85,7 @@ export class Changes {
 }
 
 /** The current request as an origin; `undefined` without a known account. */
-function originOf(actor: number | undefined): Origin | undefined {
-  const context = currentContext();
-  if (!context) return undefined;
-  if (actor !== undefined) context.actor = actor;
+function originOf(context: RequestContext): Origin | undefined {
   const { id, accountId: actorId, client, request } = context;
   if (actorId === undefined) return undefined;
   const action = context.action ?? `${request.method} ${request.routeOptions.url}`;

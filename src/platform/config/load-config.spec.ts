@@ -18,6 +18,7 @@ describe('loadConfig', () => {
       rateLimit: undefined,
       redisUrl: undefined,
       production: false,
+      serves: true,
       host: '127.0.0.1',
       port: 3000,
       metricsPort: undefined,

@@ -93,9 +93,7 @@ async function openDataSource(config: Config, entities: Entities): Promise<Servi
 /** The database of an initialized data source. The service logs the faults of its schema. */
 async function openDatabase(source: ServiceDataSource, { serves }: Config): Promise<Database> {
   const database =
-    source instanceof SqliteDataSource
-      ? new SqliteDatabase(source)
-      : new PostgresDatabase(source);
+    source instanceof SqliteDataSource ? new SqliteDatabase(source) : new PostgresDatabase(source);
   const faults = serves ? await database.schemaFaults() : [];
   for (const { field, message } of faults) new Logger('Database').error(`${field}: ${message}`);
   return database;

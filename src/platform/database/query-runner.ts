@@ -1,6 +1,7 @@
 import type { QueryResult, QueryRunner } from 'typeorm';
 import type { ServiceDataSource } from './service-data-source.js';
-import { TransactionState, type UnitOfWork } from './unit-of-work.js';
+import { TransactionState } from './transaction-state.js';
+import type { UnitOfWork } from './unit-of-work.js';
 
 type Constructor = new (...parameters: any[]) => QueryRunner;
 

@@ -3,19 +3,15 @@ import {
   DataSource,
   type DataSourceOptions,
   EntityManager,
-  type EntitySubscriberInterface,
-  EventSubscriber,
   type QueryRunner,
   type ReplicationMode,
-  type TransactionCommitEvent,
-  type TransactionRollbackEvent,
-  type TransactionStartEvent,
 } from 'typeorm';
 import type { Dialect } from './dialect.js';
 import { explainStatement } from './failures.js';
 import { migrations } from './migrations/index.js';
 import type { Parameters as Values } from './statement.js';
 import { Storage } from './storage.js';
+import { TransactionSubscriber } from './transaction-state.js';
 import { type ServiceQueryRunner, UnitOfWork } from './unit-of-work.js';
 
 type Isolation = NonNullable<Parameters<QueryRunner['startTransaction']>[0]>;
@@ -121,26 +117,3 @@ class ServiceEntityManager extends EntityManager {
     return super.transaction<T>(...(parameters as [Isolation, () => Promise<T>]));
   }
 }
-
-/** Keeps the state of every transaction, whoever begins and ends it. */
-@EventSubscriber()
-class TransactionSubscriber implements EntitySubscriberInterface {
-  afterTransactionStart({ queryRunner }: TransactionStartEvent): void {
-    stateOf(queryRunner).begin();
-  }
-
-  /** @throws the error of a statement, so that the transaction does not commit */
-  async beforeTransactionCommit({ queryRunner }: TransactionCommitEvent): Promise<void> {
-    stateOf(queryRunner).check();
-  }
-
-  afterTransactionCommit({ queryRunner }: TransactionCommitEvent): void {
-    stateOf(queryRunner).commit();
-  }
-
-  afterTransactionRollback({ queryRunner }: TransactionRollbackEvent): void {
-    stateOf(queryRunner).rollback();
-  }
-}
-
-const stateOf = (runner: QueryRunner) => (runner as ServiceQueryRunner).transaction;

@@ -2,7 +2,8 @@ import type { EntityManager } from 'typeorm';
 import type { Parameters } from './statement.js';
 import { retryConflicts } from './failures.js';
 import type { ServiceDataSource } from './service-data-source.js';
-import { runCommitHook, type UnitOfWork } from './unit-of-work.js';
+import { runCommitHook } from './transaction-state.js';
+import type { UnitOfWork } from './unit-of-work.js';
 
 /** Runs a statement in the transaction that has just begun. */
 export type Execute = <Row>(sql: string, parameters?: Parameters) => Promise<Row[]>;

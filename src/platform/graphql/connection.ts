@@ -138,7 +138,7 @@ interface Source<Row, Node> {
 }
 
 /** Reads one page. @throws AppError `INVALID_CURSOR` */
-export async function connect<Row, Node>(
+export async function readConnection<Row, Node>(
   args: ConnectionArgs,
   keyset: Keyset<Row>,
   { rows, count, toNode }: Source<Row, Node>,

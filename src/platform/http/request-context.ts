@@ -17,9 +17,9 @@ export interface ClientInfo {
   readonly agent: string;
 }
 
-/** Ends the work of a request right before its response is sent. */
-interface ResponseEnd {
-  /** @returns the payload to send. @throws if it must not be sent */
+/** Ends the transaction of a request with an `Idempotency-Key`. */
+interface KeyedResponse {
+  /** Called right before the response is sent. @returns the payload to send. @throws if it must not be sent */
   finish(payload: unknown): Promise<unknown>;
 }
 
@@ -27,7 +27,7 @@ interface ResponseEnd {
 export class RequestContext {
   /** The caller: in progress or done. `Authenticator` sets it. */
   caller: Promise<Principal | null> | undefined;
-  /** The acting account of a request without a credential, such as a login. */
+  /** The acting account of a request without a credential, such as a login or a registration: `Changes.record` sets it. */
   actor: number | undefined;
   /** What the request does, for the audit log, if its route does not say that: `mutation createPost`. */
   action: string | undefined;
@@ -39,8 +39,8 @@ export class RequestContext {
   isBodyUnreadable = false;
   /** Whether the client has the representation already. */
   isNotModified = false;
-  /** Set from the handler of a request with an `Idempotency-Key` until its response is sent. */
-  responseEnd: ResponseEnd | undefined;
+  /** From the handler of a request with an `Idempotency-Key` until its response is sent. */
+  keyedResponse: KeyedResponse | undefined;
 
   constructor(readonly request: FastifyRequest) {}
 

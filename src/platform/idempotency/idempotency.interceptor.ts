@@ -9,7 +9,7 @@ import { KeyedResponse } from './keyed-response.js';
 
 /**
  * Lets the handler take effect once for each key. The handler runs in a transaction that begins with its first write
- * (`IdempotencyService.begin`). It commits with the record of the response, right before that is sent (`KeyedResponse`):
+ * (`IdempotencyService.handle`). It commits with the record of the response, right before that is sent (`KeyedResponse`):
  * after all interceptors and after serialization, so that a retry gets exactly the same. From the first write until then,
  * nothing else can write on SQLite, and a connection is in use on PostgreSQL.
  *
@@ -62,20 +62,20 @@ export class IdempotencyInterceptor implements NestInterceptor {
     };
     const response = new KeyedResponse(reply);
     let value: unknown;
-    const outcome = this.idempotency.begin(keyed, async () => {
+    const outcome = this.idempotency.handle(keyed, async () => {
       response.reset();
       value = await lastValueFrom(next.handle(), { defaultValue: undefined });
       // Otherwise the transaction would wait for ever: no hook sees such a response.
       if (reply.sent) throw new TypeError('An @Idempotent() handler must not take over the response');
     });
     response.outcome = outcome;
-    request.context.responseEnd = response;
+    request.context.keyedResponse = response;
     try {
       const result = await outcome;
       return result instanceof KeyedWork ? value : parsed(result);
     } catch (error) {
       // An outer interceptor may have given up: its response has begun.
-      if (request.context.responseEnd) response.reset();
+      if (request.context.keyedResponse) response.reset();
       throw error;
     }
   }

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, Registry } from 'prom-client';
-import { retryConflicts } from '../database/failures.js';
 import { Queries } from '../database/queries.js';
 import type { Statement } from '../database/statement.js';
 import { type Execute, Transactions } from '../database/transactions.js';
@@ -8,12 +7,6 @@ import type { UnitOfWork } from '../database/unit-of-work.js';
 import { AppError, ERRORS } from '../http/errors/errors.js';
 import { IdempotencyRecords, type StoredResponse } from './idempotency-records.js';
 import { IdempotencyScope, type KeyedRequest } from './idempotency-scope.js';
-
-/** The response to a request, or to an earlier one with the same key. */
-interface Outcome {
-  readonly response: StoredResponse;
-  readonly isReplayed: boolean;
-}
 
 /** Rolls the transaction back when it begins, if another request has the key or has stored its response. */
 const TAKEN = Symbol('taken');
@@ -45,13 +38,13 @@ export class IdempotencyService {
    * Handles a request, unless an earlier one with its key was handled. Its transaction begins with the first write, and
    * stays open until the response is stored.
    *
-   * @param handle all its writes commit together with the response, or not at all. It runs again after a conflict
+   * @param work all its writes commit together with the response, or not at all. It runs again after a conflict
    * @returns the response of the earlier request, or the work, which has to be ended
    * @throws AppError `IDEMPOTENCY_KEY_IN_USE` while another request is in progress, `IDEMPOTENCY_KEY_REUSED` when
    * the key was used with another body, `SERVICE_UNAVAILABLE` while the records use all of their space; and the errors
-   * of `handle`
+   * of `work`
    */
-  async begin(request: KeyedRequest, handle: () => Promise<unknown>): Promise<KeyedWork | StoredResponse> {
+  async handle(request: KeyedRequest, work: () => Promise<unknown>): Promise<KeyedWork | StoredResponse> {
     const id = this.scope.idOf(request);
     const fingerprints = this.scope.fingerprintsOf(request.body);
     this.assertNotInFlight(id);
@@ -63,7 +56,7 @@ export class IdempotencyService {
     const end = () => void this.inFlight.delete(id);
     try {
       await this.records.assertNotFull();
-      const { unit } = await this.transactions.deferred(handle, (execute) => this.claim(id, execute));
+      const { unit } = await this.transactions.deferred(work, (execute) => this.claim(id, execute));
       return new KeyedWork(unit, (response) => this.records.insertion(id, fingerprints[0], response), end);
     } catch (error) {
       end();
@@ -72,19 +65,6 @@ export class IdempotencyService {
     const theirs = await this.records.find(id, fingerprints);
     if (!theirs) throw keyInUse();
     return theirs;
-  }
-
-  /** Like {@link begin}, for a handler whose result is the final response. */
-  once(request: KeyedRequest, handle: () => Promise<StoredResponse>): Promise<Outcome> {
-    return retryConflicts(async () => {
-      let response: StoredResponse;
-      const outcome = await this.begin(request, async () => {
-        response = await handle();
-      });
-      if (!(outcome instanceof KeyedWork)) return { response: outcome, isReplayed: true };
-      await outcome.store(() => response);
-      return { response: response!, isReplayed: false };
-    });
   }
 
   /**

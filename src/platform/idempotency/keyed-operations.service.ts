@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Versioned } from '../http/responses/expected-version.js';
+import { retryConflicts } from '../database/failures.js';
 import { createdResponse } from '../http/responses/created.js';
 import { missingKey, parseKey } from './idempotency-key.js';
-import { IdempotencyService } from './idempotency.service.js';
+import type { StoredResponse } from './idempotency-records.js';
+import { IdempotencyService, KeyedWork } from './idempotency.service.js';
 
 /** A creation over GraphQL that shares the keys of a REST handler. */
 export interface KeyedCreation {
@@ -44,10 +46,20 @@ export class KeyedOperations {
     const parsedKey = parseKey(key);
     if (parsedKey === undefined) throw missingKey();
     const request = { caller, method: 'POST', path, params: {}, key: parsedKey, body };
-    const { response, isReplayed } = await this.idempotency.once(request, async () =>
-      createdResponse(path, await create(), caller !== null),
-    );
-    if (isReplayed) this.idempotency.replays.inc();
-    return (JSON.parse(response.body!) as { data: View }).data.id;
+    return retryConflicts(async () => {
+      let response: StoredResponse;
+      const outcome = await this.idempotency.handle(request, async () => {
+        response = createdResponse(path, await create(), caller !== null);
+      });
+      if (!(outcome instanceof KeyedWork)) {
+        this.idempotency.replays.inc();
+        return idOf<View>(outcome);
+      }
+      await outcome.store(() => response);
+      return idOf<View>(response!);
+    });
   }
 }
+
+const idOf = <View extends { readonly id: number | string }>({ body }: StoredResponse): View['id'] =>
+  (JSON.parse(body!) as { data: View }).data.id;

@@ -83,11 +83,11 @@ export const keyedResponses = fastifyPlugin<{ replays: Counter }>(
   (fastify, { replays }, done) => {
     const hook: onSendAsyncHookHandler = async (request, reply, payload) => {
       const { context } = request;
-      const { responseEnd } = context;
-      if (!responseEnd) return payload;
-      // The response to an error below passes this hook again.
-      context.responseEnd = undefined;
-      const body = await responseEnd.finish(payload);
+      const { keyedResponse } = context;
+      if (!keyedResponse) return payload;
+      // An error below becomes a response in `ErrorFilter`, which passes this hook again.
+      context.keyedResponse = undefined;
+      const body = await keyedResponse.finish(payload);
       if (reply.hasHeader('idempotent-replayed')) replays.inc();
       return body;
     };

@@ -9,7 +9,7 @@ import { DatabaseError } from '../failures.js';
  * transaction, which the operating system releases when the process dies.
  */
 export class FileLock {
-  private holder: Database.Database | undefined;
+  private connection: Database.Database | undefined;
   private isHeld = false;
 
   private constructor(private readonly file: string) {}
@@ -28,16 +28,16 @@ export class FileLock {
   }
 
   release(): void {
-    this.holder?.close();
+    this.connection?.close();
   }
 
   private take(timeout: number): boolean {
     this.release();
-    this.holder = new Database(this.file, { timeout });
+    this.connection = new Database(this.file, { timeout });
     try {
       // A journal would need space on the disk.
-      this.holder.pragma('journal_mode = MEMORY');
-      this.holder.exec('BEGIN EXCLUSIVE');
+      this.connection.pragma('journal_mode = MEMORY');
+      this.connection.exec('BEGIN EXCLUSIVE');
       this.isHeld = true;
     } catch (error) {
       const { code = '' } = error as { code?: string };

@@ -51,7 +51,7 @@ export class WriteQueue {
   /** Called with the time that each writer has waited, in seconds. */
   onWait: ((seconds: number) => void) | undefined;
   private readonly queue: Entry[] = [];
-  private holder: Writer | undefined;
+  private current: Writer | undefined;
   private group: Group | undefined;
   /** When the first write of this turn of the event loop began. */
   private turnSince: number | undefined;
@@ -66,7 +66,7 @@ export class WriteQueue {
   ) {}
 
   get isLocked(): boolean {
-    return this.holder !== undefined || this.group !== undefined;
+    return this.current !== undefined || this.group !== undefined;
   }
 
   get waitingCount(): number {
@@ -75,12 +75,12 @@ export class WriteQueue {
 
   /** Whether the writer has the connection. */
   isHeldBy(writer: Writer): boolean {
-    return this.holder === writer;
+    return this.current === writer;
   }
 
   /** Whether the writer has the connection as a member of a group. */
   isMember(writer: Writer): boolean {
-    return this.holder === writer && this.group !== undefined;
+    return this.current === writer && this.group !== undefined;
   }
 
   /** Waits for exclusive use. @throws Error `WRITE_TIMEOUT` when it does not begin within the deadline of a write */
@@ -90,8 +90,8 @@ export class WriteQueue {
 
   /** Ends the use of the connection, if the writer has it. */
   release(writer: Writer): void {
-    if (this.holder !== writer) return;
-    this.holder = undefined;
+    if (this.current !== writer) return;
+    this.current = undefined;
     this.startNext();
   }
 
@@ -147,7 +147,7 @@ export class WriteQueue {
     try {
       for (const sql of statements) this.connection.control(sql);
       group.done.push(done);
-      group.timer ??= setTimeout(() => this.holder?.evict(), WRITE_DEADLINE);
+      group.timer ??= setTimeout(() => this.current?.evict(), WRITE_DEADLINE);
     } catch (error) {
       this.close(group);
       this.rollBack();
@@ -180,9 +180,9 @@ export class WriteQueue {
   }
 
   private async wait(writer: Writer, isMember: boolean): Promise<void> {
-    if (!this.holder && this.queue.length === 0 && !this.isTurnOver()) {
+    if (!this.current && this.queue.length === 0 && !this.isTurnOver()) {
       if (this.group && !(isMember && this.hasRoom(this.group))) this.commit(this.group);
-      this.holder = writer;
+      this.current = writer;
       this.onWait?.(0);
       return;
     }
@@ -197,11 +197,11 @@ export class WriteQueue {
       },
     };
     this.queue.push(entry);
-    // Without a holder, whose end would start it.
-    if (!this.holder) setImmediate(() => this.holder ?? this.startNext());
+    // Without a current, whose end would start it.
+    if (!this.current) setImmediate(() => this.current ?? this.startNext());
     const timer = setTimeout(() => {
       this.evictIdle();
-      if (this.holder === writer) return;
+      if (this.current === writer) return;
       this.queue.splice(this.queue.indexOf(entry), 1);
       reject(Object.assign(new Error(STILL_WRITING), { code: 'WRITE_TIMEOUT' }));
     }, WRITE_DEADLINE);
@@ -215,7 +215,7 @@ export class WriteQueue {
       if (next || group.isDue) this.commit(group);
       else this.commitSoon(group);
     }
-    this.holder = next?.writer;
+    this.current = next?.writer;
     if (!next) return;
     // Otherwise all writes that wait would run before anything else is served: nothing between them waits.
     if (this.isTurnOver()) setImmediate(next.start);
@@ -239,7 +239,7 @@ export class WriteQueue {
   private commitSoon(group: Group): void {
     setImmediate(() => {
       group.isDue = true;
-      if (this.group === group && !this.holder) this.commit(group);
+      if (this.group === group && !this.current) this.commit(group);
     });
   }
 
@@ -288,7 +288,7 @@ export class WriteQueue {
 
   /** Otherwise a transaction that was never ended would block all writes. */
   private evictIdle(): void {
-    if (this.holder && performance.now() - this.holder.lastUsed >= IDLE_LIMIT) this.holder.evict();
+    if (this.current && performance.now() - this.current.lastUsed >= IDLE_LIMIT) this.current.evict();
   }
 }
 

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { onlyFake } from '../../../../test/support/fake-timers.js';
+import type { FastifyRequest } from 'fastify';
+import { RequestContext } from '../../http/request-context.js';
 import { Operation } from './operation.js';
 
 const MIB = 1024 * 1024;
@@ -12,7 +14,9 @@ class LargeOperation {
   failure: unknown;
 
   constructor(address: string) {
-    this.operation = Operation.of({ req: { ip: address, headers: {} } });
+    this.operation = Operation.of({
+      req: { context: new RequestContext({ ip: address, headers: {} } as FastifyRequest) },
+    });
     this.operation.markLarge();
   }
 

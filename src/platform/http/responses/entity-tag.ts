@@ -54,7 +54,7 @@ export const marksHandler =
  * @param format as in `entityTag`
  * @returns the row
  */
-export function tagged<T extends Versioned>(reply: FastifyReply, row: T, format?: string): T {
+export function withEntityTag<T extends Versioned>(reply: FastifyReply, row: T, format?: string): T {
   const { request } = reply;
   const tag = entityTag(row, format);
   reply.header('etag', tag);
@@ -75,8 +75,8 @@ const READS = new Set(['GET', 'HEAD']);
 /** Metadata key: the response of the handler has an `ETag`. */
 export const HAS_TAG = Symbol('has tag');
 
-/** `@Res({ passthrough: true })` for a handler that calls {@link tagged}, whose header it adds to the reference. */
-export const TaggedReply = (): ParameterDecorator => (target, name, index) => {
+/** `@Res({ passthrough: true })` for a handler that calls {@link withEntityTag}, whose header it adds to the reference. */
+export const ReplyWithEntityTag = (): ParameterDecorator => (target, name, index) => {
   Res({ passthrough: true })(target, name, index);
   marksHandler(HAS_TAG)(target, name, index);
 };

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { AppError, ERRORS } from '../errors/errors.js';
 
 /** Replaces every valid id that no row can have; ids start at 1. */
-export const NO_ROW = 0;
+export const UNKNOWN_ID = 0;
 
 /** The usual form of an id: a safe integer, parsed without a bigint. */
 const SAFE_DIGITS = /^\d{1,15}$/;
@@ -20,13 +20,13 @@ export const Id = createParamDecorator((name: string | undefined, context: Execu
   return id;
 });
 
-/** An id as a safe integer, {@link NO_ROW} if no row can have it; `undefined` if it is no id. */
+/** An id as a safe integer, {@link UNKNOWN_ID} if no row can have it; `undefined` if it is no id. */
 export function toId(text: string): number | undefined {
   if (SAFE_DIGITS.test(text)) return Number(text);
   const id = parseInt64(text);
   if (id === undefined) return undefined;
   const exact = Number(id);
-  return exact > NO_ROW && Number.isSafeInteger(exact) ? exact : NO_ROW;
+  return exact > UNKNOWN_ID && Number.isSafeInteger(exact) ? exact : UNKNOWN_ID;
 }
 
 const DECIMAL = /^[+-]?\d+$/;

@@ -177,14 +177,14 @@ function isWide(value: unknown): boolean {
   return (!Array.isArray(value) && members.length > MAX_MEMBERS) || members.some(isWide);
 }
 
-const known = new Map<Type, ReadonlySet<string>>();
+const fieldNames = new Map<Type, ReadonlySet<string>>();
 
 /** The fields with a rule. */
 function fieldsOf(type: Type): ReadonlySet<string> {
-  let fields = known.get(type);
+  let fields = fieldNames.get(type);
   if (!fields) {
     const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
-    known.set(type, (fields = new Set(rules.map(({ propertyName }) => propertyName))));
+    fieldNames.set(type, (fields = new Set(rules.map(({ propertyName }) => propertyName))));
   }
   return fields;
 }

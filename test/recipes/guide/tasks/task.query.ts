@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { type FindOptionsOrder, type FindOptionsWhere, In } from 'typeorm';
 import { firstValue, type QueryParameters } from '../../../../src/platform/http/query.js';
 import { QueryParameter } from '../../../../src/platform/http/openapi/queries.js';
-import { NO_ROW, toId } from '../../../../src/platform/http/validation/id.js';
+import { UNKNOWN_ID, toId } from '../../../../src/platform/http/validation/id.js';
 import { type Task, TASK_STATUSES } from './task.entity.js';
 
 /** The columns that a client may sort by: never take the name of a column from the query itself. */
@@ -22,7 +22,7 @@ export function taskList(query: QueryParameters): TaskList {
   return {
     where: {
       ...(status && { status: In(TASK_STATUSES.filter((known) => known === status)) }),
-      ...(priority && { priority: toId(priority) ?? NO_ROW }),
+      ...(priority && { priority: toId(priority) ?? UNKNOWN_ID }),
     },
     // The databases disagree on the place of null. The id makes the order of equal values the same on every page.
     order: { [sortBy]: { direction, nulls: 'LAST' }, ...(sortBy !== 'id' && { id: direction }) },
