@@ -46,20 +46,18 @@ export class KeyedOperations {
     const parsedKey = parseKey(key);
     if (parsedKey === undefined) throw missingKey();
     const request = { caller, method: 'POST', path, params: {}, key: parsedKey, body };
-    return retryConflicts(async () => {
-      let response: StoredResponse;
+    const response = await retryConflicts(async () => {
+      let created: StoredResponse;
       const outcome = await this.idempotency.handle(request, async () => {
-        response = createdResponse(path, await create(), caller !== null);
+        created = createdResponse(path, await create(), caller !== null);
       });
-      if (!(outcome instanceof KeyedWork)) {
-        this.idempotency.replays.inc();
-        return idOf<View>(outcome);
+      if (outcome instanceof KeyedWork) {
+        await outcome.store(() => created);
+        return created!;
       }
-      await outcome.store(() => response);
-      return idOf<View>(response!);
+      this.idempotency.replays.inc();
+      return outcome;
     });
+    return (JSON.parse(response.body!) as { data: View }).data.id;
   }
 }
-
-const idOf = <View extends { readonly id: number | string }>({ body }: StoredResponse): View['id'] =>
-  (JSON.parse(body!) as { data: View }).data.id;
