@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { Secret, TOTP } from 'otpauth';
 import { createApp } from '../src/app.js';
 import { AccountsService } from '../src/accounts/accounts.service.js';
-import { LoginSteps } from '../src/auth/totp/login-steps.js';
+import { LoginSteps } from '../src/auth/login/login-steps.js';
 import { LoginCodes } from '../src/auth/social/login-codes.js';
 import { TokensService } from '../src/auth/tokens/tokens.service.js';
 import { Purger } from '../src/platform/jobs/purger.js';

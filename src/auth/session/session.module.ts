@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TokensModule } from '../tokens/tokens.module.js';
-import { TotpModule } from '../totp/totp.module.js';
+import { LoginModule } from '../login/login.module.js';
 import { PasskeyModule } from '../passkey/passkey.module.js';
 import { SocialModule } from '../social/social.module.js';
 import { Csrf } from './csrf.js';
@@ -10,7 +10,7 @@ import { SessionsService } from './sessions.service.js';
 
 /** Logins of browsers, by cookie. */
 @Module({
-  imports: [TokensModule, PasskeyModule, SocialModule, TotpModule],
+  imports: [TokensModule, PasskeyModule, SocialModule, LoginModule],
   controllers: [SessionsController],
   providers: [Csrf, SessionCookie, SessionStrategy, SessionsService],
 })

@@ -26,7 +26,7 @@ import {
 import { EMAIL_NOT_VERIFIED } from '../password/credentials.js';
 import { LoginInput } from '../../accounts/account.input.js';
 import { SecondStepInput } from '../totp/totp.input.js';
-import { SecondStepRequired, WRONG_VERIFIER } from '../totp/login-steps.js';
+import { SecondStepRequired, WRONG_VERIFIER } from '../login/login-steps.js';
 import { PasskeySessionInput } from '../passkey/passkey.input.js';
 import { WRONG_PASSKEY } from '../passkey/passkey-logins.js';
 import { SocialSessionInput } from '../social/social.input.js';

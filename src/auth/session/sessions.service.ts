@@ -8,7 +8,7 @@ import { Clock } from '../../platform/jobs/clock.js';
 import { type Account } from '../../accounts/account.entity.js';
 import { badCredentials } from '../password/credentials.js';
 import { AccountView, toAccountView } from '../../accounts/account.view.js';
-import { LoginSteps, SecondStepRequired } from '../totp/login-steps.js';
+import { LoginSteps, SecondStepRequired } from '../login/login-steps.js';
 import { LoginsService } from '../tokens/logins.service.js';
 import { PasskeyLogins } from '../passkey/passkey-logins.js';
 import { PasskeySessionInput } from '../passkey/passkey.input.js';

@@ -4,7 +4,7 @@ import { AppError, ERRORS } from '../../platform/http/errors/errors.js';
 import { type Account } from '../../accounts/account.entity.js';
 import { AccountsService } from '../../accounts/accounts.service.js';
 import { OneTimeSecrets } from '../../accounts/one-time-secrets.js';
-import { challengeOf } from '../totp/login-steps.js';
+import { challengeOf } from '../login/login-steps.js';
 import type { ExchangeInput } from './social.input.js';
 
 export const WRONG_LOGIN_CODE = 'The code is invalid, has expired or was used, or its code_verifier is wrong';

@@ -4,7 +4,7 @@ import { AccountData, exportOf } from '../../platform/access/index.js';
 import { AccountMails } from '../../accounts/account-mails.js';
 import { type Account } from '../../accounts/account.entity.js';
 import { AccountsModule } from '../../accounts/accounts.module.js';
-import { TotpModule } from '../totp/totp.module.js';
+import { LoginModule } from '../login/login.module.js';
 import { TokensModule } from '../tokens/tokens.module.js';
 import { IdentitiesController } from './identities.controller.js';
 import { IdentitiesService } from './identities.service.js';
@@ -19,7 +19,7 @@ import { SocialService } from './social.service.js';
 
 /** Login with Google and GitHub. */
 @Module({
-  imports: [TypeOrmModule.forFeature([SocialIdentity]), AccountsModule, TokensModule, TotpModule],
+  imports: [TypeOrmModule.forFeature([SocialIdentity]), AccountsModule, TokensModule, LoginModule],
   controllers: [IdentitiesController, SocialController],
   providers: [
     FlowCookie,

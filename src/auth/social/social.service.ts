@@ -3,7 +3,7 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { Principal, RecentInput } from '../../platform/access/index.js';
 import type { ClientInfo } from '../../platform/http/request-context.js';
 import { AppError } from '../../platform/http/errors/errors.js';
-import { LoginSteps, SecondStepRequired } from '../totp/login-steps.js';
+import { LoginSteps, SecondStepRequired } from '../login/login-steps.js';
 import { type TokenPair, TokensService } from '../tokens/tokens.service.js';
 import { IdentitiesService } from './identities.service.js';
 import { type IdentityView, toIdentityView } from './identity.view.js';

@@ -14,7 +14,7 @@ import { Public, TOO_MANY_CODES, TOO_MANY_FAILURES, WRONG_CODE } from '../../pla
 import { EMAIL_NOT_VERIFIED } from '../password/credentials.js';
 import { LoginInput } from '../../accounts/account.input.js';
 import { SecondStepInput } from '../totp/totp.input.js';
-import { SecondStepRequired, WRONG_VERIFIER } from '../totp/login-steps.js';
+import { SecondStepRequired, WRONG_VERIFIER } from '../login/login-steps.js';
 import { PasskeyLoginInput } from '../passkey/passkey.input.js';
 import { WRONG_PASSKEY } from '../passkey/passkey-logins.js';
 import { Text } from '../../platform/http/validation/text.js';

@@ -5,7 +5,7 @@ import { AccountsModule } from '../../accounts/accounts.module.js';
 import { AccountData, CredentialWatch, exportOf, RecentLogins } from '../../platform/access/index.js';
 import { Purger } from '../../platform/jobs/purger.js';
 import { PasskeyModule } from '../passkey/passkey.module.js';
-import { TotpModule } from '../totp/totp.module.js';
+import { LoginModule } from '../login/login.module.js';
 import { JwksController } from './jwks.controller.js';
 import { JwtStrategy } from './jwt.strategy.js';
 import { Login } from './login.entity.js';
@@ -22,7 +22,7 @@ import { TokensService } from './tokens.service.js';
   imports: [
     TypeOrmModule.forFeature([Login]),
     AccountsModule,
-    TotpModule,
+    LoginModule,
     PasskeyModule,
     // `SigningKeys` has the keys.
     JwtModule.register({}),

@@ -7,7 +7,7 @@ import { Config } from '../../platform/config/config.js';
 import { tokenNotValid } from '../../platform/access/index.js';
 import { type Account } from '../../accounts/account.entity.js';
 import { badCredentials } from '../password/credentials.js';
-import { LoginSteps, SecondStepRequired } from '../totp/login-steps.js';
+import { LoginSteps, SecondStepRequired } from '../login/login-steps.js';
 import { type PasskeyLoginInput } from '../passkey/passkey.input.js';
 import { PasskeyLogins } from '../passkey/passkey-logins.js';
 import { LoginsService } from './logins.service.js';

@@ -8,17 +8,16 @@ import { PasswordModule } from '../password/password.module.js';
 import { PasskeyModule } from '../passkey/passkey.module.js';
 import { CodeChecks } from './code-checks.js';
 import { FactorsController } from './factors.controller.js';
-import { LoginSteps } from './login-steps.js';
 import { TotpFactor } from './totp-factor.entity.js';
 import { TotpFactors } from './totp-factors.js';
 import { TotpService } from './totp.service.js';
 
-/** Authenticator apps and recovery codes, and logins in two steps. */
+/** Authenticator apps and recovery codes. */
 @Module({
   imports: [TypeOrmModule.forFeature([TotpFactor]), PasswordModule, EncryptionModule, PasskeyModule],
   controllers: [FactorsController],
-  providers: [CodeChecks, LoginSteps, TotpFactors, TotpService],
-  exports: [LoginSteps],
+  providers: [CodeChecks, TotpFactors, TotpService],
+  exports: [CodeChecks],
 })
 export class TotpModule {
   constructor(

@@ -11,8 +11,8 @@ import { AccountsService } from '../../accounts/accounts.service.js';
 import { badCredentials, Credentials } from '../password/credentials.js';
 import { LoginInput } from '../../accounts/account.input.js';
 import { OneTimeSecrets } from '../../accounts/one-time-secrets.js';
-import { CodeChecks } from './code-checks.js';
-import { SecondStepInput } from './totp.input.js';
+import { CodeChecks } from '../totp/code-checks.js';
+import { SecondStepInput } from '../totp/totp.input.js';
 
 /** How long a login waits for its code, in seconds. */
 const LIFETIME = 300;
