@@ -72,6 +72,7 @@ export class FilesModule implements OnModuleInit {
 
   /** After the steps of the pipeline, which remove the parsers that Fastify has before them. */
   async onModuleInit(): Promise<void> {
-    await this.host.httpAdapter.register(multipart as never);
+    // In a command, there is no HTTP server.
+    await this.host.httpAdapter?.register(multipart as never);
   }
 }
