@@ -221,17 +221,38 @@ describe.each(STORES)('HTTP on %s', (store) => {
       socket.destroy();
     });
 
-    it('close the connection instead of replacing the response to an earlier request', async () => {
+    it('do not replace the response to the previous request', async () => {
+      const body = '{"title":"Pipelined","content":"C"}';
+      const before = await api.posts.count();
+
+      const reply = await raw(
+        `POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}garbage\r\n\r\n`,
+        { end: false },
+      );
+
+      expect(reply.status).toBe(201);
+      expect(await api.posts.count()).toBe(before + 1);
+    });
+
+    it('do not replace any response to earlier requests', async () => {
       const body = '{"title":"Pipelined","content":"C"}';
       const request = `POST /v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+      const before = await api.posts.count();
 
-      for (const unreadable of [
-        'garbage\r\n\r\n',
-        'POST /v1/posts HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nno length\r\n',
-      ]) {
-        const received = await exchange(`${request.repeat(5)}${unreadable}`);
-        expect(received).not.toContain('HTTP/1.1 400');
-      }
+      const received = await exchange(`${request.repeat(5)}garbage\r\n\r\n`);
+
+      expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(Array(5).fill('HTTP/1.1 201'));
+      expect(await api.posts.count()).toBe(before + 5);
+    });
+
+    it('are rejected after the earlier responses if they break off in the middle', async () => {
+      const received = await exchange(
+        'GET /v1/posts HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2) +
+          'POST /v1/posts HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nno length\r\n',
+      );
+
+      expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 400']);
+      expect(received).toMatch(/MALFORMED_REQUEST[^]*$/);
     });
 
     it('are rejected after a timeout, and only once', async () => {

@@ -8,6 +8,8 @@ interface Exchanges {
   last: { readonly request: IncomingMessage; readonly response: ServerResponse };
   /** What happens when a response ends, for each one that has not been sent. */
   readonly callbacks: { readonly response: ServerResponse; readonly end: () => void }[];
+  /** Whether it ends after a pending response, because what follows is no request. */
+  isEnding: boolean;
 }
 
 const connections = new WeakMap<Socket, Exchanges>();
@@ -50,10 +52,11 @@ export function onResponseEnd(
 function connectionOf(socket: Socket, last: Exchanges['last']): Exchanges {
   const existing = connections.get(socket);
   if (existing) {
-    existing.last = last;
+    // A response that is pending is known: it may be that of an earlier request.
+    if (existing.callbacks.every(({ response }) => response !== last.response)) existing.last = last;
     return existing;
   }
-  const created: Exchanges = { last, callbacks: [] };
+  const created: Exchanges = { last, callbacks: [], isEnding: false };
   connections.set(socket, created);
   socket.once('close', () => {
     for (const { end } of created.callbacks.splice(0)) end();

@@ -11,24 +11,36 @@ const REASONS: Record<string, string> = {
 
 /**
  * Responds to bytes that are no HTTP request. They reach no route, so the response is written to the socket; never in
- * place of another one: while other responses are pending, the connection is closed.
+ * place of another one: pending responses are sent first (pipelining, RFC 9112, section 9.3.2), and none is sent twice.
  */
 export function handleUnreadableRequest(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (isOfParser(error) && socket.writable && isNextInTurn(socket)) {
+  const exchanges = exchangesOn(socket);
+  // Otherwise the bytes are of the body of the last request.
+  const isLastComplete = exchanges?.last.request.complete ?? true;
+  const hasResponded = !isLastComplete && exchanges?.last.response.headersSent;
+  // A browser opens connections in advance: it would take the error as the response to its first request.
+  const isUnused = socket.bytesRead === 0;
+  if (!isOfParser(error) || !socket.writable || isUnused || hasResponded) {
+    socket.destroy();
+    return;
+  }
+  const earlier = exchanges?.callbacks.findLast(
+    ({ response }) => isLastComplete || response !== exchanges.last.response,
+  );
+  if (!earlier) {
     const reason = REASONS[error.code ?? ''] ?? 'The request is not well-formed HTTP';
     rejectConnection(socket, new AppError('MALFORMED_REQUEST', reason));
-  } else socket.destroy();
+    return;
+  }
+  // A request that stays incomplete causes an error each second.
+  if (exchanges!.isEnding) return;
+  exchanges!.isEnding = true;
+  earlier.response.once('close', () => {
+    exchanges!.isEnding = false;
+    if (isLastComplete) socket.destroy();
+    else handleUnreadableRequest(error, socket);
+  });
 }
 
 /** Of the bytes of a request, or of their absence. */
 const isOfParser = ({ code = '' }: NodeJS.ErrnoException): boolean => /^(?:HPE|ERR_HTTP)_/.test(code);
-
-/** Whether the next response that the client expects is that to the unreadable request. */
-function isNextInTurn(socket: Socket): boolean {
-  const exchanges = exchangesOn(socket);
-  // A browser opens connections in advance: it would take the error as the response to its first request.
-  if (!exchanges) return socket.bytesRead > 0;
-  const { last, callbacks } = exchanges;
-  if (last.request.complete) return callbacks.length === 0;
-  return !last.response.headersSent && callbacks.every(({ response }) => response === last.response);
-}
