@@ -1,10 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../src/app.module.js';
 import { PasswordChanges } from '../src/auth/password/password-changes.js';
 import { loadCommandConfig } from '../src/platform/config/load-config.js';
+import { Subscribers } from '../src/platform/changes/index.js';
+import { MailQueue } from '../src/platform/mail/index.js';
+import { MetricsServer } from '../src/platform/operations/metrics-server.js';
+import { DeliveryQueue } from '../src/webhooks/delivery-queue.js';
+import { freePort } from './support/free-port.js';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { bearer, PASSWORD, startApi, startApiOn, type TestApi } from './support/api.js';
 import { runCommand, spawnCommand } from './support/command.js';
@@ -251,10 +256,11 @@ describe('the parameters of the account command', () => {
 });
 
 describe.each(STORES)('the application of a command on %s', (store) => {
-  it('purges what the service purges, and leaves it to the service to send mails', async () => {
+  it('purges what the service purges, and leaves all work in the background to the service', async () => {
     const mails = await MailServer.start();
     const testStore = await createStore(store);
-    const environment = { ...testStore.environment, ...mails.settings };
+    const METRICS_PORT = String(await freePort());
+    const environment = { ...testStore.environment, ...mails.settings, METRICS_PORT };
     const before = await startApiOn(environment);
     await before.accounts.register('ada@example.com');
     await mails.next('ada@example.com');
@@ -269,9 +275,15 @@ describe.each(STORES)('the application of a command on %s', (store) => {
         abortOnError: false,
       },
     );
+    const claims = [MailQueue, DeliveryQueue].map((queue) =>
+      jest.spyOn(command.get<{ claim: () => unknown }>(queue, { strict: false }), 'claim'),
+    );
     expect(await purgedTables(command)).toEqual(tables);
+    expect(command.get(MetricsServer, { strict: false }).url).toBeUndefined();
+    expect(command.get(Subscribers, { strict: false }).subscriptions.size).toBe(0);
     await command.get(PasswordChanges, { strict: false }).set('ada@example.com', 'another password');
-    await sleep(5 * SENDING_DELAY);
+    await sleep(POLLING_INTERVAL + 500);
+    for (const claim of claims) expect(claim).not.toHaveBeenCalled();
     await command.close();
     expect(mails.attempts).toHaveLength(1);
 
@@ -283,8 +295,8 @@ describe.each(STORES)('the application of a command on %s', (store) => {
   });
 });
 
-/** How soon a service sends a mail that was recorded, in milliseconds. */
-const SENDING_DELAY = 100;
+/** How often a service looks for due mails and deliveries, in milliseconds; for a mail that it has recorded, sooner. */
+const POLLING_INTERVAL = 1000;
 
 const purgedTables = async (app: INestApplicationContext): Promise<string[]> => [
   ...(await app.get(Purger, { strict: false }).purge()).keys(),

@@ -32,8 +32,8 @@ export class EmailService {
   ) {}
 
   /**
-   * Whoever registered the address may not own it: with a way to log in of theirs, the account is not verified unless they
-   * take part.
+   * Whoever registered the address may not own it: if they have added a way to log in, the account is verified only with
+   * their login or their password.
    *
    * @param caller if they are logged in
    * @throws AppError `INVALID_CODE`; `FORBIDDEN` if the account has another way to log in, and the call is neither

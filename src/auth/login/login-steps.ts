@@ -41,7 +41,7 @@ export class SecondStepRequired {
 
 /**
  * The steps of a login: a password or a provider first, then a code if the account has a second factor. The second step
- * is several statements that each commit on their own, so that no failure of a later one gives an attempt back:
+ * is several statements that each commit on their own, so that a wrong code costs an attempt whatever fails later:
  *
  * | Statement                                     | Otherwise                                                              |
  * | --------------------------------------------- | ---------------------------------------------------------------------- |

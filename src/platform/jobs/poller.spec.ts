@@ -4,6 +4,8 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { onlyFake } from '../../../test/support/fake-timers.js';
 import { Poller } from './poller.js';
 
+const logger = new Logger('Test');
+
 /** A queue in memory, whose jobs end when the test says so. */
 class TestPoller extends Poller<string> {
   readonly due: string[] = [];
@@ -13,7 +15,7 @@ class TestPoller extends Poller<string> {
   failure: Error | undefined;
 
   constructor(concurrency?: number) {
-    super(new Logger('Test'), 'test', concurrency);
+    super(logger, 'test', concurrency);
   }
 
   async claim(): Promise<string[]> {
@@ -47,7 +49,7 @@ describe('Poller', () => {
   let warn: jest.Spied<Logger['warn']>;
   beforeEach(() => {
     jest.useFakeTimers(onlyFake('setTimeout', 'clearTimeout'));
-    warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue(undefined);
+    warn = jest.spyOn(logger, 'warn').mockReturnValue(undefined);
   });
   afterEach(() => void jest.useRealTimers());
 
