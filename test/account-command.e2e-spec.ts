@@ -14,7 +14,7 @@ import { Purger } from '../src/platform/jobs/purger.js';
 import { bearer, PASSWORD, startApi, startApiOn, type TestApi } from './support/api.js';
 import { runCommand, spawnCommand } from './support/command.js';
 import { MailServer } from './support/mail-server.js';
-import { createStore, STORES } from './support/stores.js';
+import { ANY_STORE, createStore, STORES } from './support/stores.js';
 
 const DAY = 24 * 3_600_000;
 
@@ -221,7 +221,7 @@ describe.each(STORES)('the account command on %s', (store) => {
 describe('the parameters of the account command', () => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startApi('SQLite');
+    api = await startApi(ANY_STORE);
   });
   afterAll(() => api.stop());
 

@@ -7,7 +7,7 @@ import { Transactions } from '../src/platform/database/transactions.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
 import { Receiver } from './support/receiver.js';
-import { STORES } from './support/stores.js';
+import { ANY_STORE, STORES } from './support/stores.js';
 
 /** An address with a domain of 249 characters. */
 const ofLength = (length: number): string => `${'a'.repeat(length - 250)}@${'a.'.repeat(119)}example.com`;
@@ -115,7 +115,7 @@ describe('PASSWORD_BREACH_URL', () => {
   const leaked = createHash('sha1').update('leaked password').digest('hex').toUpperCase();
   beforeAll(async () => {
     service = await Receiver.start();
-    api = await startApi('SQLite', { PASSWORD_BREACH_URL: `${service.url}/range/` });
+    api = await startApi(ANY_STORE, { PASSWORD_BREACH_URL: `${service.url}/range/` });
   });
   afterAll(async () => {
     await api.stop();
@@ -217,7 +217,7 @@ describe.each(STORES)('e-mail addresses on %s', (store) => {
 
 describe('REGISTRATION=closed', () => {
   it('rejects registrations, and leaves accounts to operators', async () => {
-    const api = await startApi('SQLite', { REGISTRATION: 'closed' });
+    const api = await startApi(ANY_STORE, { REGISTRATION: 'closed' });
     const body = { email: 'ada@example.com', name: 'Ada', password: PASSWORD };
     expect(await api.post('/auth/register/', body)).toBeError('FORBIDDEN');
     expect(await api.app.get(Queries).all('SELECT id FROM accounts')).toEqual([]);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
-import { STORES } from './support/stores.js';
+import { ANY_STORE, STORES } from './support/stores.js';
 
 describe.each(STORES)('accounts on %s', (store) => {
   let api: TestApi;
@@ -248,7 +248,7 @@ describe.each(STORES)('accounts on %s', (store) => {
 describe('PASSWORD_POLICY=strict', () => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startApi('SQLite', { PASSWORD_POLICY: 'strict' });
+    api = await startApi(ANY_STORE, { PASSWORD_POLICY: 'strict' });
   });
   afterAll(() => api.stop());
 

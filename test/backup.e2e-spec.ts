@@ -14,13 +14,13 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { startApiOn } from './support/api.js';
 import { runCommand, spawnCommand } from './support/command.js';
 import { Service } from './support/service.js';
-import { createStore, type TestStore } from './support/stores.js';
+import { createStore, ifEmbedded, type TestStore } from './support/stores.js';
 import { until } from './support/until.js';
 
 /** Number of concurrent writers. */
 const WRITERS = 4;
 
-describe('a backup of the embedded database', () => {
+ifEmbedded(describe)('a backup of the embedded database', () => {
   let store: TestStore;
   let data: string;
   let backup: string;

@@ -8,7 +8,7 @@ import { loadStoreConfig } from '../src/platform/config/store.js';
 import { commandDataSource } from '../src/platform/database/data-source.js';
 import { startApiOn, type TestApi } from './support/api.js';
 import { runCommand, spawnCommand } from './support/command.js';
-import { createStore, STORES, type TestStore } from './support/stores.js';
+import { ANY_STORE, createStore, ifEmbedded, STORES, type TestStore } from './support/stores.js';
 
 describe.each(STORES)('commands on %s', (store) => {
   let testStore: TestStore;
@@ -267,10 +267,10 @@ describe.each(STORES)('commands on %s', (store) => {
   });
 });
 
-describe('a command without a database', () => {
+ifEmbedded(describe)('a command without a database', () => {
   let store: TestStore;
   beforeEach(async () => {
-    store = await createStore('SQLite', { empty: true });
+    store = await createStore(ANY_STORE, { empty: true });
   });
   afterEach(() => store.remove());
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { startApi } from './support/api.js';
+import { ANY_STORE } from './support/stores.js';
 import { hasBrowser, launchBrowser } from './support/browser.js';
 
 (hasBrowser ? describe : describe.skip)('a page of another origin in a browser', () => {
@@ -16,7 +17,7 @@ import { hasBrowser, launchBrowser } from './support/browser.js';
     }).listen(0, '127.0.0.1');
     await once(site, 'listening');
     const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-    const api = await startApi('SQLite', settings(origin));
+    const api = await startApi(ANY_STORE, settings(origin));
     await api.app.listen(0, '127.0.0.1');
     const url = `${await api.app.getUrl()}/graphql`;
     const browser = await launchBrowser();

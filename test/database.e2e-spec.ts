@@ -22,7 +22,7 @@ import { Transactions } from '../src/platform/database/transactions.js';
 import { Post } from '../src/posts/post.entity.js';
 import { User } from '../src/users/user.entity.js';
 import { startApi, startApiOn, type TestApi } from './support/api.js';
-import { createStore, STORES } from './support/stores.js';
+import { createStore, ifEmbedded, STORES } from './support/stores.js';
 import { until } from './support/until.js';
 import { loadConfig } from '../src/platform/config/load-config.js';
 import { environmentOfProcess } from './support/environment.js';
@@ -220,7 +220,7 @@ describe.each(STORES)('the database on %s', (store) => {
   });
 });
 
-describe('the embedded database', () => {
+ifEmbedded(describe)('the embedded database', () => {
   it('syncs each commit to disk before the response', async () => {
     const api = await startApi('SQLite');
 

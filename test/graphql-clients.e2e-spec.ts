@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { cacheExchange, Client, fetchExchange } from '@urql/core';
 import { startApi, type TestApi } from './support/api.js';
+import { ANY_STORE } from './support/stores.js';
 
 /** The client as its documentation shows it, with the running service. `npm run test:extra` tries more of them. */
 describe('urql', () => {
   let api: TestApi;
   let url: string;
   beforeAll(async () => {
-    api = await startApi('SQLite');
+    api = await startApi(ANY_STORE);
     await api.posts.createBy(1, ['Post 0']);
     await api.app.listen(0, '127.0.0.1');
     url = `${await api.app.getUrl()}/graphql`;

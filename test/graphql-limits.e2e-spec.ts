@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getIntrospectionQuery } from 'graphql';
 import { GraphqlOptions } from '../src/platform/graphql/graphql.options.js';
 import { startApi, type TestApi } from './support/api.js';
+import { ANY_STORE } from './support/stores.js';
 
 const many = (count: number, text: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => text(n)).join(' ');
@@ -20,7 +21,7 @@ const spreadOften = () =>
 describe('the limits of GraphQL', () => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startApi('SQLite');
+    api = await startApi(ANY_STORE);
   });
   afterAll(() => api.stop());
 
@@ -168,7 +169,7 @@ describe('the limits of GraphQL', () => {
     ['nested inline fragments', `{ ${'...{'.repeat(8000)} users { id } ${'}'.repeat(8000)} }`],
     ['nested selections', `${'{users'.repeat(5000)} { id } ${'}'.repeat(5000)}`],
   ])('takes linear time for thousands of %s, with no limit on tokens', async (_, query) => {
-    const open = await startApi('SQLite', { GRAPHQL_MAX_TOKENS: '100000' });
+    const open = await startApi(ANY_STORE, { GRAPHQL_MAX_TOKENS: '100000' });
     await open.graphql('{ users { id } }');
     const start = process.cpuUsage();
     const { body } = await open.graphql(query);
@@ -194,7 +195,7 @@ describe('the limits of GraphQL', () => {
   });
 
   it('reports a document that exceeds the stack of the parser as too complex', async () => {
-    const open = await startApi('SQLite', { GRAPHQL_MAX_TOKENS: '100000' });
+    const open = await startApi(ANY_STORE, { GRAPHQL_MAX_TOKENS: '100000' });
     const query = `{ users(limit: ${'['.repeat(60_000)}`;
     const expected = tooComplex(expect.stringMatching(/too many levels .* at most 500 are allowed$/));
     expect((await open.graphql(query)).body).toEqual(expected);
@@ -202,7 +203,7 @@ describe('the limits of GraphQL', () => {
   });
 
   it('keeps cached documents within 32 MiB, whatever their padding', async () => {
-    const other = await startApi('SQLite');
+    const other = await startApi(ANY_STORE);
     const padding = (n: number) => `{__typename}#${n}`.padEnd(64 * 1024, 'x');
     for (let n = 0; n < 800; n++) expect((await other.graphql(padding(n))).body.data).toBeDefined();
     const { documents } = other.app.get(GraphqlOptions, { strict: false });
@@ -219,7 +220,7 @@ describe('the limits of GraphQL', () => {
   });
 
   it('are configurable', async () => {
-    const strict = await startApi('SQLite', { GRAPHQL_MAX_DEPTH: '1', GRAPHQL_MAX_COST: '3' });
+    const strict = await startApi(ANY_STORE, { GRAPHQL_MAX_DEPTH: '1', GRAPHQL_MAX_COST: '3' });
 
     expect((await strict.graphql('{ users { id } }')).body.errors[0].message).toContain('at most 1');
     await strict.stop();
@@ -249,7 +250,7 @@ describe('the limits of GraphQL', () => {
         true,
       ],
     ])('%s', async (_, settings, open) => {
-      const other = await startApi('SQLite', settings);
+      const other = await startApi(ANY_STORE, settings);
       const [schema, suggestion] = [await other.graphql(introspection), await other.graphql(typo)];
       const badInput = await other.graphql('mutation { createUser(input: { nam: "x", email: "" }) { id } }');
       await other.stop();
@@ -265,7 +266,7 @@ describe('the limits of GraphQL', () => {
     });
 
     it('are removed from the end of a message only, however long a value of the client in it is', async () => {
-      const other = await startApi('SQLite', { GRAPHQL_SUGGESTIONS: 'off' });
+      const other = await startApi(ANY_STORE, { GRAPHQL_SUGGESTIONS: 'off' });
       const status = `${' Did you mean '.repeat(70_000)}publishe`;
       const query = 'query ($status: PostStatus) { posts(status: $status) { totalCount } }';
       const { body } = await other.graphql(query, { status });

@@ -5,10 +5,11 @@ import { Queries } from '../src/platform/database/queries.js';
 import { WRITE_DEADLINE } from '../src/platform/database/failures.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { startApi } from './support/api.js';
+import { ifEmbedded } from './support/stores.js';
 import { onlyFake } from './support/fake-timers.js';
 
 /** PostgreSQL runs each write on a separate connection. */
-describe('what is committed together on SQLite', () => {
+ifEmbedded(describe)('what is committed together on SQLite', () => {
   // A group accepts no members after some milliseconds, which may pass on a busy machine.
   beforeEach(() => {
     jest.spyOn(performance, 'now').mockReturnValue(performance.now());

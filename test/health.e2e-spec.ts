@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import type { SqliteStore } from '../src/platform/config/config.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
-import { STORES, type StoreName } from './support/stores.js';
+import { ANY_STORE, ifEmbedded, type StoreName, STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
 describe.each(STORES)('health on %s', (store) => {
@@ -116,7 +116,7 @@ describe.each(STORES)('a disk that rejects writes on %s', (store) => {
   });
 });
 
-describe('a database file of SQLite', () => {
+ifEmbedded(describe)('a database file of SQLite', () => {
   const files = ['database.sqlite', 'database.sqlite-wal', 'database.sqlite-shm'];
   const folderOf = ({ config }: TestApi) => (config.store as SqliteStore).directory;
 
@@ -132,7 +132,7 @@ describe('a database file of SQLite', () => {
     ['separated from its log', (folder) => rmSync(join(folder, 'database.sqlite-wal'))],
     ['moved with its folder', (folder) => renameSync(folder, `${folder}-moved`)],
   ])('that was %s under the service makes writes 503 and the service unready', async (_, move) => {
-    const api = await startApi('SQLite');
+    const api = await startApi(ANY_STORE);
     const { id } = await api.posts.create();
     expect(await api.get('/v1/posts?q=a')).toHaveStatus(200);
     move(folderOf(api));
@@ -158,7 +158,7 @@ describe('a database file of SQLite', () => {
   });
 
   it('that was put back is written again', async () => {
-    const api = await startApi('SQLite');
+    const api = await startApi(ANY_STORE);
     const { id } = await api.posts.create();
     const folder = folderOf(api);
     renameSync(folder, `${folder}-moved`);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database } from '../src/platform/database/database.js';
 import { startApi, type TestApi } from './support/api.js';
 import { operations } from './support/reference.js';
-import { STORES } from './support/stores.js';
+import { ANY_STORE, STORES } from './support/stores.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -412,7 +412,7 @@ describe.each(STORES)('HTTP on %s', (store) => {
 describe.each(['', 'https://a.example, https://b.example'])('with CORS_ORIGINS=%s', (origins) => {
   it('every path of the reference responds to a preflight, as does GraphQL', async () => {
     const origin = 'https://b.example';
-    const api = await startApi('SQLite', { CORS_ORIGINS: origins });
+    const api = await startApi(ANY_STORE, { CORS_ORIGINS: origins });
     const paths = operations.map(({ method, path }) => [method, path.replaceAll(/\{\w+\}/g, '1')] as const);
     for (const [method, url] of [...paths, ['POST', '/graphql'], ['GET', '/graphql/']] as const) {
       const reply = await api.send({
@@ -438,7 +438,7 @@ describe.each(['', 'https://a.example, https://b.example'])('with CORS_ORIGINS=%
 
 describe('CORS with an allow-list', () => {
   it('allows the listed origins to send credentials, and no others', async () => {
-    const api = await startApi('SQLite', {
+    const api = await startApi(ANY_STORE, {
       CORS_ORIGINS:
         'https://a.example, https://b.example, capacitor://localhost, ionic://localhost, tauri://localhost',
     });

@@ -7,7 +7,7 @@ import { PASSWORD_COST } from '../src/auth/password/passwords.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { PASSWORD, type Reply, startApi, TestApi } from './support/api.js';
 import { Held, RepeatModule } from './support/repeat.module.js';
-import { STORES } from './support/stores.js';
+import { type StoreName, STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
 /** A hash takes a second or more, so that other requests run during it. */
@@ -98,11 +98,10 @@ describe.each(STORES)('races for an Idempotency-Key on %s', (store) => {
   });
 });
 
-describe.each([
-  ['the same process on SQLite', 'SQLite', 1],
-  ['the same process on PostgreSQL', 'PostgreSQL', 1],
+describe.each<[string, StoreName, number]>([
+  ...STORES.map((store): [string, StoreName, number] => [`the same process on ${store}`, store, 1]),
   ['another replica on PostgreSQL', 'PostgreSQL', 2],
-] as const)('while a request is in progress, %s', (_, store, replicas) => {
+])('while a request is in progress, %s', (_, store, replicas) => {
   it('returns IDEMPOTENCY_KEY_IN_USE at once for any body, and replays the response afterwards', async () => {
     Held.current = new Held();
     const api = await startApi(store, {}, [RepeatModule]);

@@ -1,12 +1,13 @@
 import { Logger } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { startApi, type TestApi } from './support/api.js';
+import { ANY_STORE } from './support/stores.js';
 import { ProbeModule } from './support/probe.module.js';
 
 describe('the body of a route other than posts', () => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startApi('SQLite', {}, [ProbeModule]);
+    api = await startApi(ANY_STORE, {}, [ProbeModule]);
   });
   afterAll(() => api.stop());
 
@@ -74,7 +75,7 @@ describe('the body of a route other than posts', () => {
 
 describe('a page that a handler returns without paged()', () => {
   it('is an error, because its Link would be missing', async () => {
-    const api = await startApi('SQLite', {}, [ProbeModule]);
+    const api = await startApi(ANY_STORE, {}, [ProbeModule]);
 
     const log = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
 

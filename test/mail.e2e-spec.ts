@@ -10,7 +10,7 @@ import { MailOutbox, MailSender } from '../src/platform/mail/index.js';
 import { bearer, PASSWORD, startApi, TestApi } from './support/api.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
 import { Service } from './support/service.js';
-import { createStore, STORES } from './support/stores.js';
+import { ANY_STORE, createStore, STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
 const HOUR = 3600_000;
@@ -233,7 +233,7 @@ it('on PostgreSQL, two replicas send each mail once', async () => {
 
 describe('without SMTP_URL', () => {
   it('in development, each mail is written to a file that the log names', async () => {
-    const { environment, ...testStore } = await createStore('SQLite');
+    const { environment, ...testStore } = await createStore(ANY_STORE);
     const service = await Service.start(environment);
     const body = JSON.stringify({ email: 'ada@example.com', name: 'Ada', password: PASSWORD });
     await service.fetch('/auth/register/', {
@@ -268,7 +268,7 @@ describe('without SMTP_URL', () => {
   });
 
   it('in development, the newest hundred mails are kept', async () => {
-    const api = await startApi('SQLite');
+    const api = await startApi(ANY_STORE);
     const folder = (api.config.mail as { directory: string }).directory;
     await mkdir(folder, { recursive: true });
     for (let n = 100; n < 220; n++) await writeFile(join(folder, `2020-01-01T00-00-00.${n}Z-x.eml`), '');
@@ -290,7 +290,7 @@ describe('without SMTP_URL', () => {
 
   it('in production, requests that need mail return 503, registration works, and the start logs a warning', async () => {
     const settings = { NODE_ENV: 'production', JWT_SECRET: 'ax'.repeat(16), WRITE_ACCESS: 'open' };
-    const api = await startApi('SQLite', settings);
+    const api = await startApi(ANY_STORE, settings);
     await api.accounts.register('ada@example.com');
     const headers = bearer((await api.accounts.login('ada@example.com')).access);
 
@@ -303,7 +303,7 @@ describe('without SMTP_URL', () => {
     expect(await waiting(api)).toBe(0);
     await api.stop();
 
-    const { environment, ...testStore } = await createStore('SQLite');
+    const { environment, ...testStore } = await createStore(ANY_STORE);
     const service = await Service.start({ ...environment, ...settings });
     await service.end();
     expect(service.output).toContain('SMTP_URL is not set');
@@ -314,7 +314,7 @@ describe('without SMTP_URL', () => {
 describe('the mail server connection', () => {
   it('sends no password to another machine without STARTTLS', async () => {
     const server = await MailServer.start();
-    const api = await startApi('SQLite', {
+    const api = await startApi(ANY_STORE, {
       ...server.settings,
       SMTP_URL: server.settings['SMTP_URL']!.replace('?requireTLS=true', '?ignoreTLS=true'),
     });

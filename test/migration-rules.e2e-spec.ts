@@ -1,5 +1,15 @@
-import { DataSource, type MigrationInterface, type QueryRunner, TableForeignKey } from 'typeorm';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import {
+  DataSource,
+  EntitySchema,
+  type EntitySchemaColumnOptions,
+  type MigrationInterface,
+  type QueryRunner,
+  TableForeignKey,
+} from 'typeorm';
+import { createApp } from '../src/app.js';
 import type { Config } from '../src/platform/config/config.js';
 import { loadConfig } from '../src/platform/config/load-config.js';
 import { commandDataSource } from '../src/platform/database/data-source.js';
@@ -8,9 +18,10 @@ import { columnTypes } from '../src/platform/database/migrations/column-types.js
 import { createIndexConcurrently } from '../src/platform/database/migrations/concurrent-index.js';
 import { migrations } from '../src/platform/database/migrations/index.js';
 import { growVersions } from '../src/platform/database/migrations/row-versions.js';
+import { explainStartFailure } from '../src/platform/operations/start-failure.js';
 import { unquotedNames, whyBlocking } from './support/blocking-statements.js';
 import { startApi } from './support/api.js';
-import { createStore, STORES, type TestStore } from './support/stores.js';
+import { createStore, ifEmbedded, type StoreName, STORES, type TestStore } from './support/stores.js';
 
 /** The last migration of the first release, before which no table exists. */
 const LAST = 1795000000008;
@@ -143,7 +154,7 @@ describe('migrations', () => {
   });
 });
 
-describe('migrations on SQLite', () => {
+ifEmbedded(describe)('migrations on SQLite', () => {
   it.each([
     ['the id', 'CREATE TABLE x (id integer PRIMARY KEY AUTOINCREMENT NOT NULL, note text)'],
     [
@@ -194,6 +205,73 @@ describe('migrations on SQLite', () => {
     expect(faults.length).toBeGreaterThan(10);
     expect(faults.filter((fault) => fault !== undefined)).toEqual([]);
   });
+});
+
+/** Without a word about transactions. */
+const laterAsDocumented = (sql: string): Migration =>
+  class Later9900000000000 implements MigrationInterface {
+    async up(runner: QueryRunner): Promise<void> {
+      await runner.query(sql);
+    }
+
+    async down(): Promise<void> {}
+  };
+
+/** A module with an entity of one more column. */
+function moduleWith(settings: EntitySchemaColumnOptions) {
+  const name = `Profile-${JSON.stringify(settings.type)}-${settings.array}`;
+  const id = { type: 'int', primary: true } as const;
+  @Module({ imports: [TypeOrmModule.forFeature([new EntitySchema({ name, columns: { id, settings } })])] })
+  class ProfilesModule {}
+  return ProfilesModule;
+}
+
+ifEmbedded(describe)('what only one database understands', () => {
+  let testStore: TestStore;
+  afterEach(async () => {
+    if (migrations.at(-1)?.name.startsWith('Later')) migrations.pop();
+    await testStore.remove();
+  });
+
+  it.each<[StoreName, string]>([
+    ['SQLite', "CREATE TYPE mood AS ENUM ('good', 'bad')"],
+    ['SQLite', 'CREATE INDEX posts_x ON posts USING gin (title)'],
+    ['PostgreSQL', 'CREATE TABLE x (id integer PRIMARY KEY AUTOINCREMENT)'],
+  ])('stops the migration on %s, and nothing is migrated: %s', async (store, sql) => {
+    testStore = await createStore(store, { empty: true });
+    const config = loadConfig(testStore.environment);
+    migrations.push(laterAsDocumented(sql));
+
+    const error = await migrate(config).catch((thrown: unknown) => thrown);
+
+    expect(explainStartFailure(error)).toContain(`A migration fails on ${store}: `);
+    expect(explainStartFailure(error)).toContain(sql);
+    expect(explainStartFailure(error)).toContain('unless package.json has "databases": ["postgres"]');
+    migrations.pop();
+    expect(await migrate(config)).toHaveLength(migrations.length);
+  });
+
+  it.each<[string, StoreName, EntitySchemaColumnOptions]>([
+    ['enum', 'SQLite', { type: 'enum', enum: ['small', 'large'] }],
+    ['array', 'SQLite', { type: 'text', array: true }],
+    ['inet', 'SQLite', { type: 'inet' }],
+    ['datetime', 'PostgreSQL', { type: 'datetime' }],
+  ])(
+    'stops the start with a column (%s on %s), before anything is migrated',
+    async (type, store, options) => {
+      testStore = await createStore(store, { empty: true });
+      const config = loadConfig({ LOG_LEVEL: 'silent', ...testStore.environment });
+
+      const started = createApp(config, { modules: [moduleWith(options)] });
+      const error = await started.catch((thrown: unknown) => thrown);
+
+      expect(explainStartFailure(error)).toMatch(
+        new RegExp(`^Data type "${type}" in "Profile.*settings" is not supported`),
+      );
+      expect(explainStartFailure(error)).toContain('unless package.json has "databases": ["postgres"]');
+      expect(await migrate(config)).toHaveLength(migrations.length);
+    },
+  );
 });
 
 /** Two inserts violate a unique index on the title. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { MetricsServer } from '../src/platform/operations/metrics-server.js';
 import { startApi, type TestApi } from './support/api.js';
+import { ANY_STORE } from './support/stores.js';
 
 const read = (name: string) => readFileSync(`deploy/monitoring/${name}`, 'utf8');
 
@@ -27,7 +28,7 @@ describe('deploy/monitoring', () => {
   let api: TestApi;
   const known = new Set(['up']);
   beforeAll(async () => {
-    api = await startApi('SQLite', { METRICS_PORT: '0' });
+    api = await startApi(ANY_STORE, { METRICS_PORT: '0' });
     const text = await (await fetch(api.app.get(MetricsServer).url!)).text();
     for (const [, name = '', type] of text.matchAll(/^# TYPE (\w+) (\w+)$/gm)) {
       known.add(name);

@@ -8,7 +8,7 @@ import { loadStoreConfig } from '../src/platform/config/store.js';
 import { commandDataSource } from '../src/platform/database/data-source.js';
 import { bearer, PASSWORD, type Reply, startApiOn, type TestApi } from './support/api.js';
 import { runCommand, spawnCommand } from './support/command.js';
-import { createStore, type StoreName, type TestStore } from './support/stores.js';
+import { createStore, ifEmbedded, type StoreName, type TestStore } from './support/stores.js';
 import { until } from './support/until.js';
 
 /** Numbers that JavaScript, SQLite and PostgreSQL would change. */
@@ -20,7 +20,7 @@ const STEP = 30_000;
 const codeOf = (secret: string, offset = 0) =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + offset });
 
-describe.each<[StoreName, StoreName]>([
+ifEmbedded(describe).each<[StoreName, StoreName]>([
   ['SQLite', 'PostgreSQL'],
   ['PostgreSQL', 'SQLite'],
 ])('npm run move from %s to %s', (sourceStore, targetStore) => {
@@ -364,7 +364,7 @@ describe.each<[StoreName, StoreName]>([
   }
 });
 
-describe('npm run move', () => {
+ifEmbedded(describe)('npm run move', () => {
   let store: TestStore;
   beforeEach(async () => {
     store = await createStore('SQLite');

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { PASSWORD, startApi, type TestApi } from './support/api.js';
+import { ANY_STORE } from './support/stores.js';
 import { hasBrowser, launchBrowser } from './support/browser.js';
 
 const SCHEMES = ['light', 'dark'] as const;
@@ -112,7 +113,7 @@ const PAGES: [name: string, path: string, open?: (page: Page) => Promise<unknown
   let browser: Browser;
   beforeAll(async () => {
     browser = await launchBrowser();
-    api = await startApi('SQLite');
+    api = await startApi(ANY_STORE);
     await api.users.create({ name: 'Ada Lovelace' });
     await api.accounts.register(READER);
     await api.app.listen(0, '127.0.0.1');

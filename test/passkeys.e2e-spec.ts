@@ -10,7 +10,7 @@ import { Queries } from '../src/platform/database/queries.js';
 import { Transactions } from '../src/platform/database/transactions.js';
 import { bearer, PASSWORD, type Reply, startApi, TestApi } from './support/api.js';
 import { Authenticator } from './support/authenticator.js';
-import { STORES } from './support/stores.js';
+import { ANY_STORE, STORES } from './support/stores.js';
 
 const MINUTE = 60_000;
 const ORIGIN = 'https://api.example.com';
@@ -349,7 +349,7 @@ describe('passkeys', () => {
   });
 
   it('belong to localhost at an address outside of production, and are 503 in production', async () => {
-    const api = await startApi('SQLite', { PUBLIC_URL: 'http://127.0.0.1:4567' });
+    const api = await startApi(ANY_STORE, { PUBLIC_URL: 'http://127.0.0.1:4567' });
     const { body } = await api.post('/auth/passkeys/login/options/', {});
     expect(body.rpId).toBe('localhost');
     await api.accounts.register('ada@example.com');

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { buildSchema, parse, validate } from 'graphql';
 import type { Browser, Page } from 'playwright-core';
 import { PASSWORD, startApi, type TestApi } from './support/api.js';
+import { ANY_STORE } from './support/stores.js';
 import { hasBrowser, launchBrowser } from './support/browser.js';
 import { until } from './support/until.js';
 
@@ -13,7 +14,7 @@ const LIST = expect.objectContaining({ totalCount: expect.any(Number) });
 describe('the playground', () => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startApi('SQLite');
+    api = await startApi(ANY_STORE);
     await api.users.create({ name: 'Ada Lovelace' });
     await api.app.listen(0, '127.0.0.1');
   });
@@ -50,7 +51,7 @@ describe('the playground', () => {
       200,
     ],
   ])('with %j responds to a browser with %i', async (settings, status) => {
-    const other = await startApi('SQLite', settings);
+    const other = await startApi(ANY_STORE, settings);
     const [page, script] = [
       await other.get('/graphql', { accept: 'text/html' }),
       await other.get('/graphql/playground/playground.js'),
@@ -213,7 +214,7 @@ describe('the playground', () => {
     });
 
     it('subscribes as who is logged in', async () => {
-      const closed = await startApi('SQLite', { WRITE_ACCESS: 'authenticated' });
+      const closed = await startApi(ANY_STORE, { WRITE_ACCESS: 'authenticated' });
       await closed.app.listen(0, '127.0.0.1');
       await closed.accounts.register('caller@example.com');
       const context = await browser.newContext();

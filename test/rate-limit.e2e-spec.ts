@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RedisConnection } from '../src/platform/http/redis-connection.js';
 import { startApi, type TestApi } from './support/api.js';
+import { ANY_STORE } from './support/stores.js';
 import { reference } from './support/reference.js';
 import { hasRedis, RedisServer } from './support/redis.js';
 import { until } from './support/until.js';
@@ -11,7 +12,7 @@ const ask = (api: TestApi, address: string, url = '/v1/posts') => api.get(url, f
 describe('RATE_LIMIT', () => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startApi('SQLite', { RATE_LIMIT: '3/2', TRUST_PROXY: '127.0.0.1' });
+    api = await startApi(ANY_STORE, { RATE_LIMIT: '3/2', TRUST_PROXY: '127.0.0.1' });
   });
   afterAll(() => api.stop());
 
@@ -88,7 +89,7 @@ describe('RATE_LIMIT', () => {
   });
 
   it('returns the documented error', async () => {
-    const own = await startApi('SQLite', { RATE_LIMIT: '100/60' });
+    const own = await startApi(ANY_STORE, { RATE_LIMIT: '100/60' });
     for (let n = 0; n < 100; n++) await own.get('/v1/posts');
     const { responses } = reference.paths['/v1/posts'].get;
 
@@ -98,7 +99,7 @@ describe('RATE_LIMIT', () => {
   });
 
   it('is off by default', async () => {
-    const open = await startApi('SQLite');
+    const open = await startApi(ANY_STORE);
 
     expect((await open.get('/v1/posts')).headers['ratelimit']).toBeUndefined();
     await open.stop();
@@ -109,7 +110,7 @@ describe('RATE_LIMIT', () => {
   it('is shared by all replicas, and separate for each process while Redis is unavailable', async () => {
     const redis = await RedisServer.start();
     const settings = { RATE_LIMIT: '6/60', TRUST_PROXY: '127.0.0.1', REDIS_URL: redis.url };
-    const replicas = [await startApi('SQLite', settings), await startApi('SQLite', settings)] as const;
+    const replicas = [await startApi(ANY_STORE, settings), await startApi(ANY_STORE, settings)] as const;
     let clients = 0;
     /** Number of accepted requests, of ten to each replica by a new client. */
     const accepted = async () => {

@@ -13,7 +13,7 @@ import { bearer, PASSWORD, type Reply, startApi, type TestApi } from './support/
 import { hasBrowser, launchBrowser } from './support/browser.js';
 import { type Operation, operations, reference } from './support/reference.js';
 import { existingPath, send, validBody } from './support/requests.js';
-import { STORES } from './support/stores.js';
+import { ANY_STORE, STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
 @ApiSchema({ name: 'PostPage' })
@@ -48,7 +48,7 @@ const OWN_TAGS = new Set(['Posts', 'Users', 'Orders', 'Events', 'Webhooks', 'Aud
 describe('the OpenAPI document', () => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startApi('SQLite');
+    api = await startApi(ANY_STORE);
     await api.app.listen(0, '127.0.0.1');
   });
   afterAll(() => api.stop());
@@ -61,7 +61,7 @@ describe('the OpenAPI document', () => {
     ['open', undefined],
     ['staff', 'required'],
   ] as const)('is served as it holds with WRITE_ACCESS=%s', async (mode, credentials) => {
-    const service = await startApi('SQLite', { WRITE_ACCESS: mode });
+    const service = await startApi(ANY_STORE, { WRITE_ACCESS: mode });
     const { body, text } = await service.get('/openapi.json');
     await service.stop();
 
@@ -148,7 +148,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('cannot be built when a view of a module has the name of another schema', async () => {
-    const service = await startApi('SQLite', {}, [OtherPagesModule]);
+    const service = await startApi(ANY_STORE, {}, [OtherPagesModule]);
     await expect(buildDocument(service.app)).rejects.toThrow(
       'Two schemas of the reference are named PostPage',
     );
@@ -537,7 +537,7 @@ describe.each(STORES)('the examples of errors on %s', (store) => {
 describe('the files for browsers and tools', () => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startApi('SQLite');
+    api = await startApi(ANY_STORE);
   });
   afterAll(() => api.stop());
 

@@ -5,7 +5,7 @@ import { Login } from '../src/auth/tokens/login.entity.js';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, type Session, sessionOf, startApi, TestApi } from './support/api.js';
-import { STORES } from './support/stores.js';
+import { ANY_STORE, STORES } from './support/stores.js';
 import { until } from './support/until.js';
 
 const MINUTE = 60_000;
@@ -397,7 +397,7 @@ describe('sessions on two replicas', () => {
 
 describe('the cookie in production', () => {
   it('requires HTTPS, and cannot be set by another host of the domain', async () => {
-    const api = await startApi('SQLite', {
+    const api = await startApi(ANY_STORE, {
       NODE_ENV: 'production',
       WRITE_ACCESS: 'open',
       JWT_SECRET: 'aj'.repeat(16),

@@ -8,7 +8,7 @@ import { Database } from '../src/platform/database/database.js';
 import { startApi, type TestApi } from './support/api.js';
 import { hasBrowser, launchBrowser } from './support/browser.js';
 import { freePort } from './support/free-port.js';
-import { STORES } from './support/stores.js';
+import { ANY_STORE, STORES } from './support/stores.js';
 
 const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -61,7 +61,7 @@ describe.each(STORES)('the start page on %s', (store) => {
 describe('the pages', () => {
   let api: TestApi;
   beforeAll(async () => {
-    api = await startApi('SQLite');
+    api = await startApi(ANY_STORE);
     await api.app.listen(0, '127.0.0.1');
   });
   afterAll(() => api.stop());
@@ -111,7 +111,7 @@ describe('the pages', () => {
   });
 
   it('do not link to the playground if it is off', async () => {
-    const other = await startApi('SQLite', { GRAPHQL_PLAYGROUND: 'off' });
+    const other = await startApi(ANY_STORE, { GRAPHQL_PLAYGROUND: 'off' });
     const [page, docs, json] = [await other.get('/', HTML), await other.get('/docs'), await other.get('/')];
     await other.stop();
 
@@ -120,7 +120,7 @@ describe('the pages', () => {
 
   it('show commands that work as they are copied', async () => {
     const port = await freePort();
-    const other = await startApi('SQLite', { PUBLIC_URL: `http://127.0.0.1:${port}` });
+    const other = await startApi(ANY_STORE, { PUBLIC_URL: `http://127.0.0.1:${port}` });
     await other.app.listen(port, '127.0.0.1');
     const { text } = await other.get('/', HTML);
     const commands = [...text.matchAll(/<pre[^>]*><code>(.*?)<\/code>/gs)].map(([, code]) =>
@@ -141,7 +141,7 @@ describe('the pages', () => {
   });
 
   it('say who may write, and show commands that everyone may run', async () => {
-    const other = await startApi('SQLite', { WRITE_ACCESS: 'staff' });
+    const other = await startApi(ANY_STORE, { WRITE_ACCESS: 'staff' });
     const { text } = await other.get('/', HTML);
     await other.stop();
 
@@ -151,7 +151,7 @@ describe('the pages', () => {
   });
 
   it('do not lead to an account page if a front end has it', async () => {
-    const other = await startApi('SQLite', { ACCOUNT_LINKS_URL: 'https://app.example.com/links' });
+    const other = await startApi(ANY_STORE, { ACCOUNT_LINKS_URL: 'https://app.example.com/links' });
     const paths = ['/account/', '/.well-known/change-password', '/account/account.js'];
     const missing = await Promise.all(paths.map((path) => other.get(path)));
     const pages = await Promise.all(['/', '/docs', '/graphql'].map((path) => other.get(path, HTML)));
@@ -165,7 +165,7 @@ describe('the pages', () => {
     [{ PASSWORD_POLICY: 'strict', REGISTRATION: 'closed' }, 'strict', 'closed'],
     [{}, 'length', 'open'],
   ])('tell the account page the rules: %j', async (settings, policy, registration) => {
-    const other = await startApi('SQLite', settings);
+    const other = await startApi(ANY_STORE, settings);
     const { text } = await other.get('/account/', HTML);
     await other.stop();
 

@@ -5,7 +5,7 @@ import { freePort } from './support/free-port.js';
 import { GitHub } from './support/social/github.js';
 import { Google, type Tampering } from './support/social/google.js';
 import { Visitor } from './support/social/visitor.js';
-import { STORES } from './support/stores.js';
+import { ANY_STORE, STORES } from './support/stores.js';
 
 const PUBLIC_URL = 'https://api.example.com';
 const CALLBACK = `${PUBLIC_URL}/auth/social/google/callback/`;
@@ -212,7 +212,7 @@ describe('a provider', () => {
   it.each(['twitter', 'Google', 'constructor', '__proto__', '%00', '%ff', 'x'.repeat(300)])(
     'is not found if it is unknown: %s',
     async (name) => {
-      const api = await startApi('SQLite', settings());
+      const api = await startApi(ANY_STORE, settings());
 
       expect(await api.get(`/auth/social/${name}/`)).toBeError('NOT_FOUND');
       expect(await api.get(`/auth/social/${name}/callback/?code=x&state=y`)).toBeError('NOT_FOUND');
@@ -221,7 +221,7 @@ describe('a provider', () => {
   );
 
   it('is unavailable if it is not configured', async () => {
-    const api = await startApi('SQLite', google.settings);
+    const api = await startApi(ANY_STORE, google.settings);
 
     expect((await api.get('/auth/social/')).body.data.map(({ name }: any) => name)).toEqual(['google']);
     const start = await api.get('/auth/social/github/');
@@ -234,7 +234,7 @@ describe('a provider', () => {
   it('affects nothing else while it is down, and works again when it is back', async () => {
     const port = await freePort();
     const issuer = `http://localhost:${port}`;
-    const api = await startApi('SQLite', { ...settings(), GOOGLE_ISSUER: issuer });
+    const api = await startApi(ANY_STORE, { ...settings(), GOOGLE_ISSUER: issuer });
     expect(await api.get('/health/ready')).toHaveStatus(200);
     expect(await api.get('/auth/social/google/')).toBeError('SERVICE_UNAVAILABLE');
 
@@ -248,10 +248,10 @@ describe('a provider', () => {
   });
 
   it('times out if it does not respond, at the start and at the callback', async () => {
-    const api = await startApi('SQLite', settings());
+    const api = await startApi(ANY_STORE, settings());
     const visitor = new Visitor(api);
     const callback = await visitor.logInAt(await visitor.start('google'), 'ada');
-    const fresh = await startApi('SQLite', settings());
+    const fresh = await startApi(ANY_STORE, settings());
     google.hanging = true;
 
     const [end, beginning] = await Promise.all([visitor.get(callback), fresh.get('/auth/social/google/')]);
@@ -262,7 +262,7 @@ describe('a provider', () => {
   });
 
   it('times out if several slow responses exceed the deadline together', async () => {
-    const api = await startApi('SQLite', settings());
+    const api = await startApi(ANY_STORE, settings());
     const visitor = new Visitor(api);
     const callback = await visitor.logInAt(await visitor.start('google'), 'ada');
     // Requests for tokens and for keys: each is fast enough, but both together are too slow.
@@ -273,7 +273,7 @@ describe('a provider', () => {
   }, 20_000);
 
   it('is rejected if its issuer differs from the setting', async () => {
-    const api = await startApi('SQLite', {
+    const api = await startApi(ANY_STORE, {
       ...settings(),
       GOOGLE_ISSUER: google.issuer.replace('localhost', '127.0.0.1'),
     });
@@ -284,7 +284,7 @@ describe('a provider', () => {
 
   it('cannot be used if it rejects the client secret', async () => {
     const wrong = { GOOGLE_CLIENT_SECRET: 'wrong', GITHUB_CLIENT_SECRET: 'wrong' };
-    const api = await startApi('SQLite', { ...settings(), ...wrong });
+    const api = await startApi(ANY_STORE, { ...settings(), ...wrong });
 
     expect(await new Visitor(api).logIn('google', 'ada')).toBeError('SERVICE_UNAVAILABLE');
     expect(await new Visitor(api).logIn('github')).toBeError('UNAUTHENTICATED');
@@ -292,7 +292,7 @@ describe('a provider', () => {
   });
 
   it('may add other signed claims', async () => {
-    const api = await startApi('SQLite', settings());
+    const api = await startApi(ANY_STORE, settings());
     google.tampering = (claims) => ({ ...claims, more: 'of it' });
 
     expect(await new Visitor(api).logIn('google', 'ada')).toHaveStatus(200);
@@ -302,7 +302,7 @@ describe('a provider', () => {
   it('may return the profile only from its user info endpoint', async () => {
     const other = await Google.start(CALLBACK, { claimsIn: 'user info' });
     other.people['ada'] = google.people['ada']!;
-    const api = await startApi('SQLite', { ...settings(), ...other.settings });
+    const api = await startApi(ANY_STORE, { ...settings(), ...other.settings });
 
     const { body } = await new Visitor(api).logIn('google', 'ada');
 

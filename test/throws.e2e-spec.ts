@@ -6,6 +6,7 @@ import { AppError } from '../src/platform/http/errors/errors.js';
 import { Throws } from '../src/platform/http/openapi/returns.js';
 import { buildDocument } from '../src/platform/reference/build-document.js';
 import { startApi } from './support/api.js';
+import { ANY_STORE } from './support/stores.js';
 
 @Controller({ path: 'lines', version: '1' })
 @Public()
@@ -22,7 +23,7 @@ class LinesController {
 class LinesModule {}
 
 it('a handler declares several messages for one code, and mixes codes and messages', async () => {
-  const api = await startApi('SQLite', {}, [LinesModule]);
+  const api = await startApi(ANY_STORE, {}, [LinesModule]);
   const { paths } = JSON.parse(JSON.stringify(await buildDocument(api.app)));
   const { responses } = paths['/v1/lines/{order}/{line}'].get;
   const examples = (status: number) => responses[status].content['application/json'].examples;

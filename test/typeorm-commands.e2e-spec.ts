@@ -11,13 +11,13 @@ import { migrate } from '../src/platform/database/migrate.js';
 import { columnTypes } from '../src/platform/database/migrations/column-types.js';
 import { migrations } from '../src/platform/database/migrations/index.js';
 import { environmentOfProcess } from './support/environment.js';
-import { createStore, STORES, type TestStore } from './support/stores.js';
+import { createStore, ifEmbedded, STORES, type TestStore } from './support/stores.js';
 
 const run = promisify(execFile);
 
 /** Columns as the documentation of TypeORM shows them. */
-@Entity('notes')
-class Note {
+@Entity('collations')
+class Collation {
   @PrimaryGeneratedColumn()
   id!: number;
 
@@ -62,27 +62,29 @@ describe.each(STORES)('npm run typeorm on %s', (store) => {
   });
 
   it('keeps the collation of columns whose entity has none', async () => {
-    const source = await commandDataSource(loadConfig(testStore.environment), [Note]).initialize();
+    const source = await commandDataSource(loadConfig(testStore.environment), [Collation]).initialize();
     const runner = source.createQueryRunner();
     const { id, text } = columnTypes(runner);
     const key = store === 'SQLite' ? id : 'serial PRIMARY KEY';
-    await runner.query(`CREATE TABLE notes ("id" ${key}, title ${text} NOT NULL, text ${text} NOT NULL)`);
+    await runner.query(
+      `CREATE TABLE collations ("id" ${key}, title ${text} NOT NULL, text ${text} NOT NULL)`,
+    );
     await runner.release();
 
     const { upQueries } = await source.driver.createSchemaBuilder().log();
     await source.destroy();
 
-    const changes = upQueries.map(({ query }) => query).filter((query) => query.includes('"notes"'));
+    const changes = upQueries.map(({ query }) => query).filter((query) => query.includes('"collations"'));
     // SQLite copies the table.
-    const altered = changes.filter((query) => query.startsWith('ALTER TABLE "notes" ALTER'));
+    const altered = changes.filter((query) => query.startsWith('ALTER TABLE "collations" ALTER'));
     expect(changes.join()).not.toContain('undefined');
     expect(altered).toEqual(
-      store === 'SQLite' ? [] : ['ALTER TABLE "notes" ALTER COLUMN "text" DROP NOT NULL'],
+      store === 'SQLite' ? [] : ['ALTER TABLE "collations" ALTER COLUMN "text" DROP NOT NULL'],
     );
   });
 });
 
-describe('npm run typeorm -- migration:generate', () => {
+ifEmbedded(describe)('npm run typeorm -- migration:generate', () => {
   it('rejects SQLite, where the migration would copy whole tables', async () => {
     const { environment, ...testStore } = await createStore('SQLite');
     const env = { ...environmentOfProcess(), ...environment };

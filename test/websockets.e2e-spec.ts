@@ -11,7 +11,7 @@ import { loadConfig } from '../src/platform/config/load-config.js';
 import { RoomsModule } from './recipes/guide/rooms/rooms.module.js';
 import { bearer, type Reply, startApi, TestApi } from './support/api.js';
 import { hasRedis, RedisServer } from './support/redis.js';
-import { createStore } from './support/stores.js';
+import { ANY_STORE, createStore } from './support/stores.js';
 import { until } from './support/until.js';
 import { tryUpgrade, upgrade } from './support/upgrade.js';
 
@@ -19,7 +19,7 @@ const from = (address: string) => ({ 'x-forwarded-for': address });
 
 /** Starts an application on a port, with subscriptions and a gateway. */
 async function start(settings: Record<string, string> = {}): Promise<{ api: TestApi; url: string }> {
-  const { environment, ...store } = await createStore('SQLite');
+  const { environment, ...store } = await createStore(ANY_STORE);
   const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment, ...settings });
   const app = await createApp(config, {
     modules: [RoomsModule],
@@ -423,7 +423,7 @@ describe('WebSockets', () => {
 
 describe('an upgrade at an unknown path', () => {
   it('is rejected with a request id and the rest of the limit', async () => {
-    const api = await startApi('SQLite', { RATE_LIMIT: '3/3600' });
+    const api = await startApi(ANY_STORE, { RATE_LIMIT: '3/3600' });
     await api.app.listen(0, '127.0.0.1');
 
     const reply = await tryUpgrade(`${await api.app.getUrl()}/nowhere`);

@@ -1,8 +1,6 @@
 import '../require-node.js';
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { parseCommandLine, rejectUsage } from './support/command-line.js';
 
 parseCommandLine(`Usage: npm run contracts
@@ -10,16 +8,14 @@ parseCommandLine(`Usage: npm run contracts
 Generates the committed API contracts from the code: schema.gql, public/openapi.json and examples/client/api.d.ts.`);
 
 const { createApp } = await import('../app.js');
-const { loadConfig } = await import('../platform/config/load-config.js');
+const { loadContractsConfig } = await import('../platform/config/load-config.js');
 const { buildDocument } = await import('../platform/reference/build-document.js');
 const { describeSchema } = await import('../platform/graphql/graphql.module.js');
 
-const folder = await mkdtemp(join(tmpdir(), 'contracts-'));
-const app = await createApp(loadConfig({ DATA_DIR: folder, LOG_LEVEL: 'silent' }));
+const app = await createApp(loadContractsConfig());
 await writeFile('schema.gql', describeSchema(app));
 await writeFile('public/openapi.json', `${JSON.stringify(await buildDocument(app), null, 2)}\n`);
 await app.close();
-await rm(folder, { recursive: true });
 
 const types = 'public/openapi.json -o examples/client/api.d.ts';
 const { status, stderr } = spawnSync('node_modules/.bin/openapi-typescript', types.split(' '), {

@@ -4,6 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { bearer, startApi, type TestApi } from '../support/api.js';
+import { ANY_STORE } from '../support/stores.js';
 import { freePort } from '../support/free-port.js';
 import { until } from '../support/until.js';
 import { BIN, compile, makeFolder, run } from './tools.js';
@@ -144,7 +145,7 @@ describe('a client generated from the reference', () => {
   let proxyUrl: string;
   let log = '';
   beforeAll(async () => {
-    api = await startApi('SQLite', { WRITE_ACCESS: 'staff' });
+    api = await startApi(ANY_STORE, { WRITE_ACCESS: 'staff' });
     await api.accounts.register('staff@example.com');
     await api.accounts.admin().setStaff('staff@example.com', true);
     token = (await api.accounts.login('staff@example.com')).access;

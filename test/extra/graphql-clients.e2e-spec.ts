@@ -15,6 +15,7 @@ import {
   type ConcreteRequest,
 } from 'relay-runtime';
 import { startApi, type TestApi } from '../support/api.js';
+import { ANY_STORE } from '../support/stores.js';
 import { BIN, compile, makeFolder, run } from './tools.js';
 
 /** The clients as their documentation shows them, with the running service. */
@@ -22,7 +23,7 @@ describe('GraphQL with', () => {
   let api: TestApi;
   let url: string;
   beforeAll(async () => {
-    api = await startApi('SQLite');
+    api = await startApi(ANY_STORE);
     await api.posts.createBy(
       1,
       Array.from({ length: 7 }, (_, n) => `Post ${n}`),

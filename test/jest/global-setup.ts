@@ -9,6 +9,7 @@ import type { GlobalConfig } from 'jest';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { hasBrowser } from '../support/browser.ts';
 import { environmentOfProcess } from '../support/environment.ts';
+import { STORES } from '../support/stores.ts';
 
 const run = promisify(execFile);
 
@@ -48,7 +49,10 @@ export default async function setUp({ collectCoverage }: GlobalConfig): Promise<
     await built;
     // A pooler keeps a connection to the template, which then cannot be copied.
     if (process.env['TEST_DATABASE_POOLER'] === undefined)
-      await Promise.all([createEmbeddedTemplate(folder), createServerTemplate(server)]);
+      await Promise.all([
+        STORES.includes('SQLite') && createEmbeddedTemplate(folder),
+        createServerTemplate(server),
+      ]);
   } catch (error) {
     await cleanUp();
     throw error;

@@ -1,12 +1,25 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 
-/** Both databases: the behaviour towards clients is tested on each. */
-export const STORES = ['SQLite', 'PostgreSQL'] as const;
-export type StoreName = (typeof STORES)[number];
+export type StoreName = 'SQLite' | 'PostgreSQL';
+
+const { databases } = JSON.parse(readFileSync('package.json', 'utf8')) as { databases: string[] };
+
+/** The databases that the service supports: the behaviour towards clients is tested on each. */
+export const STORES: readonly StoreName[] = databases.includes('sqlite')
+  ? ['SQLite', 'PostgreSQL']
+  : ['PostgreSQL'];
+
+/** `describe` for what only the embedded database has: it is skipped if the service runs on PostgreSQL alone. */
+export const ifEmbedded = <D extends { readonly skip: unknown }>(describe: D): D =>
+  STORES.includes('SQLite') ? describe : (describe.skip as D);
+
+/** For tests of what does not depend on the database. */
+export const ANY_STORE = STORES[0]!;
 
 /** The settings of a new database, and a function that removes it. */
 export interface TestStore {
@@ -27,17 +40,20 @@ export async function createStore(
 ): Promise<TestStore> {
   const folder = await mkdtemp(join(tmpdir(), 'posts-api-'));
   const removeFolder = () => rm(folder, { recursive: true, force: true });
-  const { TEST_TEMPLATE: template, TEST_TEMPLATE_DATABASE, TEST_DATABASE_URL: server = '' } = process.env;
-  const isCopy = template !== undefined && !empty;
+  const {
+    TEST_TEMPLATE: file,
+    TEST_TEMPLATE_DATABASE: template,
+    TEST_DATABASE_URL: server = '',
+  } = process.env;
   if (name === 'SQLite') {
-    if (isCopy) await copyFile(join(template, DATABASE), join(folder, DATABASE));
+    if (file !== undefined && !empty) await copyFile(join(file, DATABASE), join(folder, DATABASE));
     return { environment: { DATA_DIR: folder }, remove: removeFolder };
   }
 
   const database = `test_${randomUUID().replaceAll('-', '')}`;
   await onServer(
     server,
-    `CREATE DATABASE ${database} ${isCopy ? `TEMPLATE ${TEST_TEMPLATE_DATABASE}` : ''} ${options}`,
+    `CREATE DATABASE ${database} ${template !== undefined && !empty ? `TEMPLATE ${template}` : ''} ${options}`,
   );
   const url = new URL(server);
   url.pathname = database;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CopyOfProject } from '../support/copy-of-project.js';
 import { Service } from '../support/service.js';
-import { createStore } from '../support/stores.js';
+import { ANY_STORE, createStore } from '../support/stores.js';
 
 /** Builds in a copy of the project, because the tests run from the build of the project itself. */
 describe('npm run build', () => {
@@ -18,7 +18,7 @@ describe('npm run build', () => {
   const main = () => join(copy.folder, 'dist/main.js');
 
   it('replaces the build in one step, so that a running service never sees an incomplete one', async () => {
-    const store = await createStore('SQLite');
+    const store = await createStore(ANY_STORE);
     const service = await Service.start(store.environment, main());
     writeFileSync(join(copy.folder, 'dist/left-over.js'), '');
     writeFileSync(join(copy.folder, 'src/new.ts'), '');

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { startPostgres } from '../support/postgres-server.ts';
 import { Service } from '../support/service.ts';
-import { createStore, type StoreName, type TestStore } from '../support/stores.ts';
+import { createStore, type StoreName, STORES, type TestStore } from '../support/stores.ts';
 
 /** Size of the file system in bytes; a migrated database takes about a third of it. */
 const SIZE = 48 * 1024 * 1024;
@@ -28,10 +28,8 @@ const postgres = await startPostgres();
 process.env['TEST_DATABASE_URL'] = postgres.url;
 const faults: string[] = [];
 try {
-  for (const [name, store] of [
-    ['SQLite', onDiskOfSqlite()],
-    ['PostgreSQL', await onDiskOfPostgres()],
-  ] as const) {
+  for (const name of STORES) {
+    const store = name === 'SQLite' ? onDiskOfSqlite() : await onDiskOfPostgres();
     await fillDisk(name, store);
     await store.remove();
   }

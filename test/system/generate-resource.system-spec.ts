@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CopyOfProject } from '../support/copy-of-project.js';
 import { Service } from '../support/service.js';
-import { createStore, type TestStore } from '../support/stores.js';
+import { ANY_STORE, createStore, type TestStore } from '../support/stores.js';
 
 const NEST = 'node_modules/@nestjs/cli/bin/nest.js';
 
@@ -13,7 +13,7 @@ describe('nest generate resource', () => {
   let store: TestStore;
   beforeAll(async () => {
     copy = new CopyOfProject();
-    store = await createStore('SQLite');
+    store = await createStore(ANY_STORE);
   });
   afterAll(async () => {
     copy.remove();

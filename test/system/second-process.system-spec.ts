@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { Service } from '../support/service.js';
-import { createStore } from '../support/stores.js';
+import { createStore, ifEmbedded } from '../support/stores.js';
 
-describe('a second service', () => {
+ifEmbedded(describe)('a second service', () => {
   it('does not start on the same embedded database, and prints one line', async () => {
     const store = await createStore('SQLite');
     const first = await Service.start(store.environment);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CopyOfProject } from '../support/copy-of-project.js';
 import { environmentOfProcess } from '../support/environment.js';
 import { freePort } from '../support/free-port.js';
-import { createStore, type TestStore } from '../support/stores.js';
+import { ANY_STORE, createStore, type TestStore } from '../support/stores.js';
 import { until } from '../support/until.js';
 
 /** In a copy of the project, whose sources it changes. */
@@ -18,7 +18,7 @@ describe('npm run start:dev', () => {
   let output = '';
   beforeAll(async () => {
     copy = new CopyOfProject();
-    store = await createStore('SQLite');
+    store = await createStore(ANY_STORE);
     port = await freePort();
     const settings = { ...store.environment, PORT: String(port), NODE_ENV: 'test' };
     tool = spawn(process.execPath, ['--no-warnings', 'tools/start-dev.ts'], {

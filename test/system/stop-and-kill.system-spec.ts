@@ -4,7 +4,7 @@ import { PASSWORD, startApiOn } from '../support/api.js';
 import { freePort } from '../support/free-port.js';
 import { linkIn, MailServer } from '../support/mail-server.js';
 import { Service } from '../support/service.js';
-import { createStore, STORES } from '../support/stores.js';
+import { ANY_STORE, createStore, STORES } from '../support/stores.js';
 import { until } from '../support/until.js';
 
 describe.each(STORES)('an order on %s', (store) => {
@@ -35,7 +35,7 @@ describe.each(STORES)('an order on %s', (store) => {
 describe('the stop of a process', () => {
   it('is not delayed by a mail server that hangs, and no mail is lost', async () => {
     const server = await MailServer.start();
-    const { environment, ...testStore } = await createStore('SQLite');
+    const { environment, ...testStore } = await createStore(ANY_STORE);
     const settings = { ...environment, ...server.settings, PORT: String(await freePort()) };
     server.behaviour = 'hangs';
     const service = await Service.start(settings);
@@ -58,7 +58,7 @@ describe('the stop of a process', () => {
   });
 
   it('succeeds while the collector of traces is unavailable', async () => {
-    const store = await createStore('SQLite');
+    const store = await createStore(ANY_STORE);
     const endpoint = `http://127.0.0.1:${await freePort()}`;
     const service = await Service.start({
       ...store.environment,

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { explainStartFailure } from '../../platform/operations/start-failure.js';
+import { isPostgresOnly } from '../../platform/config/package.js';
 import { describeStore, loadStoreConfig, type StoreConfig } from '../../platform/config/store.js';
 import { type Contents, parentsFirst, quote, type Table } from '../../platform/database/contents.js';
 import { commandDataSource, contentsOf } from '../../platform/database/data-source.js';
@@ -28,6 +29,8 @@ const IN_PLACE = {
  * @throws UsageError when source or target cannot be used
  */
 export async function moveDatabase(from: Store, address: string): Promise<number> {
+  if (isPostgresOnly)
+    throw new UsageError('This service runs on PostgreSQL alone: there is no other database');
   requireDatabase(from);
   const to = await atTarget(() => targetOf(address));
   if (to.kind === from.kind) {

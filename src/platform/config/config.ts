@@ -12,7 +12,7 @@ export const JWT_SECRET_MISSING = 'JWT_SECRET must be set when NODE_ENV is produ
 export function complete(
   { dataDirectory, database, smtpUrl, mailFrom, socialRedirect: redirect, jwtSecret, ...values }: Values,
   clients: SocialClients,
-  serves: boolean,
+  purpose: 'service' | 'command' | 'contracts',
 ) {
   const { production, host, port } = values;
   let signingKey = jwtSecret;
@@ -20,7 +20,9 @@ export function complete(
   return {
     ...values,
     /** Whether this is the service. A command has the same modules, and neither listens nor works in the background. */
-    serves,
+    serves: purpose === 'service',
+    /** Whether the database is opened. The contracts of the API follow from the code alone. */
+    usesDatabase: purpose !== 'contracts',
     store: toStore({ dataDirectory, database }),
     /** The address of this service for browsers, without a slash at the end. */
     publicUrl: url.replace(/\/$/, ''),

@@ -13,7 +13,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   faults.push(...faultsOfService(values, clients));
   if (values.production) faults.push(...guessableSecrets(environment));
   if (faults.length > 0) throw unusable(faults);
-  const config = Object.freeze(complete(values, clients, true));
+  const config = Object.freeze(complete(values, clients, 'service'));
   // Creates that of development at the start.
   if (!config.jwtSecret) throw unusable([JWT_SECRET_MISSING]);
   return config;
@@ -23,7 +23,13 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
 export function loadCommandConfig(environment: NodeJS.ProcessEnv): Config {
   const { values, clients, faults } = readAll(environment, false);
   if (faults.length > 0) throw unusable(faults);
-  return Object.freeze(complete(values, clients, false));
+  return Object.freeze(complete(values, clients, 'command'));
+}
+
+/** For an application that only describes its API: it has the default settings, and opens no database. */
+export function loadContractsConfig(): Config {
+  const { values, clients } = readAll({ LOG_LEVEL: 'silent', DATABASE_URL: 'postgres:///none' }, false);
+  return Object.freeze(complete(values, clients, 'contracts'));
 }
 
 function readAll(environment: NodeJS.ProcessEnv, isService: boolean) {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { isPostgresOnly } from './package.js';
 import { hasKnownSslMode, isPostgresAddress, parsePostgresAddress, SSL_MODES } from './rules.js';
 import {
   oneOf,
@@ -40,7 +41,10 @@ export const storeSettings = {
         'must be one PostgreSQL address, postgres://user:password@host:port/database',
       )
         .refine(hasKnownSslMode, { error: `must have no sslmode, or one of ${SSL_MODES.join(', ')}` })
-        .optional(),
+        .optional()
+        .refine((url) => url !== undefined || !isPostgresOnly, {
+          error: 'must be set: "databases" of package.json has PostgreSQL alone',
+        }),
     ),
     poolSize: setting('DATABASE_POOL_SIZE', wholeNumber(1, 1000).default(10)),
     pooler: setting('DATABASE_POOLER', oneOf(['none', 'transaction']).default('none')),

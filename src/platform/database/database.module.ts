@@ -38,16 +38,17 @@ interface Options {
         config,
         modules,
         autoLoadEntities: true,
+        manualInitialization: !config.usesDatabase,
         retryDelay: 1000,
         verboseRetryLog: true,
         retryAttempts: 15,
         // The service waits for a database that starts at the same time.
         toRetry: (error) => config.serves && isTemporary(error),
       }),
-      dataSourceFactory: (options) => {
+      dataSourceFactory: async (options) => {
         const { config, modules, entities } = options as unknown as Options & { readonly entities: Entities };
         const own = ownEntities(entities, modules);
-        return config.serves ? openDataSource(config, own) : commandDataSource(config, own).initialize();
+        return config.serves ? openDataSource(config, own) : commandDataSource(config, own);
       },
     }),
   ],
@@ -76,7 +77,7 @@ async function openDataSource(config: Config, entities: Entities): Promise<Servi
   const lock = store.kind === 'sqlite' ? lockForService(store) : undefined;
   try {
     if (config.migrateAtStart) {
-      const ran = await migrate(config);
+      const ran = await migrate(config, entities);
       if (ran.length > 0) new Logger('Database').log(`Migrations run: ${ran.join(', ')}`);
     }
     const source =

@@ -45,6 +45,9 @@ const RESTRICTED = /FOREIGN KEY constraint failed$/;
 /** A unique constraint violation. */
 const DUPLICATE = /^(23505|SQLITE_CONSTRAINT_UNIQUE)$/;
 
+/** A statement that the database does not understand: a class of PostgreSQL, and SQLite's general error. */
+const BAD_STATEMENT = /^(42(?!501)...|0A000|SQLITE_ERROR)$/;
+
 /** PostgreSQL: insufficient privilege, undefined function, feature not supported. */
 const NOT_PERMITTED = /^(42501|42883|0A000)$/;
 
@@ -130,6 +133,10 @@ export const isForeignKeyViolation = (error: unknown): boolean =>
 
 /** Whether a unique constraint was violated. */
 export const isDuplicate = (error: unknown): boolean => matches(error, ({ code }) => DUPLICATE.test(code));
+
+/** Whether a statement is wrong, or is one of the other database. */
+export const isBadStatement = (error: unknown): boolean =>
+  matches(error, ({ code }) => BAD_STATEMENT.test(code));
 
 /** Whether the server will never run the statement for this role. */
 export const isNotPermitted = (error: unknown): boolean =>

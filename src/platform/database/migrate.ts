@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntitySchema, QueryFailedError } from 'typeorm';
 import type { Config } from '../config/config.js';
+import { isPostgresOnly, WORKS_ON_BOTH } from '../config/package.js';
 import { commandDataSource } from './data-source.js';
+import { DatabaseError, isBadStatement } from './failures.js';
 import { pendingMigrations } from './pending-migrations.js';
 import { FileLock } from './sqlite/file-lock.js';
 
@@ -19,21 +21,33 @@ const RETRY = 200;
  * Runs the pending migrations. Concurrent processes wait, and then find none pending. All of them run
  * or none, unless one of them has `transaction = false`: then each has its own transaction, or none.
  *
+ * @param entities those of the application: if the database does not support a column, nothing is migrated
  * @returns the names of the migrations that ran
+ * @throws DatabaseError if one of them fails on this database
  */
-export async function migrate(config: Pick<Config, 'store'>): Promise<string[]> {
+export async function migrate(
+  config: Pick<Config, 'store'>,
+  entities: (Function | EntitySchema)[] = [],
+): Promise<string[]> {
   const unlockFile =
     config.store.kind === 'sqlite' ? lockFile(join(config.store.directory, 'migration.lock')) : undefined;
-  const source = await commandDataSource(config).initialize();
+  const source = commandDataSource(config, entities);
   try {
+    await source.initialize();
     const unlock = config.store.kind === 'postgres' ? await lockDatabase(source) : undefined;
     const pending = await pendingMigrations((sql) => source.query(sql));
     const isOneTransaction = pending.every((Migration) => new Migration().transaction !== false);
     const ran = await source.runMigrations({ transaction: isOneTransaction ? 'all' : 'each' });
     await unlock?.();
     return ran.map(({ name }) => name);
+  } catch (error) {
+    if (isPostgresOnly || !isBadStatement(error)) throw error;
+    const { message, query } = error as QueryFailedError;
+    const place = config.store.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL';
+    const sentence = `A migration fails on ${place}: ${message}, in: ${query?.trim()}`;
+    throw new DatabaseError(`${sentence}\n${WORKS_ON_BOTH}`, { cause: error });
   } finally {
-    await source.destroy();
+    if (source.isInitialized) await source.destroy();
     unlockFile?.();
   }
 }

@@ -1,4 +1,6 @@
+import { DataTypeNotSupportedError } from 'typeorm';
 import { ConfigError } from '../config/config-error.js';
+import { WORKS_ON_BOTH } from '../config/package.js';
 import { DatabaseError, isRejectedLogin, lacksPrivilege } from '../database/failures.js';
 import { AppError } from '../http/errors/errors.js';
 
@@ -41,6 +43,7 @@ export function explainStartFailure(error: unknown): string {
     return `HOST and PORT cannot be used: ${message}`;
   }
   if (code.startsWith('ERR_PARSE_ARGS')) return message;
+  if (error instanceof DataTypeNotSupportedError) return `${message}\n${WORKS_ON_BOTH}`;
   if (lacksPrivilege(error)) {
     return `DATABASE_URL cannot be used: ${message}; ${RIGHTS}`;
   }

@@ -1,12 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { bearer, startApi, type TestApi } from '../../support/api.js';
+import { ANY_STORE } from '../../support/stores.js';
 import { FilesModule } from './files/files.module.js';
 
 let api: TestApi;
 let account: Record<string, string>;
 beforeAll(async () => {
-  api = await startApi('SQLite', {}, [FilesModule]);
+  api = await startApi(ANY_STORE, {}, [FilesModule]);
   await api.accounts.register('ada@example.com');
   account = bearer((await api.accounts.login('ada@example.com')).access);
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { bearer, startApi, type TestApi } from '../../support/api.js';
+import { ANY_STORE } from '../../support/stores.js';
 import { hasRedis, RedisServer } from '../../support/redis.js';
 import { until } from '../../support/until.js';
 import { MailingModule, Mailings } from './mailing/mailing.module.js';
@@ -9,7 +10,7 @@ import { MailingModule, Mailings } from './mailing/mailing.module.js';
   let api: TestApi;
   beforeAll(async () => {
     redis = await RedisServer.start();
-    api = await startApi('SQLite', { REDIS_URL: redis.url }, [MailingModule]);
+    api = await startApi(ANY_STORE, { REDIS_URL: redis.url }, [MailingModule]);
     await api.accounts.register('staff@example.com');
     await api.accounts.admin().setStaff('staff@example.com', true);
   });

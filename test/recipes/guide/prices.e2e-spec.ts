@@ -9,7 +9,7 @@ import { AppModule } from '../../../src/app.module.js';
 import { createFastifyAdapter } from '../../../src/platform/http/edge/fastify-adapter.js';
 import { loadConfig } from '../../../src/platform/config/load-config.js';
 import { TestApi } from '../../support/api.js';
-import { createStore } from '../../support/stores.js';
+import { ANY_STORE, createStore } from '../../support/stores.js';
 import { PricesModule } from './prices/prices.module.js';
 import { RatesClient } from './prices/rates.client.js';
 
@@ -19,7 +19,7 @@ let respond: RequestListener;
 beforeAll(async () => {
   server = createServer((request, response) => respond(request, response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { environment, ...store } = await createStore('SQLite');
+  const { environment, ...store } = await createStore(ANY_STORE);
   const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment });
   const module = await Test.createTestingModule({ imports: [AppModule.with(config, [PricesModule])] })
     .overrideProvider(RatesClient)

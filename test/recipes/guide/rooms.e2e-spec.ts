@@ -5,12 +5,12 @@ import { WebSocket } from 'ws';
 import { createApp } from '../../../src/app.js';
 import { loadConfig } from '../../../src/platform/config/load-config.js';
 import { bearer, TestApi } from '../../support/api.js';
-import { createStore } from '../../support/stores.js';
+import { ANY_STORE, createStore } from '../../support/stores.js';
 import { RoomsModule } from './rooms/rooms.module.js';
 
 let api: TestApi;
 beforeAll(async () => {
-  const { environment, ...store } = await createStore('SQLite');
+  const { environment, ...store } = await createStore(ANY_STORE);
   const config = loadConfig({ NODE_ENV: 'test', LOG_LEVEL: 'silent', ...environment });
   const app = await createApp(config, {
     modules: [RoomsModule],

@@ -5,7 +5,7 @@ import { isOutage } from '../../../src/platform/database/failures.js';
 import { Transactions } from '../../../src/platform/database/transactions.js';
 import { Order } from '../../../src/orders/order.entity.js';
 import { startApi, type TestApi } from '../../support/api.js';
-import { STORES } from '../../support/stores.js';
+import { ANY_STORE, ifEmbedded, STORES } from '../../support/stores.js';
 
 class Stop extends Error {}
 
@@ -247,9 +247,9 @@ describe.each(STORES)('writes with TypeORM on %s', (store) => {
   });
 });
 
-describe('an unfinished transaction on SQLite', () => {
+ifEmbedded(describe)('an unfinished transaction on SQLite', () => {
   it('makes other writes time out, and is rolled back eventually', async () => {
-    const api = await startApi('SQLite');
+    const api = await startApi(ANY_STORE);
     const orders = api.app.get(DataSource).getRepository(Order);
     const runner = api.app.get(DataSource).createQueryRunner();
     await runner.startTransaction();

@@ -71,7 +71,9 @@ export class PostgresDataSource extends ServiceDataSource {
   }
 
   override async destroy(): Promise<void> {
-    if (this.searches !== this.driver.master && !this.searches.ending) await this.searches.end();
+    // TypeORM also calls it when it rejects an entity, before there are connections.
+    const searches = this.searches as Pool | undefined;
+    if (searches && searches !== this.driver.master && !searches.ending) await searches.end();
     await super.destroy();
     if (!this.monitor.ending) await this.monitor.end();
   }

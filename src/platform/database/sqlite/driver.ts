@@ -2,13 +2,16 @@ import { Logger } from '@nestjs/common';
 import Database from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
 import {
+  type ColumnType,
   type DataSource,
+  DataTypeNotSupportedError,
   QueryResult,
   type QueryRunner,
   type ReplicationMode,
   QueryRunnerAlreadyReleasedError,
   type TableColumn,
 } from 'typeorm';
+import type { ColumnMetadata } from 'typeorm/metadata/ColumnMetadata.js';
 import { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
 import type { Parameters as Values } from '../statement.js';
@@ -87,7 +90,14 @@ export class SqliteDriver extends BetterSqlite3Driver {
     return new SqliteQueryRunner(this, mode === 'slave');
   }
 
+  /** @throws DataTypeNotSupportedError for an array, with which TypeORM would fail only when a row is written */
   override normalizeType(column: Parameters<BetterSqlite3Driver['normalizeType']>[0]): string {
+    if ('isArray' in column && column.isArray)
+      throw new DataTypeNotSupportedError(
+        column as unknown as ColumnMetadata,
+        'array' as ColumnType,
+        'better-sqlite3',
+      );
     return super.normalizeType({
       ...column,
       type: TYPES[String(column.type)] ?? column.type,

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Controller, Get, Headers, Res, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
@@ -6,17 +5,12 @@ import { Public } from '../../access/index.js';
 import { varyOn } from '../../http/cache-headers.js';
 import { Returns } from '../../http/openapi/returns.js';
 import { Config } from '../../config/config.js';
+import { version } from '../../config/package.js';
 import { Readiness } from '../../operations/readiness.service.js';
 import { hasPage } from './header.js';
 import { HomeView, LINKS } from './home.view.js';
 import { readHomePage, withHealth } from './home-page.js';
 import { PAGE_HEADERS } from './pages.js';
-
-const { version } = JSON.parse(
-  readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8'),
-) as {
-  version: string;
-};
 
 /** The address of the service description (RFC 8631). */
 const LINK_HEADER = [

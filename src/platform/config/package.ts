@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+import { ConfigError } from './config-error.js';
+
+interface Package {
+  readonly version: string;
+  readonly databases?: unknown;
+}
+
+const { version, databases: declared }: Package = JSON.parse(
+  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+);
+const names = JSON.stringify(declared ?? ['sqlite', 'postgres']);
+if (names !== '["sqlite","postgres"]' && names !== '["postgres"]')
+  throw new ConfigError('"databases" of package.json must be ["sqlite", "postgres"] or ["postgres"]');
+
+/** The version of the service. */
+export { version };
+
+/** Whether the service supports PostgreSQL alone, and may use what SQLite does not have: `databases` of package.json. */
+export const isPostgresOnly = names === '["postgres"]';
+
+/** For a column or a migration that only one database understands. */
+export const WORKS_ON_BOTH =
+  'Columns and migrations have to work on SQLite and on PostgreSQL, unless package.json has "databases": ["postgres"]';

@@ -1,0 +1,121 @@
+/**
+ * Makes a copy of the project run on PostgreSQL alone, as docs/postgresql-only.md says: a module uses what only
+ * PostgreSQL has, with the migration that TypeORM generates, and the contracts, the checks and the tests pass. Part of
+ * `npm run test:system`.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CopyOfProject } from '../support/copy-of-project.ts';
+import { startPostgres } from '../support/postgres-server.ts';
+import { Service } from '../support/service.ts';
+
+const COLUMNS = `
+  @Column({ type: 'enum', enum: ['open', 'done'], default: 'open' })
+  status!: 'open' | 'done';
+
+  @Column('text', { array: true, default: [] })
+  tags!: string[];
+
+  @Column('jsonb', { default: {} })
+  settings!: Record<string, unknown>;
+`;
+
+const TEST = `import { expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
+import { Note } from '../src/notes/note.entity.js';
+import { startApi } from './support/api.js';
+import { STORES } from './support/stores.js';
+
+it('the application uses what only PostgreSQL has', async () => {
+  expect(STORES).toEqual(['PostgreSQL']);
+  const api = await startApi('PostgreSQL');
+  await api.post('/v1/notes', { text: 'A' });
+  const seen = await api.app.get(DataSource).transaction('REPEATABLE READ', async (manager) => {
+    const note = await manager.findOneOrFail(Note, { where: { id: 1 }, lock: { mode: 'pessimistic_write' } });
+    expect(note).toMatchObject({ status: 'open', tags: [], settings: {} });
+    await manager.save(Object.assign(note, { status: 'done', tags: ['a', 'b'], settings: { deep: [1] } }));
+    return manager.findOneByOrFail(Note, { id: 1 });
+  });
+
+  expect(seen).toMatchObject({ status: 'done', tags: ['a', 'b'], settings: { deep: [1] } });
+  await api.stop();
+});
+`;
+
+const copy = new CopyOfProject();
+const postgres = await startPostgres();
+const DATABASE_URL = new URL(postgres.url);
+DATABASE_URL.pathname = 'postgres_only';
+try {
+  await postgres.run('DROP DATABASE IF EXISTS postgres_only', 'CREATE DATABASE postgres_only');
+  process.env['DATABASE_URL'] = DATABASE_URL.href;
+  edit('package.json', (text) => text.replace(/"databases": \[[^\]]*\]/, '"databases": ["postgres"]'));
+  await run('npm', 'run', '--silent', 'make:module', '--', 'notes');
+  await run('node', 'dist/commands/migrate.js', '--yes');
+  edit('src/notes/note.entity.ts', (text) =>
+    text
+      .replace('import { Entity,', 'import { Column, Entity,')
+      .replace(/(?=\n  @TimestampColumn\('created_at')/, COLUMNS),
+  );
+  await run(
+    'npm',
+    'run',
+    '--silent',
+    'typeorm',
+    '--',
+    'migration:generate',
+    'src/platform/database/migrations/note-status',
+  );
+  console.log('The migration is generated');
+  writeFileSync(join(copy.folder, 'test/postgres-only.e2e-spec.ts'), TEST);
+  await run('npx', 'prettier', '--write', '--log-level', 'warn', '.');
+  for (const check of ['lint', 'types']) await run('npm', 'run', '--silent', `check:${check}`);
+
+  delete process.env['DATABASE_URL'];
+  await run('npm', 'run', '--silent', 'contracts');
+  await run(
+    'npx',
+    'jest',
+    'notes',
+    'postgres-only',
+    'test/database',
+    'migration-rules',
+    'reference',
+    'typeorm-commands',
+  );
+  console.log('The contracts and the tests need no SQLite');
+
+  const main = join(copy.folder, 'dist/main.js');
+  const failure = await Service.start({}, main).then(
+    () => 'none',
+    ({ message }: Error) => message,
+  );
+  if (!failure.includes('DATABASE_URL must be set'))
+    throw new Error(`The start without a database: ${failure}`);
+  const service = await Service.start({ DATABASE_URL: DATABASE_URL.href }, main);
+  const created = await service.fetch('/v1/notes', {
+    method: 'POST',
+    body: '{"text": "A"}',
+    headers: { 'content-type': 'application/json' },
+  });
+  await service.end();
+  if (created.status !== 201) throw new Error(`A note was ${created.status}`);
+  console.log('It is served');
+} catch (error) {
+  console.log((error as Error).message);
+  process.exitCode = 1;
+} finally {
+  await postgres.stop();
+  copy.remove();
+}
+
+function edit(file: string, change: (text: string) => string): void {
+  const path = join(copy.folder, file);
+  writeFileSync(path, change(readFileSync(path, 'utf8')));
+}
+
+/** @throws Error with the output when the command fails */
+async function run(command: string, ...parameters: string[]): Promise<void> {
+  const { code, output } = await copy.run(command, ...parameters);
+  if (code !== 0) throw new Error(`${command} ${parameters.join(' ')} failed:\n${output}`);
+}
