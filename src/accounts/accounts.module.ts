@@ -14,7 +14,7 @@ import { AccountsController } from './accounts.controller.js';
 import { AccountsService } from './accounts.service.js';
 import { Count, Counters } from './counters.js';
 import { EmailController } from './email.controller.js';
-import { EmailService } from './email.service.js';
+import { EmailService } from './email-verification.js';
 import { MailTokens } from './mail-tokens.js';
 import { OneTimeSecret, OneTimeSecrets } from './one-time-secrets.js';
 import { UnverifiedAccounts } from './unverified-accounts.js';

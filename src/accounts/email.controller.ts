@@ -18,7 +18,7 @@ import {
 import { type Account } from './account.entity.js';
 import { AccountView, toAccountView } from './account.view.js';
 import { LoginInput, ChangeEmailInput, TokenInput, VerifyEmailInput } from './account.input.js';
-import { ALREADY_VERIFIED, EMAIL_TAKEN, EmailService, MAIL_LIMIT, MAY_BE_ANOTHERS } from './email.service.js';
+import { ALREADY_VERIFIED, EMAIL_TAKEN, EmailService, MAIL_LIMIT, MAY_BE_ANOTHERS } from './email-verification.js';
 
 /** The e-mail address of an account: verification and change. */
 @Controller({ path: 'auth/email', version: VERSION_NEUTRAL })

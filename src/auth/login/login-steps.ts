@@ -8,7 +8,7 @@ import { AppError } from '../../platform/http/errors/errors.js';
 import { checkInput } from '../../platform/http/validation/input.pipe.js';
 import { type Account } from '../../accounts/account.entity.js';
 import { AccountsService } from '../../accounts/accounts.service.js';
-import { badCredentials, Credentials } from '../password/credentials.js';
+import { badCredentials, Credentials } from '../password/password-logins.js';
 import { LoginInput } from '../../accounts/account.input.js';
 import { OneTimeSecrets } from '../../accounts/one-time-secrets.js';
 import { CodeChecks } from '../totp/code-checks.js';

@@ -8,7 +8,7 @@ import { SecurityEvents } from '../../platform/http/security-events.js';
 import { isStorable } from '../../platform/http/validation/text.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { type Account } from '../../accounts/account.entity.js';
-import { Credentials } from '../password/credentials.js';
+import { Credentials } from '../password/password-logins.js';
 import { LoginThrottle } from '../password/login-throttle.js';
 import { Passkey } from './passkey.entity.js';
 import { toUserHandle, WebAuthn } from './webauthn.js';

@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { NO_PASSWORD } from '../../accounts/account.entity.js';
 import { AccountsModule } from '../../accounts/accounts.module.js';
 import { AccountData, RecentLogins } from '../../platform/access/index.js';
-import { Credentials } from './credentials.js';
+import { Credentials } from './password-logins.js';
 import { LoginThrottle } from './login-throttle.js';
 import { PasswordChanges } from './password-changes.js';
 import { PasswordPolicy } from './password-policy.js';

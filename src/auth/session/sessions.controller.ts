@@ -23,7 +23,7 @@ import {
   TOO_MANY_FAILURES,
   WRONG_CODE,
 } from '../../platform/access/index.js';
-import { EMAIL_NOT_VERIFIED } from '../password/credentials.js';
+import { EMAIL_NOT_VERIFIED } from '../password/password-logins.js';
 import { LoginInput } from '../../accounts/account.input.js';
 import { SecondStepInput } from '../totp/totp.input.js';
 import { SecondStepRequired, WRONG_VERIFIER } from '../login/login-steps.js';

@@ -6,7 +6,7 @@ import type { ClientInfo } from '../../platform/http/request-context.js';
 import { checkInput } from '../../platform/http/validation/input.pipe.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { type Account } from '../../accounts/account.entity.js';
-import { badCredentials } from '../password/credentials.js';
+import { badCredentials } from '../password/password-logins.js';
 import { AccountView, toAccountView } from '../../accounts/account.view.js';
 import { LoginSteps, SecondStepRequired } from '../login/login-steps.js';
 import { LoginsService } from '../tokens/logins.service.js';

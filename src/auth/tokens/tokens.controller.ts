@@ -11,7 +11,7 @@ import {
 } from '../../platform/http/openapi/returns.js';
 import { Client, type ClientInfo } from '../../platform/http/client.js';
 import { Public, TOO_MANY_CODES, TOO_MANY_FAILURES, WRONG_CODE } from '../../platform/access/index.js';
-import { EMAIL_NOT_VERIFIED } from '../password/credentials.js';
+import { EMAIL_NOT_VERIFIED } from '../password/password-logins.js';
 import { LoginInput } from '../../accounts/account.input.js';
 import { SecondStepInput } from '../totp/totp.input.js';
 import { SecondStepRequired, WRONG_VERIFIER } from '../login/login-steps.js';

@@ -6,7 +6,7 @@ import type { ClientInfo } from '../../platform/http/request-context.js';
 import { Config } from '../../platform/config/config.js';
 import { tokenNotValid } from '../../platform/access/index.js';
 import { type Account } from '../../accounts/account.entity.js';
-import { badCredentials } from '../password/credentials.js';
+import { badCredentials } from '../password/password-logins.js';
 import { LoginSteps, SecondStepRequired } from '../login/login-steps.js';
 import { type PasskeyLoginInput } from '../passkey/passkey.input.js';
 import { PasskeyLogins } from '../passkey/passkey-logins.js';
