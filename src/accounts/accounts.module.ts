@@ -7,34 +7,34 @@ import { AccountAdmin } from './account-admin.js';
 import { AccountChanges } from './account-changes.js';
 import { AccountDeletion } from './account-deletion.js';
 import { Account } from './account.entity.js';
-import { AccountLetters } from './account-letters.js';
 import { AccountMails } from './account-mails.js';
 import { AccountResolver } from './account.resolver.js';
 import { AccountsController } from './accounts.controller.js';
 import { AccountsService } from './accounts.service.js';
 import { Count, Counters } from './counters.js';
+import { EmailChanges } from './email-changes.js';
 import { EmailController } from './email.controller.js';
-import { EmailService } from './email-verification.js';
+import { EmailVerification } from './email-verification.js';
 import { MailTokens } from './mail-tokens.js';
 import { OneTimeSecret, OneTimeSecrets } from './one-time-secrets.js';
 import { UnverifiedAccounts } from './unverified-accounts.js';
 
 /** What every way to log in may use. */
-const SHARED = [AccountChanges, AccountMails, AccountsService, Counters, MailTokens, OneTimeSecrets];
+const SHARED = [
+  AccountChanges,
+  AccountMails,
+  AccountsService,
+  Counters,
+  EmailVerification,
+  MailTokens,
+  OneTimeSecrets,
+];
 
 /** Accounts: who somebody is. The modules of `auth` implement how they log in. */
 @Module({
   imports: [TypeOrmModule.forFeature([Account, Count, OneTimeSecret]), MailModule],
   controllers: [AccountsController, EmailController],
-  providers: [
-    ...SHARED,
-    AccountAdmin,
-    AccountDeletion,
-    AccountLetters,
-    AccountResolver,
-    EmailService,
-    UnverifiedAccounts,
-  ],
+  providers: [...SHARED, AccountAdmin, AccountDeletion, AccountResolver, EmailChanges, UnverifiedAccounts],
   exports: [...SHARED, AccountAdmin],
 })
 export class AccountsModule {
@@ -42,12 +42,12 @@ export class AccountsModule {
     data: AccountData,
     purger: Purger,
     mails: AccountMails,
-    tokens: MailTokens,
+    secrets: OneTimeSecrets,
     unverified: UnverifiedAccounts,
   ) {
     data.register({
       tables: ['one_time_secrets'],
-      onCredentialsChange: ({ id }) => tokens.endAll(id),
+      onCredentialsChange: ({ id }) => secrets.endMailed(id),
       onDeletion: (account) => mails.discard(account),
     });
     purger.register('counters');

@@ -1,15 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { AccountData, type Principal, RecentLogins } from '../platform/access/index.js';
-import { isDuplicate } from '../platform/database/failures.js';
+import { AccountData, RecentLogins } from '../platform/access/index.js';
 import type { ClientInfo } from '../platform/http/request-context.js';
 import { AppError, ERRORS } from '../platform/http/errors/errors.js';
 import { checkInput } from '../platform/http/validation/input.pipe.js';
+import { type MailAttempt, templates } from '../platform/mail/index.js';
 import { AccountChanges } from './account-changes.js';
 import type { Account } from './account.entity.js';
-import { LoginInput, type ChangeEmailInput, type VerifyEmailInput } from './account.input.js';
+import { LoginInput, type VerifyEmailInput } from './account.input.js';
 import { AccountMails } from './account-mails.js';
 import { AccountsService } from './accounts.service.js';
-import { normalizeEmail } from './email-address.js';
 import { invalidCode, MailTokens } from './mail-tokens.js';
 
 export const ALREADY_VERIFIED = 'The e-mail address is already verified';
@@ -17,11 +16,22 @@ export const MAY_BE_ANOTHERS =
   'The account already has a passkey, a second factor, an API key or an identity, which may be of somebody else who registered your address. Send its password as well, or reset the password, which removes them';
 export const MAIL_LIMIT =
   'A mail was sent less than a minute ago, 20 within a day, or 100 from your network within an hour; look for it, or wait';
-export const EMAIL_TAKEN = 'Another account now uses this e-mail address';
 
-/** The e-mail addresses of accounts: their verification, and changes once the new address is confirmed. */
+const PURPOSE = 'verify-email';
+
+/** How long a link is valid, in milliseconds. */
+const LIFETIME = 24 * 3600_000;
+
+/** What the outbox stores until the mail is sent. */
+interface MailData {
+  readonly accountId: number;
+  /** The recipient. */
+  readonly email: string;
+}
+
+/** Verifies the e-mail addresses of accounts by a link in a mail. */
 @Injectable()
-export class EmailService {
+export class EmailVerification {
   constructor(
     private readonly accounts: AccountsService,
     private readonly recent: RecentLogins,
@@ -29,7 +39,34 @@ export class EmailService {
     private readonly mails: AccountMails,
     private readonly changes: AccountChanges,
     private readonly data: AccountData,
-  ) {}
+  ) {
+    mails.register(PURPOSE, (mail: MailData, attempt) => this.compose(mail, attempt));
+  }
+
+  /**
+   * Sends a link to the address of the account, unless the limit is reached.
+   *
+   * @param client the address of the client that causes it
+   * @returns 0, or the seconds to wait
+   */
+  async send({ id, email }: Account, client: string): Promise<number> {
+    const seconds = await this.mails.take('addresses', email, client);
+    if (seconds === 0) await this.mails.replace(PURPOSE, { id }, { accountId: id, email });
+    return seconds;
+  }
+
+  /** Sends the mail again, for a logged-in account or one identified by e-mail and password. */
+  async resend(caller: Account | null, body: unknown, client: ClientInfo): Promise<void> {
+    const account = caller ?? (await this.identify(body, client));
+    if (account.isEmailVerified) throw new AppError('CONFLICT', ALREADY_VERIFIED);
+    this.mails.requireOpen();
+    await this.changes.run(account.id, {}, async () => {
+      const seconds = await this.send(account, client.address);
+      if (seconds > 0) {
+        throw new AppError('RATE_LIMITED', MAIL_LIMIT, { headers: { 'retry-after': String(seconds) } });
+      }
+    });
+  }
 
   /**
    * Whoever registered the address may not own it: if they have added a way to log in, the account is verified only with
@@ -44,7 +81,7 @@ export class EmailService {
     { token, password }: VerifyEmailInput,
     client: ClientInfo,
   ): Promise<void> {
-    const found = await this.tokens.find('verify-email', token);
+    const found = await this.tokens.find(PURPOSE, token);
     const id = found.accountId;
     let isOwner = caller?.id === id;
     if (!isOwner && password != null) {
@@ -60,45 +97,12 @@ export class EmailService {
     });
   }
 
-  /** Sends the verification mail again, for a logged-in account or one identified by e-mail and password. */
-  async resend(caller: Account | null, body: unknown, client: ClientInfo): Promise<void> {
-    const account = caller ?? (await this.identify(body, client));
-    if (account.isEmailVerified) throw new AppError('CONFLICT', ALREADY_VERIFIED);
-    this.mails.requireOpen();
-    await this.changes.run(account.id, {}, async () => {
-      const seconds = await this.mails.verifyEmail(account, client.address);
-      if (seconds > 0) {
-        throw new AppError('RATE_LIMITED', MAIL_LIMIT, { headers: { 'retry-after': String(seconds) } });
-      }
-    });
-  }
-
-  /**
-   * Sends a mail to the new address and one to the old, unless they got one just now. It does not check whether the new
-   * address is taken, so that the response does not reveal accounts.
-   */
-  async requestChange(caller: Principal, input: ChangeEmailInput, client: ClientInfo): Promise<void> {
-    const { account } = caller;
-    this.mails.requireOpen();
-    await this.recent.authenticate(caller, input, client);
-    const email = normalizeEmail(input.new_email)!;
-    await this.changes.run(account.id, {}, () => this.mails.changeEmail(account, email, client.address));
-  }
-
-  /** @throws AppError `INVALID_CODE`, `CONFLICT` when the address has been taken; the token stays usable then */
-  async confirmChange(token: string): Promise<Account> {
-    const found = await this.tokens.find('change-email', token);
-    const id = found.accountId;
-    const traces = { notice: 'email-changed', actor: id, deleted: invalidCode } as const;
-    try {
-      return await this.changes.run(id, traces, async (account) => {
-        await this.tokens.use(found, account);
-        return this.accounts.setEmail(account, found.email);
-      });
-    } catch (error) {
-      if (!isDuplicate(error)) throw error;
-      throw new AppError('CONFLICT', EMAIL_TAKEN, { cause: error });
-    }
+  private async compose({ accountId, email }: MailData, attempt: MailAttempt) {
+    const owner = { purpose: PURPOSE, accountId, email };
+    const isWanted = (account: Account) =>
+      account.email === email && !account.isEmailVerified && attempt.isCurrent();
+    const link = await this.tokens.issueLink(owner, LIFETIME, isWanted);
+    return link === undefined ? undefined : { to: { address: email }, ...templates.verifyEmail(link) };
   }
 
   private async identify(body: unknown, client: ClientInfo): Promise<Account> {

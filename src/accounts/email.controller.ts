@@ -18,13 +18,17 @@ import {
 import { type Account } from './account.entity.js';
 import { AccountView, toAccountView } from './account.view.js';
 import { LoginInput, ChangeEmailInput, TokenInput, VerifyEmailInput } from './account.input.js';
-import { ALREADY_VERIFIED, EMAIL_TAKEN, EmailService, MAIL_LIMIT, MAY_BE_ANOTHERS } from './email-verification.js';
+import { EMAIL_TAKEN, EmailChanges } from './email-changes.js';
+import { ALREADY_VERIFIED, EmailVerification, MAIL_LIMIT, MAY_BE_ANOTHERS } from './email-verification.js';
 
 /** The e-mail address of an account: verification and change. */
 @Controller({ path: 'auth/email', version: VERSION_NEUTRAL })
 @AuthRoutes()
 export class EmailController {
-  constructor(private readonly emails: EmailService) {}
+  constructor(
+    private readonly verification: EmailVerification,
+    private readonly changes: EmailChanges,
+  ) {}
 
   @Post('verify')
   @ApiOperation({
@@ -42,7 +46,7 @@ export class EmailController {
     @Body() input: VerifyEmailInput,
     @Client() client: ClientInfo,
   ): Promise<{ message: string }> {
-    await this.emails.verify(account, input, client);
+    await this.verification.verify(account, input, client);
     return { message: 'The e-mail address is verified' };
   }
 
@@ -66,7 +70,7 @@ export class EmailController {
     @OptionalBody() input: LoginInput,
     @Client() client: ClientInfo,
   ): Promise<{ message: string }> {
-    await this.emails.resend(account, input, client);
+    await this.verification.resend(account, input, client);
     return { message: 'A mail is on its way' };
   }
 
@@ -85,7 +89,7 @@ export class EmailController {
     @Body() input: ChangeEmailInput,
     @Client() client: ClientInfo,
   ): Promise<{ message: string }> {
-    await this.emails.requestChange(caller, input, client);
+    await this.changes.request(caller, input, client);
     return { message: 'A mail is on its way to the new address' };
   }
 
@@ -96,6 +100,6 @@ export class EmailController {
   @Public()
   @HttpCode(HttpStatus.OK)
   async confirmChange(@Body() { token }: TokenInput): Promise<AccountView> {
-    return toAccountView(await this.emails.confirmChange(token));
+    return toAccountView(await this.changes.confirm(token));
   }
 }

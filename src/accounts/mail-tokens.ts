@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Config } from '../platform/config/config.js';
 import { AppError, ERRORS } from '../platform/http/errors/errors.js';
 import { Transactions } from '../platform/database/transactions.js';
 import { Clock } from '../platform/jobs/clock.js';
@@ -6,26 +7,21 @@ import { type Account } from './account.entity.js';
 import { AccountsService } from './accounts.service.js';
 import { OneTimeSecrets } from './one-time-secrets.js';
 
-const HOUR = 3600_000;
-
-/** How long a token is valid, in milliseconds. */
-const LIFETIMES = { 'verify-email': 24 * HOUR, 'change-email': 24 * HOUR, 'reset-password': HOUR };
-
-/** What a token of a mail allows. */
-export type TokenPurpose = keyof typeof LIFETIMES;
-
-const PURPOSES = Object.keys(LIFETIMES) as TokenPurpose[];
-
-/** A valid token. */
-export interface MailToken {
-  readonly purpose: TokenPurpose;
-  readonly text: string;
+/** Whose token it is, and what it allows. */
+interface TokenOwner {
+  /** What the token allows. The page behind the link gets it as its `action`. */
+  readonly purpose: string;
   readonly accountId: number;
   /** The recipient's address. */
   readonly email: string;
 }
 
-/** The tokens in mails. Whoever has one can read the mails of its address. */
+/** A valid token. */
+interface MailToken extends TokenOwner {
+  readonly text: string;
+}
+
+/** The tokens of links in mails. Whoever has one can read the mails of its address. */
 @Injectable()
 export class MailTokens {
   constructor(
@@ -33,32 +29,36 @@ export class MailTokens {
     private readonly accounts: AccountsService,
     private readonly transactions: Transactions,
     private readonly clock: Clock,
+    private readonly config: Config,
   ) {}
 
   /**
    * Creates a token, which replaces the one of the same purpose.
    *
-   * @param email the recipient's address
+   * @param lifetime in milliseconds
    * @param isWanted whether the account, in its current state, may still get the token; called in the transaction of the
    * token
-   * @returns `undefined` if not
+   * @returns its link; `undefined` if the account may not
    */
-  async issue(
-    accountId: number,
-    purpose: TokenPurpose,
-    email: string,
+  async issueLink(
+    owner: TokenOwner,
+    lifetime: number,
     isWanted: (account: Account) => boolean | Promise<boolean>,
   ): Promise<string | undefined> {
-    return this.transactions.run(async () => {
+    const { purpose, accountId } = owner;
+    const token = await this.transactions.run(async () => {
       const account = await this.accounts.lock(accountId);
       if (!account?.isActive || !(await isWanted(account))) return undefined;
       await this.secrets.end(accountId, purpose);
-      return this.secrets.issue({ purpose, accountId, email }, LIFETIMES[purpose]);
+      return this.secrets.issue(owner, lifetime);
     });
+    const { accountLinksUrl, publicUrl } = this.config;
+    // The token is in the fragment, which browsers send neither to a server nor in `Referer`.
+    return token && `${accountLinksUrl ?? `${publicUrl}/account/`}#action=${purpose}&token=${token}`;
   }
 
   /** Reads a token, which stays usable. */
-  async find(purpose: TokenPurpose, text: string): Promise<MailToken> {
+  async find(purpose: string, text: string): Promise<MailToken> {
     const found = await this.secrets.find(purpose, text);
     if (!found?.expiresAt || found.expiresAt <= this.clock.now()) throw invalidCode();
     return { purpose, text, accountId: found.accountId!, email: found.email! };
@@ -72,11 +72,6 @@ export class MailTokens {
   async use({ purpose, text }: MailToken, { isActive }: Account): Promise<void> {
     const used = await this.secrets.use(purpose, text);
     if (!used || !isActive) throw invalidCode();
-  }
-
-  /** Ends all tokens of an account, because its password or e-mail changes. */
-  async endAll(accountId: number): Promise<void> {
-    await this.secrets.end(accountId, ...PURPOSES);
   }
 }
 

@@ -1,24 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Entity, In, Index, JoinColumn, ManyToOne, Repository } from 'typeorm';
+import { Entity, Index, IsNull, JoinColumn, ManyToOne, Not, Repository } from 'typeorm';
 import { IntegerColumn, TextColumn, TimestampColumn } from '../platform/database/columns.js';
 import { Transactions } from '../platform/database/transactions.js';
 import { Clock } from '../platform/jobs/clock.js';
 import { Account } from './account.entity.js';
-
-/** What a secret is for; it is wrong for everything else. */
-export type SecretPurpose =
-  | 'verify-email'
-  | 'change-email'
-  | 'reset-password'
-  /** The `mfa_token` of a login that waits for a code. */
-  | 'second-step'
-  /** The code that a front end exchanges after a social login. */
-  | 'social-login'
-  | 'recovery-code'
-  /** A used challenge of WebAuthn, which was not stored before. */
-  | 'passkey-challenge';
 
 /** A secret that works once: of any number of concurrent attempts, exactly one succeeds. */
 @Entity('one_time_secrets')
@@ -29,8 +16,9 @@ export class OneTimeSecret {
   @TextColumn('id', { primary: true })
   id!: string;
 
+  /** What the secret is for, such as `reset-password`; it is wrong for everything else. */
   @TextColumn('purpose')
-  purpose!: SecretPurpose;
+  purpose!: string;
 
   /** Null for a challenge, which anyone gets. */
   @IntegerColumn('account_id', { nullable: true })
@@ -103,11 +91,11 @@ export class OneTimeSecrets {
   }
 
   /** Reads a secret, which stays usable, and may have expired. */
-  find(purpose: SecretPurpose, text: string): Promise<OneTimeSecret | null> {
+  find(purpose: string, text: string): Promise<OneTimeSecret | null> {
     return this.secrets.findOneBy({ id: hash(text), purpose });
   }
 
-  count(purpose: SecretPurpose, accountId: number): Promise<number> {
+  count(purpose: string, accountId: number): Promise<number> {
     return this.secrets.countBy({ purpose, accountId });
   }
 
@@ -118,7 +106,7 @@ export class OneTimeSecrets {
    * @returns `undefined` if it is wrong, used or expired
    */
   async use(
-    purpose: SecretPurpose,
+    purpose: string,
     text: string,
     codeChallenge: string | null = null,
   ): Promise<SecretRow | undefined> {
@@ -138,7 +126,7 @@ export class OneTimeSecrets {
    *
    * @returns `undefined` if the secret is wrong, used or expired, or has no attempts left
    */
-  async attempt(purpose: SecretPurpose, text: string, maxAttempts: number): Promise<SecretRow | undefined> {
+  async attempt(purpose: string, text: string, maxAttempts: number): Promise<SecretRow | undefined> {
     // SQL, because TypeORM has no `UPDATE … RETURNING` on SQLite.
     const [attempted] = await this.transactions.execute<SecretRow>(
       `UPDATE one_time_secrets SET attempts = attempts + 1
@@ -149,7 +137,7 @@ export class OneTimeSecrets {
   }
 
   /** Takes back {@link attempt}. */
-  async revertAttempt(purpose: SecretPurpose, text: string): Promise<void> {
+  async revertAttempt(purpose: string, text: string): Promise<void> {
     await this.secrets.decrement({ id: hash(text), purpose }, 'attempts', 1);
   }
 
@@ -158,7 +146,7 @@ export class OneTimeSecrets {
    *
    * @returns false if it was used before
    */
-  async useUnstored(purpose: SecretPurpose, text: string, expiresAt: Date): Promise<boolean> {
+  async useUnstored(purpose: string, text: string, expiresAt: Date): Promise<boolean> {
     // SQL, because TypeORM does not report whether an `INSERT … ON CONFLICT DO NOTHING` has inserted a row.
     const used = await this.transactions.execute(
       `INSERT INTO one_time_secrets (id, purpose, expires_at) VALUES (:id, :purpose, :expiresAt)
@@ -168,9 +156,14 @@ export class OneTimeSecrets {
     return used.length === 1;
   }
 
-  /** Ends the secrets of an account. */
-  async end(accountId: number, ...purposes: readonly SecretPurpose[]): Promise<void> {
-    await this.secrets.delete({ accountId, purpose: In([...purposes]) });
+  /** Ends the secrets of an account for a purpose. */
+  async end(accountId: number, purpose: string): Promise<void> {
+    await this.secrets.delete({ accountId, purpose });
+  }
+
+  /** Ends the secrets that were sent to an address of the account, because its password or e-mail changes. */
+  async endMailed(accountId: number): Promise<void> {
+    await this.secrets.delete({ accountId, email: Not(IsNull()) });
   }
 }
 

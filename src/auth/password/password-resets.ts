@@ -1,13 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import type { ClientInfo } from '../../platform/http/request-context.js';
 import { SecurityEvents } from '../../platform/http/security-events.js';
+import { type MailAttempt, templates } from '../../platform/mail/index.js';
 import { AccountChanges } from '../../accounts/account-changes.js';
+import type { Account } from '../../accounts/account.entity.js';
 import { AccountMails } from '../../accounts/account-mails.js';
 import { invalidCode, MailTokens } from '../../accounts/mail-tokens.js';
 import { AccountsService } from '../../accounts/accounts.service.js';
 import { emailKey } from '../../accounts/email-address.js';
 import { PasswordPolicy } from './password-policy.js';
 import type { ConfirmResetInput } from './password.input.js';
+
+const PURPOSE = 'reset-password';
+
+/** How long a link is valid, in milliseconds. */
+const LIFETIME = 3600_000;
+
+/** What the outbox stores until the mail is sent. */
+interface MailData {
+  /** The requested address. */
+  readonly email: string;
+}
 
 /** Resets passwords through a link in a mail. */
 @Injectable()
@@ -19,13 +32,20 @@ export class PasswordResets {
     private readonly mails: AccountMails,
     private readonly changes: AccountChanges,
     private readonly security: SecurityEvents,
-  ) {}
+  ) {
+    mails.register(PURPOSE, (mail: MailData, attempt) => this.compose(mail, attempt));
+  }
 
-  /** Does the same work for every address: the account is looked up when the mail is sent. */
+  /**
+   * Sends a link to the address, if there is an active account with it, unless the limit is reached. Does the same work for
+   * every address: the account is looked up when the mail is sent.
+   */
   async request(email: string, { address }: ClientInfo): Promise<void> {
     this.mails.requireOpen();
     this.security.record('reset_requested', { email: emailKey(email) });
-    await this.mails.resetPassword(email, address);
+    // Counted before the transaction: it would keep the count of its client from all others.
+    if ((await this.mails.take('resets', email, address)) === 0)
+      await this.mails.replace(PURPOSE, { email }, { email });
   }
 
   /**
@@ -35,7 +55,7 @@ export class PasswordResets {
    * @throws AppError `INVALID_CODE`; `VALIDATION_ERROR` for a password that breaks the policy (the token stays usable)
    */
   async confirm({ token, new_password }: ConfirmResetInput, address: string): Promise<void> {
-    const found = await this.tokens.find('reset-password', token);
+    const found = await this.tokens.find(PURPOSE, token);
     const id = found.accountId;
     const hash = await this.policy.hash(
       'new_password',
@@ -53,5 +73,16 @@ export class PasswordResets {
         account.isEmailVerified = true;
       },
     );
+  }
+
+  private async compose({ email }: MailData, attempt: MailAttempt) {
+    const found = await this.accounts.findByEmail(email);
+    if (!found) return undefined;
+    // Sends to the stored address: another spelling may be another mailbox.
+    const { id: accountId, email: address } = found;
+    const owner = { purpose: PURPOSE, accountId, email: address };
+    const isWanted = (account: Account) => account.email === address && attempt.isCurrent();
+    const link = await this.tokens.issueLink(owner, LIFETIME, isWanted);
+    return link === undefined ? undefined : { to: { address }, ...templates.resetPassword(link) };
   }
 }

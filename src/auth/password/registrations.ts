@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config/config.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { Clock } from '../../platform/jobs/clock.js';
-import { AccountMails } from '../../accounts/account-mails.js';
 import { type Account } from '../../accounts/account.entity.js';
 import { AccountsService, REGISTRATION_CLOSED } from '../../accounts/accounts.service.js';
 import { normalizeEmail } from '../../accounts/email-address.js';
+import { EmailVerification } from '../../accounts/email-verification.js';
 import { Passwords } from './passwords.js';
 import type { RegisterInput } from './password.input.js';
 
@@ -18,7 +18,7 @@ export class Registrations {
   constructor(
     private readonly accounts: AccountsService,
     private readonly passwords: Passwords,
-    private readonly mails: AccountMails,
+    private readonly verification: EmailVerification,
     private readonly config: Config,
     private readonly clock: Clock,
   ) {}
@@ -35,7 +35,7 @@ export class Registrations {
     return this.accounts.create(
       { ...(await this.fieldsOf(input, address)), verifyUntil: requireVerifiedEmail ? verifyUntil : null },
       async (account) => {
-        await this.mails.verifyEmail(account, address);
+        await this.verification.send(account, address);
       },
     );
   }

@@ -16,7 +16,7 @@ export interface MailAttempt {
  * @param data what was recorded with the mail
  * @returns `undefined` if there is nothing to send any more, for example because the account was deleted
  */
-type MailComposer<Data = any> = (data: Data, attempt: MailAttempt) => Promise<MailMessage | undefined>;
+export type MailComposer<Data = any> = (data: Data, attempt: MailAttempt) => Promise<MailMessage | undefined>;
 
 /** A mail server that hangs must not accumulate connections. */
 const CONCURRENCY = 4;
