@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { LessThan, LessThanOrEqual, MoreThan, Not, Repository } from 'typeorm';
+import { LessThan, MoreThan, Not, Repository } from 'typeorm';
 import { Clock } from '../../platform/jobs/clock.js';
 import type { ClientInfo } from '../../platform/http/request-context.js';
 import { Config } from '../../platform/config/config.js';
@@ -15,9 +15,6 @@ import { Login } from './login.entity.js';
 /** The newest logins that a list contains. */
 const LIST_LIMIT = 1000;
 
-/** How long a refresh token may be presented again after its exchange, in milliseconds. */
-const REUSE_TOLERANCE = 10_000;
-
 const DAY = 24 * 3600 * 1000;
 
 /** A new login: by cookie it has a secret, by token a refresh token. */
@@ -26,19 +23,6 @@ interface NewLogin {
   readonly kind: LoginKind;
   readonly refreshJti?: string;
   readonly secretHash?: string;
-  readonly expiresAt: Date;
-}
-
-/** The claims of a refresh token about its login. */
-interface PresentedToken {
-  readonly sid: string;
-  readonly user_id: number;
-  readonly jti: string;
-}
-
-/** The next refresh token. */
-interface NextToken {
-  readonly jti: string;
   readonly expiresAt: Date;
 }
 
@@ -56,7 +40,7 @@ export interface OpenLogin {
 /** A use of a login, and until when it extends the login. */
 type LoginUse = Pick<Login, 'lastUsedAt' | 'expiresAt'>;
 
-/** The logins of accounts, by cookie or by token, and the current refresh token of the latter. */
+/** The logins of accounts, by cookie or by token. */
 @Injectable()
 export class LoginsService {
   constructor(
@@ -150,46 +134,6 @@ export class LoginsService {
     await this.logins.update({ id }, { authenticatedAt: this.clock.now() });
   }
 
-  /**
-   * Replaces the presented refresh token by the next one, in one statement: of any number
-   * of concurrent attempts, exactly one succeeds.
-   */
-  async rotate(presented: PresentedToken, next: NextToken, { address, agent }: ClientInfo): Promise<boolean> {
-    const { affected } = await this.logins
-      .createQueryBuilder()
-      .update()
-      .set({
-        refreshJti: next.jti,
-        previousJti: presented.jti,
-        address,
-        agent,
-        lastUsedAt: this.clock.now(),
-        expiresAt: next.expiresAt,
-      })
-      .where(this.current(presented))
-      .andWhere('account_id IN (SELECT id FROM accounts WHERE is_active)')
-      .execute();
-    return affected === 1;
-  }
-
-  /** Whether a refresh token is neither used nor revoked. */
-  isCurrent(token: PresentedToken): Promise<boolean> {
-    return this.logins.existsBy(this.current(token));
-  }
-
-  /**
-   * Ends the login of a refresh token that was used twice: either the client or the token's thief did that. Two tabs of
-   * a browser may exchange the same token, so the token that was exchanged last may come again for 10 seconds.
-   */
-  async revoke({ sid, user_id, jti }: PresentedToken): Promise<void> {
-    const reused = { id: sid, accountId: user_id, refreshJti: Not(jti) };
-    const since = new Date(this.clock.now().getTime() - REUSE_TOLERANCE);
-    await this.logins.delete([
-      { ...reused, previousJti: Not(jti) },
-      { ...reused, lastUsedAt: LessThanOrEqual(since) },
-    ]);
-  }
-
   /** Ends the logins of an account. Use `AccountData.endLogins`, which also ends what can become one. */
   async endAll(accountId: number, except = ''): Promise<void> {
     await this.logins.delete({ accountId, id: Not(except) });
@@ -239,12 +183,8 @@ export class LoginsService {
     await this.logins.update(isEarlier, { ...use, address, agent });
   }
 
-  private current({ sid, user_id, jti }: PresentedToken) {
-    return { id: sid, accountId: user_id, refreshJti: jti, ...this.valid() };
-  }
-
-  /** A login that has neither expired nor reached its maximum age. */
-  private valid() {
+  /** The condition of a login that has neither expired nor reached its maximum age. */
+  valid() {
     return { expiresAt: MoreThan(this.clock.now()), createdAt: MoreThan(this.oldest()) };
   }
 

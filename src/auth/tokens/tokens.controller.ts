@@ -18,6 +18,7 @@ import { SecondStepRequired, WRONG_VERIFIER } from '../login/login-steps.js';
 import { PasskeyLoginInput } from '../passkey/passkey.input.js';
 import { WRONG_PASSKEY } from '../passkey/passkey-logins.js';
 import { Text } from '../../platform/http/validation/text.js';
+import { RefreshTokens } from './refresh-tokens.js';
 import { TokenPair, TokensService } from './tokens.service.js';
 
 class RefreshInput {
@@ -34,7 +35,10 @@ class VerifyInput {
 @AuthRoutes()
 @Public()
 export class TokensController {
-  constructor(private readonly tokens: TokensService) {}
+  constructor(
+    private readonly tokens: TokensService,
+    private readonly refreshTokens: RefreshTokens,
+  ) {}
 
   @Post('login')
   @ApiOperation({
@@ -74,7 +78,7 @@ export class TokensController {
   @Throws('TOKEN_NOT_VALID')
   @HttpCode(HttpStatus.OK)
   refresh(@Body() { refresh }: RefreshInput, @Client() client: ClientInfo): Promise<TokenPair> {
-    return this.tokens.refresh(refresh, client);
+    return this.refreshTokens.exchange(refresh, client);
   }
 
   @Post('verify')
@@ -83,7 +87,7 @@ export class TokensController {
   @Throws('TOKEN_NOT_VALID')
   @HttpCode(HttpStatus.OK)
   async verify(@Body() { token }: VerifyInput): Promise<Record<string, never>> {
-    await this.tokens.verify(token);
+    await this.refreshTokens.verify(token);
     return {};
   }
 
@@ -93,7 +97,7 @@ export class TokensController {
   @Throws('TOKEN_NOT_VALID')
   @HttpCode(HttpStatus.OK)
   async logout(@Body() { refresh }: RefreshInput): Promise<{ message: string }> {
-    await this.tokens.logout(refresh);
+    await this.refreshTokens.logout(refresh);
     return { message: 'Logged out' };
   }
 }

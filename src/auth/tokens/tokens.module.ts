@@ -12,6 +12,7 @@ import { Login } from './login.entity.js';
 import { toLoginView } from './login.view.js';
 import { LoginsController } from './logins.controller.js';
 import { LoginsService } from './logins.service.js';
+import { RefreshTokens } from './refresh-tokens.js';
 import { SigningKeys } from './signing-keys.js';
 import { TokenCodec } from './token-codec.js';
 import { TokensController } from './tokens.controller.js';
@@ -28,7 +29,7 @@ import { TokensService } from './tokens.service.js';
     JwtModule.register({}),
   ],
   controllers: [LoginsController, JwksController, TokensController],
-  providers: [JwtStrategy, LoginsService, SigningKeys, TokenCodec, TokensService],
+  providers: [JwtStrategy, LoginsService, RefreshTokens, SigningKeys, TokenCodec, TokensService],
   exports: [LoginsService, TokensService],
 })
 export class TokensModule {
