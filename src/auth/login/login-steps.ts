@@ -8,7 +8,7 @@ import { AppError } from '../../platform/http/errors/errors.js';
 import { checkInput } from '../../platform/http/validation/input.pipe.js';
 import { type Account } from '../../accounts/account.entity.js';
 import { AccountsService } from '../../accounts/accounts.service.js';
-import { badCredentials, Credentials } from '../password/password-logins.js';
+import { badCredentials, PasswordLogins } from '../password/password-logins.js';
 import { LoginInput } from '../../accounts/account.input.js';
 import { OneTimeSecrets } from '../../accounts/one-time-secrets.js';
 import { CodeChecks } from '../totp/code-checks.js';
@@ -54,7 +54,7 @@ export class SecondStepRequired {
 export class LoginSteps {
   constructor(
     private readonly secrets: OneTimeSecrets,
-    private readonly credentials: Credentials,
+    private readonly passwords: PasswordLogins,
     private readonly accounts: AccountsService,
     private readonly checks: CodeChecks,
   ) {}
@@ -68,7 +68,7 @@ export class LoginSteps {
   async take(body: unknown, client: ClientInfo): Promise<Account | SecondStepRequired> {
     if (isSecondStep(body)) return this.complete(await checkInput(SecondStepInput, body), client);
     const { email, password } = await checkInput(LoginInput, body);
-    return this.after(await this.credentials.check(email, password, client));
+    return this.after(await this.passwords.authenticate(email, password, client));
   }
 
   /**
@@ -103,7 +103,7 @@ export class LoginSteps {
     if (codeChallenge !== null && codeChallenge !== challengeOf(code_verifier ?? ''))
       throw new AppError('INVALID_CODE', WRONG_VERIFIER);
     const challenged = await this.ownerOf(token);
-    const attempt = this.checks.check(challenged, code, client, {
+    const checked = this.checks.check(challenged, code, client, {
       isLogin: true,
       work: async (current) => {
         // A change of the password voids the token, also a concurrent one.
@@ -113,7 +113,7 @@ export class LoginSteps {
         return current;
       },
     });
-    return attempt.catch(async (error: unknown) => {
+    return checked.catch(async (error: unknown) => {
       // The code was not looked at: a recovery code may follow.
       const isLimited = error instanceof AppError && error.code === 'RATE_LIMITED';
       if (isLimited) await this.secrets.revertAttempt(PURPOSE, token);

@@ -8,7 +8,7 @@ import { SecurityEvents } from '../../platform/http/security-events.js';
 import { isStorable } from '../../platform/http/validation/text.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { type Account } from '../../accounts/account.entity.js';
-import { Credentials } from '../password/password-logins.js';
+import { PasswordLogins } from '../password/password-logins.js';
 import { LoginThrottle } from '../password/login-throttle.js';
 import { Passkey } from './passkey.entity.js';
 import { toUserHandle, WebAuthn } from './webauthn.js';
@@ -21,7 +21,7 @@ export class PasskeyLogins {
   constructor(
     @InjectRepository(Passkey) private readonly passkeys: Repository<Passkey>,
     private readonly webauthn: WebAuthn,
-    private readonly credentials: Credentials,
+    private readonly passwords: PasswordLogins,
     private readonly throttle: LoginThrottle,
     private readonly security: SecurityEvents,
     private readonly clock: Clock,
@@ -38,7 +38,7 @@ export class PasskeyLogins {
     const account = passkey?.account;
     if (passkey == null || counter == null || !account?.isActive) throw this.failed(passkey?.accountId);
     await this.throttle.succeed(counted, { isComplete: false });
-    this.credentials.requireVerified(account);
+    this.passwords.requireVerified(account);
     if (!(await this.use(passkey, counter))) throw this.failed(account.id);
     return account;
   }

@@ -21,7 +21,7 @@ const LIMITS = {
 type LimitName = keyof typeof LIMITS;
 
 /** Somebody who tries to log in. */
-export interface Attempt {
+export interface LoginAttempt {
   readonly address: string;
   /** The account need not exist. Undefined for a passkey, whose response names the account. */
   readonly emailKey?: string;
@@ -58,7 +58,7 @@ export class LoginThrottle {
     });
   }
 
-  async assertNotBlocked(attempt: Attempt): Promise<void> {
+  async assertNotBlocked(attempt: LoginAttempt): Promise<void> {
     const limits = limitsOf(attempt);
     const counts = await this.counters.find(limits.map(({ id }) => id));
     for (const { id, limit } of limits) {
@@ -71,7 +71,7 @@ export class LoginThrottle {
    * Counts an attempt as a failure before its outcome is known, so that concurrent attempts cannot exceed
    * the limit. {@link succeed} reverts it.
    */
-  async count(attempt: Attempt): Promise<CountedAttempt> {
+  async count(attempt: LoginAttempt): Promise<CountedAttempt> {
     const limits = limitsOf(attempt);
     const counts = await this.counters.add(limits.map(({ id, limit }) => ({ id, ...LIMITS[limit] })));
     const counted = limits.map(({ limit }, n) => ({ limit, ...counts[n]! }));
@@ -94,7 +94,7 @@ export class LoginThrottle {
     }
   }
 
-  private rateLimited({ emailKey, accountId }: Attempt, limit: LimitName, end: Date): AppError {
+  private rateLimited({ emailKey, accountId }: LoginAttempt, limit: LimitName, end: Date): AppError {
     this.throttled.inc({ limit });
     this.security.record('login_throttled', { accountId, email: emailKey });
     return new AppError('RATE_LIMITED', limit === 'codes' ? TOO_MANY_CODES : TOO_MANY_FAILURES, {
@@ -104,7 +104,12 @@ export class LoginThrottle {
 }
 
 /** The limits of an attempt, in the order in which all attempts lock their counters. */
-function limitsOf({ address, emailKey, accountId, isCode }: Attempt): { id: string; limit: LimitName }[] {
+function limitsOf({
+  address,
+  emailKey,
+  accountId,
+  isCode,
+}: LoginAttempt): { id: string; limit: LimitName }[] {
   const network = networkOf(address);
   return [
     ...(emailKey === undefined

@@ -10,9 +10,9 @@ import { type CountedAttempt, LoginThrottle } from './login-throttle.js';
 import { Passwords } from './passwords.js';
 import { SecurityEvents } from '../../platform/http/security-events.js';
 
-/** Finds an account by its e-mail and password, for every way of logging in with them. */
+/** Logins by e-mail and password. */
 @Injectable()
-export class Credentials {
+export class PasswordLogins {
   constructor(
     private readonly accounts: AccountsService,
     private readonly passwords: Passwords,
@@ -25,7 +25,7 @@ export class Credentials {
    * An unknown e-mail, a wrong password and an inactive account cause the same error, after
    * the same work.
    */
-  async check(email: string, password: string, client: ClientInfo): Promise<Account> {
+  async authenticate(email: string, password: string, client: ClientInfo): Promise<Account> {
     const account = await this.identify(email, password, client);
     this.requireVerified(account);
     return account;
@@ -37,7 +37,7 @@ export class Credentials {
     }
   }
 
-  /** Like {@link check}, for accounts that may not log in until their e-mail is verified. */
+  /** Like {@link authenticate}, for accounts that may not log in until their e-mail is verified. */
   async identify(email: string, password: string, client: ClientInfo): Promise<Account> {
     const account = await this.accounts.findByEmail(email);
     const matches = await this.compare(email, account, password, client);

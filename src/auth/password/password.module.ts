@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { NO_PASSWORD } from '../../accounts/account.entity.js';
 import { AccountsModule } from '../../accounts/accounts.module.js';
 import { AccountData, RecentLogins } from '../../platform/access/index.js';
-import { Credentials } from './password-logins.js';
+import { PasswordLogins } from './password-logins.js';
 import { LoginThrottle } from './login-throttle.js';
 import { PasswordChanges } from './password-changes.js';
 import { PasswordPolicy } from './password-policy.js';
@@ -17,7 +17,7 @@ import { Registrations } from './registrations.js';
   imports: [AccountsModule],
   controllers: [PasswordsController],
   providers: [
-    Credentials,
+    PasswordLogins,
     LoginThrottle,
     PasswordChanges,
     PasswordPolicy,
@@ -25,20 +25,20 @@ import { Registrations } from './registrations.js';
     Passwords,
     Registrations,
   ],
-  exports: [AccountsModule, Credentials, LoginThrottle, PasswordChanges, Registrations],
+  exports: [AccountsModule, LoginThrottle, PasswordChanges, PasswordLogins, Registrations],
 })
 export class PasswordModule {
   constructor(
     data: AccountData,
     recent: RecentLogins,
-    credentials: Credentials,
+    logins: PasswordLogins,
     passwords: Passwords,
     registry: Registry,
   ) {
     data.register({ waysToLogIn: async ({ passwordHash }) => (passwordHash === NO_PASSWORD ? 0 : 1) });
     recent.register({
-      password: (...given) => credentials.confirm(...given),
-      identify: (...given) => credentials.identify(...given),
+      password: (...given) => logins.confirm(...given),
+      identify: (...given) => logins.identify(...given),
     });
     passwords.measure(registry);
   }
