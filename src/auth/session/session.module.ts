@@ -13,5 +13,6 @@ import { SessionsService } from './sessions.service.js';
   imports: [TokensModule, PasskeyModule, SocialModule, LoginModule],
   controllers: [SessionsController],
   providers: [Csrf, SessionCookie, SessionStrategy, SessionsService],
+  exports: [SessionCookie, SessionsService],
 })
 export class SessionModule {}

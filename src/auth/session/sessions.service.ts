@@ -6,7 +6,6 @@ import type { ClientInfo } from '../../platform/http/request-context.js';
 import { checkInput } from '../../platform/http/validation/input.pipe.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { type Account } from '../../accounts/account.entity.js';
-import { badCredentials } from '../password/password-logins.js';
 import { AccountView, toAccountView } from '../../accounts/account.view.js';
 import { LoginSteps, SecondStepRequired } from '../login/login-steps.js';
 import { LoginsService } from '../tokens/logins.service.js';
@@ -38,6 +37,12 @@ const SECRET_BYTES = 32;
 /** The content of a cookie: the id of the login, and its secret. */
 const CREDENTIAL = /^([\da-f-]{36})\.([\w-]{43})$/;
 
+/** What a login returns, and the content of its cookie. */
+interface NewSession {
+  readonly view: SessionView;
+  readonly credential: string;
+}
+
 /** The caller of a handler with `@SessionOnly()`. */
 export type Session = Pick<Required<Principal>, 'account' | 'sid'>;
 
@@ -56,25 +61,24 @@ export class SessionsService {
   ) {}
 
   /**
-   * Opens a session under a new id, and ends the browser's former one, which prevents session fixation
-   * (OWASP).
-   *
    * @param body either step of a login, the response of a passkey, or the one-time code of a social login
    * @param former the content of the browser's former cookie
-   * @returns the content of the new one as well, once the login is complete
    */
-  async logIn(
-    body: unknown,
-    client: ClientInfo,
-    former = '',
-  ): Promise<{ view: SessionView; credential: string } | SecondStepRequired> {
+  async logIn(body: unknown, client: ClientInfo, former?: string): Promise<NewSession | SecondStepRequired> {
     const account = await this.authenticate(body, client);
-    if (account instanceof SecondStepRequired) return account;
+    return account instanceof SecondStepRequired ? account : this.open(account, client, former);
+  }
+
+  /**
+   * Opens a session under a new id for an account that has just authenticated, and ends the browser's former one, which
+   * prevents session fixation (OWASP).
+   */
+  async open(account: Account, client: ClientInfo, former = ''): Promise<NewSession> {
     const sid = randomUUID();
     const secret = randomBytes(SECRET_BYTES).toString('base64url');
     const expiresAt = expiryFrom(this.clock.now());
     const login = { id: sid, kind: 'cookie', secretHash: hash(secret), expiresAt } as const;
-    if (!(await this.logins.open(account, login, client))) throw badCredentials();
+    await this.logins.open(account, login, client);
     const ended = parse(former);
     if (ended) await this.logins.endCookie(ended.id, ended.secretHash);
     return { view: this.view({ account, sid }), credential: `${sid}.${secret}` };

@@ -10,6 +10,7 @@ import { Changes } from '../../platform/changes/index.js';
 import type { LoginInfo, LoginKind, Rights } from '../../platform/access/index.js';
 import { ACCOUNT, type AccountRow, toAccount } from '../../accounts/account.row.js';
 import { type Account } from '../../accounts/account.entity.js';
+import { badCredentials } from '../password/password-logins.js';
 import { Login } from './login.entity.js';
 
 /** The newest logins that a list contains. */
@@ -55,9 +56,9 @@ export class LoginsService {
   /**
    * Opens a login for an account that has just authenticated.
    *
-   * @returns false if the account, its password or its second factor was changed concurrently
+   * @throws AppError `UNAUTHENTICATED` if the account, its password or its second factor was changed concurrently
    */
-  open(account: Account, login: NewLogin, { address, agent }: ClientInfo): Promise<boolean> {
+  async open(account: Account, login: NewLogin, { address, agent }: ClientInfo): Promise<void> {
     const parameters = {
       id: login.id,
       kind: login.kind,
@@ -72,7 +73,7 @@ export class LoginsService {
       // A boolean for both databases.
       hasSecondFactor: account.hasSecondFactor ? 1 : 0,
     };
-    return this.transactions.run(async () => {
+    await this.transactions.run(async () => {
       // SQL, because TypeORM has no `INSERT … SELECT`: the account must not change in between.
       const opened = await this.transactions.execute(
         `INSERT INTO logins (id, account_id, kind, refresh_jti, secret_hash, address, agent,
@@ -83,8 +84,8 @@ export class LoginsService {
          ${this.queries.dialect.lockRows} RETURNING id`,
         parameters,
       );
-      if (opened.length > 0) await this.changes.record({ actor: account.id });
-      return opened.length > 0;
+      if (opened.length === 0) throw badCredentials();
+      await this.changes.record({ actor: account.id });
     });
   }
 

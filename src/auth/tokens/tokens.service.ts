@@ -3,7 +3,6 @@ import { Injectable } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import type { ClientInfo } from '../../platform/http/request-context.js';
 import { type Account } from '../../accounts/account.entity.js';
-import { badCredentials } from '../password/password-logins.js';
 import { LoginSteps, SecondStepRequired } from '../login/login-steps.js';
 import { type PasskeyLoginInput } from '../passkey/passkey.input.js';
 import { PasskeyLogins } from '../passkey/passkey-logins.js';
@@ -44,7 +43,7 @@ export class TokensService {
     const refresh = this.codec.refresh(account, sid);
     const { jti: refreshJti, expiresAt } = refresh;
     const login = { id: sid, kind: 'token', refreshJti, expiresAt } as const;
-    if (!(await this.logins.open(account, login, client))) throw badCredentials();
+    await this.logins.open(account, login, client);
     return { access: this.codec.access(account, sid), refresh: refresh.token };
   }
 }
