@@ -126,7 +126,7 @@ export class OneTimeSecrets {
    *
    * @returns `undefined` if the secret is wrong, used or expired, or has no attempts left
    */
-  async attempt(purpose: string, text: string, maxAttempts: number): Promise<SecretRow | undefined> {
+  async reserveAttempt(purpose: string, text: string, maxAttempts: number): Promise<SecretRow | undefined> {
     // SQL, because TypeORM has no `UPDATE … RETURNING` on SQLite.
     const [attempted] = await this.transactions.execute<SecretRow>(
       `UPDATE one_time_secrets SET attempts = attempts + 1
@@ -136,7 +136,7 @@ export class OneTimeSecrets {
     return attempted;
   }
 
-  /** Takes back {@link attempt}. */
+  /** Takes back {@link reserveAttempt}. */
   async revertAttempt(purpose: string, text: string): Promise<void> {
     await this.secrets.decrement({ id: hash(text), purpose }, 'attempts', 1);
   }
