@@ -5,7 +5,6 @@ import { Transactions } from '../platform/database/transactions.js';
 import type { ClientInfo } from '../platform/http/request-context.js';
 import { AppError } from '../platform/http/errors/errors.js';
 import { accountDeleted, AccountsService } from './accounts.service.js';
-import { NO_PASSWORD } from './account.entity.js';
 import type { DeleteAccountInput } from './account.input.js';
 
 export const LOGIN_TOO_OLD =
@@ -23,7 +22,7 @@ export class AccountDeletion {
 
   async delete(caller: Principal, { password, code }: DeleteAccountInput, client: ClientInfo): Promise<void> {
     const { account } = caller;
-    if (account.passwordHash === NO_PASSWORD) {
+    if (!(await this.accounts.hasPassword(account))) {
       const isRecent = this.recent.isRecent(caller);
       if (!isRecent && !(await this.accounts.exists(account.id))) throw accountDeleted();
       if (!isRecent) throw new AppError('FORBIDDEN', LOGIN_TOO_OLD, { isDenial: false });

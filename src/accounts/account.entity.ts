@@ -1,6 +1,12 @@
 import 'fastify';
 import { Entity, Index } from 'typeorm';
-import { BooleanColumn, IdColumn, TextColumn, TimestampColumn } from '../platform/database/columns.js';
+import {
+  BooleanColumn,
+  HiddenColumn,
+  IdColumn,
+  TextColumn,
+  TimestampColumn,
+} from '../platform/database/columns.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -8,6 +14,8 @@ declare module 'fastify' {
     user?: Account | null;
   }
 }
+
+export type Role = 'admin' | 'user';
 
 /** Somebody who can log in. Not a public profile: those are users. */
 @Entity('accounts')
@@ -22,8 +30,8 @@ export class Account {
   email!: string;
 
   /** The address in lower case; unique. */
-  @TextColumn('email_key')
-  emailKey!: string;
+  @HiddenColumn('email_key')
+  emailKey?: string;
 
   @TextColumn('name')
   name!: string;
@@ -31,9 +39,9 @@ export class Account {
   @TextColumn('phone')
   phone!: string;
 
-  /** Argon2id, as a PHC string. It never leaves the service. */
-  @TextColumn('password_hash')
-  passwordHash!: string;
+  /** Argon2id, as a PHC string. */
+  @HiddenColumn('password_hash')
+  passwordHash?: string;
 
   /** Changes with the password, strictly forward, so that passwords can be compared without their hashes. */
   @TimestampColumn('password_changed_at')
@@ -62,11 +70,12 @@ export class Account {
 
   @TimestampColumn('date_joined')
   dateJoined!: Date;
+
+  /** As in the access token. */
+  get role(): Role {
+    return this.isStaff ? 'admin' : 'user';
+  }
 }
 
 /** A hash that no password matches: comparing with it takes as long as with a real one. */
 export const NO_PASSWORD = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
-
-export type Role = 'admin' | 'user';
-
-export const roleOf = ({ isStaff }: Pick<Account, 'isStaff'>): Role => (isStaff ? 'admin' : 'user');

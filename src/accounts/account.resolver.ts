@@ -1,6 +1,6 @@
 import { Field, ID, ObjectType, Query, Resolver } from '@nestjs/graphql';
 import { CurrentAccount, Public } from '../platform/access/index.js';
-import { type Account, roleOf } from './account.entity.js';
+import type { Account } from './account.entity.js';
 
 /** The caller's account in GraphQL. Not a `User`, which is a public profile. */
 @ObjectType('Account', { description: 'The calling account.' })
@@ -41,7 +41,7 @@ const toAccountType = (account: Account): AccountType => ({
   email: account.email,
   name: account.name,
   phone: account.phone,
-  role: roleOf(account),
+  role: account.role,
   isActive: account.isActive,
   isStaff: account.isStaff,
   isSuperuser: account.isSuperuser,

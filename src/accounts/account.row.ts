@@ -1,12 +1,12 @@
-import type { Account } from './account.entity.js';
+import { Account } from './account.entity.js';
+
+type Shown = Omit<Account, 'emailKey' | 'passwordHash' | 'role'>;
 
 const COLUMNS = {
   id: 'id',
   email: 'email',
-  emailKey: 'email_key',
   name: 'name',
   phone: 'phone',
-  passwordHash: 'password_hash',
   passwordChangedAt: 'password_changed_at',
   isActive: 'is_active',
   isStaff: 'is_staff',
@@ -15,7 +15,7 @@ const COLUMNS = {
   hasSecondFactor: 'has_second_factor',
   verifyUntil: 'verify_until',
   dateJoined: 'date_joined',
-} as const satisfies Record<keyof Account, string>;
+} as const satisfies Record<keyof Shown, string>;
 
 /** The columns that {@link toAccount} reads. */
 export const ACCOUNT = Object.entries(COLUMNS)
@@ -24,23 +24,23 @@ export const ACCOUNT = Object.entries(COLUMNS)
 
 /** Converts an account as `Queries` reads it: SQLite has no booleans, and times are text. */
 export type AccountRow = {
-  readonly [Property in keyof Account]: Account[Property] extends boolean
+  readonly [Property in keyof Shown]: Shown[Property] extends boolean
     ? boolean | number
-    : Account[Property] extends Date
+    : Shown[Property] extends Date
       ? string
-      : Account[Property] extends Date | null
+      : Shown[Property] extends Date | null
         ? string | null
-        : Account[Property];
+        : Shown[Property];
 };
 
-export const toAccount = (row: AccountRow): Account => ({
-  ...row,
-  passwordChangedAt: new Date(row.passwordChangedAt),
-  isActive: Boolean(row.isActive),
-  isStaff: Boolean(row.isStaff),
-  isSuperuser: Boolean(row.isSuperuser),
-  isEmailVerified: Boolean(row.isEmailVerified),
-  hasSecondFactor: Boolean(row.hasSecondFactor),
-  verifyUntil: row.verifyUntil === null ? null : new Date(row.verifyUntil),
-  dateJoined: new Date(row.dateJoined),
-});
+export const toAccount = (row: AccountRow): Account =>
+  Object.assign(new Account(), row, {
+    passwordChangedAt: new Date(row.passwordChangedAt),
+    isActive: Boolean(row.isActive),
+    isStaff: Boolean(row.isStaff),
+    isSuperuser: Boolean(row.isSuperuser),
+    isEmailVerified: Boolean(row.isEmailVerified),
+    hasSecondFactor: Boolean(row.hasSecondFactor),
+    verifyUntil: row.verifyUntil === null ? null : new Date(row.verifyUntil),
+    dateJoined: new Date(row.dateJoined),
+  });

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Int64Property, TimestampProperty } from '../platform/http/openapi/properties.js';
-import { type Account, type Role, roleOf } from './account.entity.js';
+import type { Account, Role } from './account.entity.js';
 
 /** An account as its owner sees it, without the hash. */
 @ApiSchema({ name: 'Account' })
@@ -41,7 +41,7 @@ export const toAccountView = (account: Account): AccountView => ({
   email: account.email,
   name: account.name,
   phone: account.phone,
-  role: roleOf(account),
+  role: account.role,
   is_active: account.isActive,
   is_staff: account.isStaff,
   is_superuser: account.isSuperuser,

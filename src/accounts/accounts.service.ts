@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
+import { Not, Repository } from 'typeorm';
 import { Clock } from '../platform/jobs/clock.js';
 import { AppError, ERRORS } from '../platform/http/errors/errors.js';
 import { isDuplicate } from '../platform/database/failures.js';
@@ -60,6 +60,26 @@ export class AccountsService {
   /** @param email in any letter case */
   findByEmail(email: string): Promise<Account | null> {
     return this.accounts.findOneBy({ emailKey: emailKey(email) });
+  }
+
+  /** With the hash of its password, in one statement: an unknown e-mail must not take less time. */
+  findForLogin(email: string): Promise<Account | null> {
+    return this.accounts
+      .createQueryBuilder('account')
+      .addSelect('account.passwordHash')
+      .where({ emailKey: emailKey(email) })
+      .getOne();
+  }
+
+  /** The hash of the password of an account; `undefined` if the password has changed since the account was read. */
+  async passwordHashOf({ id, passwordChangedAt }: Account): Promise<string | undefined> {
+    const where = { id, passwordChangedAt };
+    const account = await this.accounts.findOne({ where, select: { id: true, passwordHash: true } });
+    return account?.passwordHash;
+  }
+
+  async hasPassword({ id }: Pick<Account, 'id'>): Promise<boolean> {
+    return this.accounts.existsBy({ id, passwordHash: Not(NO_PASSWORD) });
   }
 
   /** @param onCreated runs in the same transaction */
@@ -161,7 +181,7 @@ export class AccountsService {
   }
 
   /** Stores another hash of the same password. */
-  async replaceHash({ id, passwordHash }: Account, renewed: string): Promise<void> {
+  async replaceHash({ id }: Account, passwordHash: string, renewed: string): Promise<void> {
     await this.accounts.update({ id, passwordHash }, { passwordHash: renewed });
   }
 

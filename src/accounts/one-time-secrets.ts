@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Entity, Index, IsNull, JoinColumn, ManyToOne, Not, Repository } from 'typeorm';
-import { IntegerColumn, TextColumn, TimestampColumn } from '../platform/database/columns.js';
+import { HiddenColumn, IntegerColumn, TextColumn, TimestampColumn } from '../platform/database/columns.js';
 import { Transactions } from '../platform/database/transactions.js';
 import { Clock } from '../platform/jobs/clock.js';
 import { Account } from './account.entity.js';
@@ -13,7 +13,7 @@ import { Account } from './account.entity.js';
 @Index('one_time_secrets_expires_at', ['expiresAt'])
 export class OneTimeSecret {
   /** SHA-256 of the secret. */
-  @TextColumn('id', { primary: true })
+  @HiddenColumn('id', { primary: true })
   id!: string;
 
   /** What the secret is for, such as `reset-password`; it is wrong for everything else. */

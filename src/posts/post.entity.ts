@@ -1,5 +1,11 @@
 import { Entity, Index, JoinColumn, ManyToOne, VersionColumn } from 'typeorm';
-import { IdColumn, IntegerColumn, TextColumn, TimestampColumn } from '../platform/database/columns.js';
+import {
+  HiddenColumn,
+  IdColumn,
+  IntegerColumn,
+  TextColumn,
+  TimestampColumn,
+} from '../platform/database/columns.js';
 import { User } from '../users/user.entity.js';
 
 export const POST_STATUSES = ['draft', 'published'] as const;
@@ -47,11 +53,11 @@ export class Post {
   version!: number;
 
   /** Title and content in the form that the search compares; see `case-fold.ts`. */
-  @TextColumn('title_folded', { select: false })
-  titleFolded!: string;
+  @HiddenColumn('title_folded')
+  titleFolded?: string;
 
-  @TextColumn('content_folded', { select: false })
-  contentFolded!: string;
+  @HiddenColumn('content_folded')
+  contentFolded?: string;
 
   /** The source of an imported post; otherwise null. */
   @TextColumn('source', { nullable: true, select: false })

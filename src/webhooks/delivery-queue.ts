@@ -6,6 +6,7 @@ import { Queries } from '../platform/database/queries.js';
 import { Transactions } from '../platform/database/transactions.js';
 import { Deliveries } from './deliveries.js';
 import { Webhook } from './webhook.entity.js';
+import { type Secrets, SECRETS } from './webhook-secrets.js';
 import { type DeliveryStatus, WebhookDelivery } from './webhook-delivery.entity.js';
 
 const SECOND = 1000;
@@ -96,12 +97,16 @@ export class DeliveryQueue {
   }
 
   /** The webhook of an attempt; `undefined` if the attempt no longer counts, or the webhook is inactive or deleted. */
-  async findReceiver({ id, fence }: ClaimedDelivery): Promise<Webhook | undefined> {
+  async findReceiver({
+    id,
+    fence,
+  }: ClaimedDelivery): Promise<(Secrets & { readonly url: string }) | undefined> {
     const delivery = await this.rows.findOne({
       where: { id, fence, status: 'pending', webhook: { active: true } },
       relations: { webhook: true },
+      select: { id: true, webhook: { url: true, ...SECRETS } },
     });
-    return delivery?.webhook;
+    return delivery?.webhook as (Secrets & { readonly url: string }) | undefined;
   }
 
   /**

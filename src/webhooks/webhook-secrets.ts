@@ -21,7 +21,10 @@ interface ReplacedSecret {
   readonly until: string;
 }
 
-type Secrets = Pick<Webhook, 'secret' | 'replacedSecrets'>;
+/** The columns of the secrets, which statements must select. */
+export const SECRETS = { id: true, secret: true, replacedSecrets: true } as const;
+
+export type Secrets = Required<Pick<Webhook, 'secret' | 'replacedSecrets'>>;
 
 const SECRET_COLUMNS = ['secret', 'replaced_secrets'] as const;
 

@@ -1,6 +1,7 @@
 import { Entity } from 'typeorm';
 import {
   BooleanColumn,
+  HiddenColumn,
   IdColumn,
   IntegerColumn,
   TextColumn,
@@ -30,12 +31,12 @@ export class Webhook {
   active!: boolean;
 
   /** It signs deliveries, so it cannot be stored as a hash: it is encrypted, like the next column. */
-  @TextColumn('secret')
-  secret!: string;
+  @HiddenColumn('secret')
+  secret?: string;
 
   /** A JSON array of `{secret, until}`, encrypted: the replaced secrets that still sign. */
-  @TextColumn('replaced_secrets', { nullable: true })
-  replacedSecrets!: string | null;
+  @HiddenColumn('replaced_secrets', { nullable: true })
+  replacedSecrets?: string | null;
 
   /** The last position before the webhook became active. */
   @IntegerColumn('after_position')

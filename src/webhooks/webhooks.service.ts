@@ -13,7 +13,7 @@ import { Deliveries } from './deliveries.js';
 import type { CreateWebhookInput, UpdateWebhookInput } from './webhook.input.js';
 import { Webhook } from './webhook.entity.js';
 import type { WebhookDelivery } from './webhook-delivery.entity.js';
-import { WebhookSecrets } from './webhook-secrets.js';
+import { type Secrets, SECRETS, WebhookSecrets } from './webhook-secrets.js';
 
 const MAX_WEBHOOKS = 100;
 export const TOO_MANY = `There are ${MAX_WEBHOOKS} webhooks, which is the maximum; delete one first`;
@@ -55,13 +55,14 @@ export class WebhooksService {
       if ((await this.webhooks.count()) >= MAX_WEBHOOKS) {
         throw new AppError('CONFLICT', TOO_MANY);
       }
+      const secrets = this.secrets.first();
       const webhook = await this.webhooks.save(
         this.webhooks.create({
           url,
           types: [...new Set(types)],
           description: description ?? '',
           active: true,
-          ...this.secrets.first(),
+          ...secrets,
           afterPosition,
           failingSince: null,
           createdAt: now,
@@ -69,7 +70,7 @@ export class WebhooksService {
         }),
       );
       await this.changes.record({ subject: pathOf(webhook.id) });
-      return this.withSecret(webhook);
+      return { webhook, secret: this.secrets.current(secrets) };
     });
   }
 
@@ -107,9 +108,12 @@ export class WebhooksService {
     return this.transactions.run(async () => {
       // It locks the row: of two concurrent rotations, the second keeps the secret of the first.
       await this.webhooks.update(id, { updatedAt: now });
-      await this.webhooks.update(id, this.secrets.rotate(await this.findOne(id), now));
+      const webhook = await this.findOne(id);
+      const former = await this.webhooks.findOneOrFail({ where: { id }, select: SECRETS });
+      const secrets = this.secrets.rotate(former as Secrets, now);
+      await this.webhooks.update(id, secrets);
       await this.changes.record({ subject: `${pathOf(id)}/rotate-secret` });
-      return this.withSecret(await this.findOne(id));
+      return { webhook, secret: this.secrets.current(secrets) };
     });
   }
 
@@ -136,10 +140,6 @@ export class WebhooksService {
       await this.changes.record({ subject: `${pathOf(id)}/deliveries/${deliveryId}/redeliver` });
       return (await this.deliveries.find(id, deliveryId)) ?? delivery;
     });
-  }
-
-  private withSecret(webhook: Webhook): WebhookWithSecret {
-    return { webhook, secret: this.secrets.current(webhook) };
   }
 
   private async lockActive(id: number): Promise<Webhook> {

@@ -31,7 +31,7 @@ import {
   RequestStrategy,
   tokenNotValid,
 } from '../../src/platform/access/index.js';
-import { type Account, roleOf } from '../../src/accounts/account.entity.js';
+import type { Account } from '../../src/accounts/account.entity.js';
 import { AccountsModule } from '../../src/accounts/accounts.module.js';
 import { AccountsService } from '../../src/accounts/accounts.service.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
@@ -217,7 +217,7 @@ class RolesGuard implements CanActivate {
     ]);
     if (!roles) return true;
     const { user } = context.switchToHttp().getRequest<{ user: Account }>();
-    return roles.includes(roleOf(user));
+    return roles.includes(user.role);
   }
 }
 

@@ -1,5 +1,11 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
-import { IdColumn, IntegerColumn, TextColumn, TimestampColumn } from '../../platform/database/columns.js';
+import {
+  HiddenColumn,
+  IdColumn,
+  IntegerColumn,
+  TextColumn,
+  TimestampColumn,
+} from '../../platform/database/columns.js';
 import type { ApiKeyScope } from '../../platform/access/index.js';
 import { Account } from '../../accounts/account.entity.js';
 
@@ -29,8 +35,8 @@ export class ApiKey {
   scope!: ApiKeyScope;
 
   /** SHA-256 of the key. */
-  @TextColumn('key_hash')
-  keyHash!: string;
+  @HiddenColumn('key_hash')
+  keyHash?: string;
 
   @TimestampColumn('created_at')
   createdAt!: Date;

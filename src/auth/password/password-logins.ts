@@ -39,32 +39,35 @@ export class PasswordLogins {
 
   /** Like {@link authenticate}, for accounts that may not log in until their e-mail is verified. */
   async identify(email: string, password: string, client: ClientInfo): Promise<Account> {
-    const account = await this.accounts.findByEmail(email);
-    const matches = await this.compare(email, account, password, client);
+    const account = await this.accounts.findForLogin(email);
+    const hash = account?.passwordHash;
+    const matches = await this.compare(email, account, { password, hash }, client);
     if (matches && account && !account.isActive) {
       this.security.record('login_failed', { accountId: account.id, reason: 'inactive' });
     }
     if (!matches || !account?.isActive) throw badCredentials();
-    const renewed = await this.passwords.renew(password, account.passwordHash);
-    if (renewed !== undefined) await this.accounts.replaceHash(account, renewed);
+    const renewed = await this.passwords.renew(password, hash!);
+    if (renewed !== undefined) await this.accounts.replaceHash(account, hash!, renewed);
     return account;
   }
 
   /** Checks the password of a logged-in account again. Wrong passwords count as failed logins. */
   async confirm(account: Account, password: string, client: ClientInfo): Promise<void> {
-    if (!(await this.compare(account.email, account, password, client))) throw new IncorrectPassword();
+    const hash = await this.accounts.passwordHashOf(account);
+    if (!(await this.compare(account.email, account, { password, hash }, client)))
+      throw new IncorrectPassword();
   }
 
   private async compare(
     email: string,
     account: Account | null,
-    password: string,
+    { password, hash }: { readonly password: string; readonly hash: string | undefined },
     { address }: ClientInfo,
   ): Promise<boolean> {
     const attempt = { emailKey: emailKey(email), accountId: account?.id, address };
     await this.throttle.assertNotBlocked(attempt);
     let counted: CountedAttempt | undefined;
-    const matches = await this.passwords.matches(password, account?.passwordHash, address, async () => {
+    const matches = await this.passwords.matches(password, hash, address, async () => {
       counted = await this.throttle.count(attempt);
     });
     if (!matches) {

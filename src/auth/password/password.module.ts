@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { Registry } from 'prom-client';
-import { NO_PASSWORD } from '../../accounts/account.entity.js';
+import { AccountsService } from '../../accounts/accounts.service.js';
 import { AccountsModule } from '../../accounts/accounts.module.js';
 import { AccountData, RecentLogins } from '../../platform/access/index.js';
 import { PasswordLogins } from './password-logins.js';
@@ -33,9 +33,10 @@ export class PasswordModule {
     recent: RecentLogins,
     logins: PasswordLogins,
     passwords: Passwords,
+    accounts: AccountsService,
     registry: Registry,
   ) {
-    data.register({ waysToLogIn: async ({ passwordHash }) => (passwordHash === NO_PASSWORD ? 0 : 1) });
+    data.register({ waysToLogIn: async (account) => ((await accounts.hasPassword(account)) ? 1 : 0) });
     recent.register({
       password: (...given) => logins.confirm(...given),
       identify: (...given) => logins.identify(...given),

@@ -8,7 +8,7 @@ import { Transactions } from '../../platform/database/transactions.js';
 import { AccountMails } from '../../accounts/account-mails.js';
 import { type Account } from '../../accounts/account.entity.js';
 import { AccountsService, REGISTRATION_CLOSED } from '../../accounts/accounts.service.js';
-import { isSameEmail, normalizeNewEmail } from '../../accounts/email-address.js';
+import { emailKey, isSameEmail, normalizeNewEmail } from '../../accounts/email-address.js';
 import type { SocialProfile } from './providers/social-provider.js';
 import { IdentitiesService } from './identities.service.js';
 
@@ -81,9 +81,9 @@ export class SocialAccounts {
   }
 
   /** @throws OwnerChanged when the account was deleted, or got another e-mail, after it was found */
-  private async lock({ id, emailKey }: Account): Promise<Account> {
+  private async lock({ id, email }: Account): Promise<Account> {
     const account = await this.accounts.lock(id);
-    if (account?.emailKey !== emailKey) throw new OwnerChanged();
+    if (!account || emailKey(account.email) !== emailKey(email)) throw new OwnerChanged();
     return this.active(account);
   }
 }

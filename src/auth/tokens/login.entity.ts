@@ -1,5 +1,5 @@
 import { Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
-import { IntegerColumn, TextColumn, TimestampColumn } from '../../platform/database/columns.js';
+import { HiddenColumn, IntegerColumn, TextColumn, TimestampColumn } from '../../platform/database/columns.js';
 import type { LoginKind } from '../../platform/access/index.js';
 import { Account } from '../../accounts/account.entity.js';
 
@@ -26,16 +26,16 @@ export class Login {
   @TextColumn('kind')
   kind!: LoginKind;
 
-  @TextColumn('refresh_jti', { nullable: true })
-  refreshJti!: string | null;
+  @HiddenColumn('refresh_jti', { nullable: true })
+  refreshJti?: string | null;
 
   /** The predecessor of the current refresh token, which was exchanged for it at `lastUsedAt`. */
-  @TextColumn('previous_jti', { nullable: true })
-  previousJti!: string | null;
+  @HiddenColumn('previous_jti', { nullable: true })
+  previousJti?: string | null;
 
   /** SHA-256 of the secret in the cookie. */
-  @TextColumn('secret_hash', { nullable: true })
-  secretHash!: string | null;
+  @HiddenColumn('secret_hash', { nullable: true })
+  secretHash?: string | null;
 
   @TextColumn('address')
   address!: string;

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { JwtService, type JwtVerifyOptions } from '@nestjs/jwt';
 import { Clock } from '../../platform/jobs/clock.js';
 import { tokenExpired, tokenNotValid } from '../../platform/access/index.js';
-import { type Account, roleOf } from '../../accounts/account.entity.js';
+import type { Account } from '../../accounts/account.entity.js';
 import { SigningKeys, type TokenType, type VerificationKey } from './signing-keys.js';
 
 /** The claims of a refresh token. Times in seconds since the epoch (RFC 7519, section 2). */
@@ -53,7 +53,7 @@ export class TokenCodec {
   access(account: Account, sid: string): string {
     const { email, name } = account;
     const claims = this.claims('access', account, sid, ACCESS_LIFETIME);
-    return this.jwt.sign({ ...claims, email, name, role: roleOf(account) }, this.keys.signOptions('access'));
+    return this.jwt.sign({ ...claims, email, name, role: account.role }, this.keys.signOptions('access'));
   }
 
   /** A token that can be exchanged for new tokens once, within a week. */

@@ -6,6 +6,7 @@ import { AppError } from '../../platform/http/errors/errors.js';
 import { SecurityEvents } from '../../platform/http/security-events.js';
 import { AccountMails } from '../../accounts/account-mails.js';
 import { type Account } from '../../accounts/account.entity.js';
+import { emailKey } from '../../accounts/email-address.js';
 import { accountDeleted, AccountsService } from '../../accounts/accounts.service.js';
 import { LoginThrottle } from '../password/login-throttle.js';
 import { TotpFactors } from './totp-factors.js';
@@ -46,14 +47,14 @@ export class CodeChecks {
    * is a recovery code.
    */
   async check<T>(
-    { id, email, emailKey }: Account,
+    { id, email }: Account,
     code: string,
     { address }: ClientInfo,
     { pending = false, recovery = true, isLogin = false, change, work }: CheckOptions<T>,
   ): Promise<T> {
     const token = code.replaceAll(' ', '');
     const isCode = TOTP_CODE.test(token);
-    const attempt = { emailKey, accountId: id, address, isCode };
+    const attempt = { emailKey: emailKey(email), accountId: id, address, isCode };
     await this.throttle.assertNotBlocked(attempt);
     // Before the outcome is known, so that concurrent attempts cannot exceed the limit.
     const counted = await this.throttle.count(attempt);

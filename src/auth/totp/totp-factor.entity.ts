@@ -1,8 +1,8 @@
 import { Entity, JoinColumn, OneToOne } from 'typeorm';
 import {
   BooleanColumn,
+  HiddenColumn,
   IntegerColumn,
-  TextColumn,
   TimestampColumn,
 } from '../../platform/database/columns.js';
 import { Account } from '../../accounts/account.entity.js';
@@ -18,8 +18,8 @@ export class TotpFactor {
   account?: Account;
 
   /** Base32, encrypted: codes are computed from it. */
-  @TextColumn('secret')
-  secret!: string;
+  @HiddenColumn('secret')
+  secret?: string;
 
   /** The time step (RFC 6238) of the last accepted code: no code of it or an earlier one is accepted. */
   @IntegerColumn('last_step')

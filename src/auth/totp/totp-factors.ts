@@ -109,9 +109,10 @@ export class TotpFactors {
     const state = pending
       ? { confirmedAt: IsNull(), createdAt: MoreThan(new Date(now.getTime() - PENDING)) }
       : { confirmedAt: Not(IsNull()) };
-    const factor = await this.factors.findOneBy({ accountId, ...state });
+    const where = { accountId, ...state };
+    const factor = await this.factors.findOne({ where, select: { accountId: true, secret: true } });
     if (!factor) return false;
-    const totp = new TOTP({ secret: this.encryption.decrypt(factor.secret, PURPOSE), period: PERIOD });
+    const totp = new TOTP({ secret: this.encryption.decrypt(factor.secret!, PURPOSE), period: PERIOD });
     const timestamp = now.getTime();
     // The library compares in constant time.
     const delta = totp.validate({ token, timestamp, window: WINDOW });

@@ -94,8 +94,7 @@ class AccountCommand {
 
   async show(email: string): Promise<void> {
     const account = await this.admin.find(email);
-    const { passwordHash: _, emailKey: __, ...shown } = account;
-    for (const [name, value] of Object.entries(shown)) console.log(`${name}: ${JSON.stringify(value)}`);
+    for (const [name, value] of Object.entries(account)) console.log(`${name}: ${JSON.stringify(value)}`);
     const logins = await this.get(LoginsService).list(account.id);
     const identities = await this.get(IdentitiesService).list(account.id);
     console.log(`logins: ${logins.length}`);

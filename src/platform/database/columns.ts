@@ -1,3 +1,4 @@
+import { Exclude } from 'class-transformer';
 import {
   Column,
   type ColumnOptions,
@@ -28,6 +29,32 @@ export const IntegerColumn = (name: string, options: ColumnOptions = {}): Proper
 /** Text that sorts by code point on both databases. */
 export const TextColumn = (name: string, options: ColumnOptions = {}): PropertyDecorator =>
   Column({ ...options, type: 'text', collation: 'C', name });
+
+/**
+ * Text that must not leave the service by accident, such as a hash: it is read only if a statement selects it, and it is
+ * never part of the JSON of an entity.
+ */
+export const HiddenColumn =
+  (name: string, options: ColumnOptions = {}): PropertyDecorator =>
+  (target, property) => {
+    // A primary key identifies the row, so TypeORM always reads it.
+    TextColumn(name, { ...options, select: options.primary ?? false })(target, property);
+    // For `ClassSerializerInterceptor`, and for JSON without it.
+    Exclude()(target, property as string);
+    const visible = (target as Jsonable).toJSON ?? ownProperties;
+    (target as Jsonable).toJSON = function (this: object) {
+      const { [property]: _, ...rest } = visible.call(this) as Record<PropertyKey, unknown>;
+      return rest;
+    };
+  };
+
+interface Jsonable {
+  toJSON?: (this: object) => object;
+}
+
+function ownProperties(this: object): object {
+  return { ...this };
+}
 
 /** A time with milliseconds: `timestamptz` on PostgreSQL, RFC 3339 text in UTC on SQLite. */
 export const TimestampColumn = (name: string, options: ColumnOptions = {}): PropertyDecorator =>
