@@ -21,8 +21,8 @@ interface Definition<Change extends string> {
   readonly changes: readonly Change[];
   /** Whether only the owner of a resource and staff may read it, see `@OwnerAccess()`. */
   readonly isPrivate?: boolean;
-  /** The class of the view, for the reference. */
-  readonly view?: Type;
+  /** The class of the data, for the reference. */
+  readonly view: Type;
 }
 
 interface Details {
@@ -60,7 +60,7 @@ export class EventsOf<Change extends string = string> {
     };
   }
 
-  /** The class of the data of a type; of a deleted resource, and without a view, only its id is known. */
+  /** The class of the data of a type; of a deleted resource, only its id is known. */
   viewOf(type: string): Type | undefined {
     return type === `${this.definition.resource}.deleted` ? undefined : this.definition.view;
   }

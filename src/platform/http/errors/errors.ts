@@ -99,7 +99,7 @@ export const ERRORS = {
 
 interface ErrorKind {
   readonly status: number;
-  /** `extensions.code`; absent where GraphQL cannot have the error. */
+  /** `extensions.code`, if it is not the code itself. */
   readonly graphql?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** The sentence for clients, unless the handler has its own. Tests compare responses with it. */
