@@ -27,6 +27,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { FastifyInstance } from 'fastify';
+import { SERVICE } from './platform/config/package.js';
 
 /** How long a stop waits for the last spans to be sent, in milliseconds. */
 const STOP_TIMEOUT = 1000;
@@ -41,7 +42,7 @@ const INPUT = ['url.full', 'url.path', 'url.query', 'exception.message', 'except
 export function startTracing(): void {
   const provider = new TracerProvider({
     resource: defaultResource()
-      .merge(resourceFromAttributes({ 'service.name': 'posts-api' }))
+      .merge(resourceFromAttributes({ 'service.name': SERVICE.name }))
       .merge(detectResources({ detectors: [envDetector] })),
     sampler: new ParentBasedSampler({ root: ofRequests(process.env['OTEL_TRACES_SAMPLER_ARG'] || '1') }),
     spanLimits: { attributeValueLengthLimit: MAX_TEXT },

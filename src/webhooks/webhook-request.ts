@@ -1,6 +1,7 @@
 import { request as requestByHttp } from 'node:http';
 import { request as requestByHttps } from 'node:https';
 import { isIP } from 'node:net';
+import { SERVICE } from '../platform/config/package.js';
 import { createResolver, isPublicAddress, PrivateAddressError, publicLookup } from './public-address.js';
 import { createHmac } from 'node:crypto';
 import { PREFIX } from './webhook-secrets.js';
@@ -43,7 +44,7 @@ export function post(
       headers: {
         'content-type': 'application/json; charset=utf-8',
         'content-length': body.length,
-        'user-agent': 'posts-api-webhooks/1',
+        'user-agent': `${SERVICE.name}-webhooks/1`,
         ...headers,
       },
       ...(!allowPrivate && { lookup }),

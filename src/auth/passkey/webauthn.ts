@@ -12,14 +12,12 @@ import {
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
 import { cose, decodeCredentialPublicKey } from '@simplewebauthn/server/helpers';
+import { SERVICE } from '../../platform/config/package.js';
 import { Config } from '../../platform/config/config.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import type { Account } from '../../accounts/account.entity.js';
 import { Challenges } from './challenges.js';
 import type { Passkey } from './passkey.entity.js';
-
-/** How this service is called where authenticators list their passkeys. */
-const NAME = 'Posts API';
 
 /** EdDSA, ES256 and RS256 (RFC 9053, RFC 8812): what authenticators in use have. */
 const ALGORITHMS = [-8, -7, -257];
@@ -69,7 +67,7 @@ export class WebAuthn {
     known: readonly Passkey[],
   ): Promise<PublicKeyCredentialCreationOptionsJSON> {
     return generateRegistrationOptions({
-      rpName: NAME,
+      rpName: SERVICE.title,
       rpID: this.requireDomain(),
       userName: email,
       userDisplayName: name,

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Secret, TOTP } from 'otpauth';
 import { IsNull, LessThan, MoreThan, Not, Repository } from 'typeorm';
+import { SERVICE } from '../../platform/config/package.js';
 import { Encryption } from '../../platform/encryption/index.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { type Account } from '../../accounts/account.entity.js';
@@ -60,7 +61,7 @@ export class TotpFactors {
       confirmedAt: null,
       createdAt: this.clock.now(),
     });
-    const totp = new TOTP({ issuer: 'Posts API', label: email, secret, period: PERIOD });
+    const totp = new TOTP({ issuer: SERVICE.title, label: email, secret, period: PERIOD });
     return { secret: secret.base32, uri: totp.toString() };
   }
 

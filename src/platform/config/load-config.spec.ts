@@ -19,6 +19,7 @@ describe('loadConfig', () => {
       redisUrl: undefined,
       production: false,
       serves: true,
+      usesDatabase: true,
       host: '127.0.0.1',
       port: 3000,
       metricsPort: undefined,

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { SERVICE } from './package.js';
 import { isSmtpAddress } from './rules.js';
 import { secret, setting, text, textThat, type ValuesOf } from './settings.js';
 
@@ -20,7 +21,7 @@ export type MailSettings =
   | { readonly kind: 'none' };
 
 /** The sender of mails that are only written to a folder. */
-const DEVELOPMENT_SENDER = { name: 'Posts API', address: 'no-reply@localhost' };
+const DEVELOPMENT_SENDER = { name: SERVICE.title, address: 'no-reply@localhost' };
 
 /** `address@host` or `Name <address@host>`, on one line; the name may be in quotes, and need not be. */
 const SENDER =

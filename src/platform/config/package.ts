@@ -2,19 +2,24 @@ import { readFileSync } from 'node:fs';
 import { ConfigError } from './config-error.js';
 
 interface Package {
+  readonly name: string;
+  readonly title: string;
   readonly version: string;
   readonly databases?: unknown;
 }
 
-const { version, databases: declared }: Package = JSON.parse(
-  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
-);
+const {
+  name,
+  title,
+  version,
+  databases: declared,
+}: Package = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'));
 const names = JSON.stringify(declared ?? ['sqlite', 'postgres']);
 if (names !== '["sqlite","postgres"]' && names !== '["postgres"]')
   throw new ConfigError('"databases" of package.json must be ["sqlite", "postgres"] or ["postgres"]');
 
-/** The version of the service. */
-export { version };
+/** The name of the service, for programs and for people. `npm run rename` changes it everywhere. */
+export const SERVICE = { name, title, version } as const;
 
 /** Whether the service supports PostgreSQL alone, and may use what SQLite does not have: `databases` of package.json. */
 export const isPostgresOnly = names === '["postgres"]';

@@ -2,6 +2,7 @@ import rateLimit, { type RateLimitPluginOptions } from '@fastify/rate-limit';
 import { Injectable, Logger } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
+import { SERVICE } from '../config/package.js';
 import { Config } from '../config/config.js';
 import { AppError } from './errors/errors.js';
 import { networkOf } from './client.js';
@@ -88,7 +89,7 @@ async function createCounter(
   if (redisUrl === undefined) return local;
   const redis = new RedisConnection(redisUrl, new Logger('RateLimit'));
   fastify.addHook('onClose', async () => redis.disconnect());
-  const nameSpace = 'posts-api:rate-limit:';
+  const nameSpace = `${SERVICE.name}:rate-limit:`;
   const shared = await createOne(fastify, { ...options, redis: redis.client, nameSpace });
   return (request) =>
     redis.run(

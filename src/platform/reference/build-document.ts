@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { INestApplication, Type } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { SERVICE } from '../config/package.js';
 import { ERRORS } from '../http/errors/errors.js';
 import { EVENT_TYPE, WEBHOOK_EVENT_TYPE } from '../http/openapi/properties.js';
 import type { Success } from '../http/openapi/returns.js';
@@ -36,7 +37,7 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 export async function buildDocument(app: INestApplication): Promise<OpenAPIObject> {
   const base = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
-    .setTitle('Posts API')
+    .setTitle(SERVICE.title)
     .setDescription(describe(readFileSync('docs/errors.md', 'utf8')))
     .setVersion('1')
     .setLicense('MIT', 'https://opensource.org/license/mit')

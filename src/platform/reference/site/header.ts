@@ -1,7 +1,8 @@
+import { SERVICE } from '../../config/package.js';
 import type { Config } from '../../config/config.js';
 
 /** The pages that the header of each page links to, and the name of the service as the link to the first one. */
-const PAGES = { '/': 'Posts API', '/guides': 'Guides', '/docs': 'Reference', '/graphql': 'Playground' };
+const PAGES = { '/': SERVICE.title, '/guides': 'Guides', '/docs': 'Reference', '/graphql': 'Playground' };
 
 /** The settings that decide which pages there are. */
 export type PageSettings = Pick<Config, 'graphql' | 'accountLinksUrl'>;

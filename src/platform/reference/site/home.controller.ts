@@ -5,7 +5,7 @@ import { Public } from '../../access/index.js';
 import { varyOn } from '../../http/cache-headers.js';
 import { Returns } from '../../http/openapi/returns.js';
 import { Config } from '../../config/config.js';
-import { version } from '../../config/package.js';
+import { SERVICE } from '../../config/package.js';
 import { Readiness } from '../../operations/readiness.service.js';
 import { hasPage } from './header.js';
 import { HomeView, LINKS } from './home.view.js';
@@ -33,7 +33,7 @@ export class HomeController {
   ) {
     const shown = Object.entries(LINKS).filter(([, { href }]) => hasPage(href, config));
     this.links = Object.fromEntries(shown);
-    this.page = readHomePage(config, version);
+    this.page = readHomePage(config, SERVICE.version);
   }
 
   @Get()
@@ -51,8 +51,8 @@ export class HomeController {
       return withHealth(this.page, failures);
     }
     return {
-      name: 'Posts API',
-      version,
+      name: SERVICE.title,
+      version: SERVICE.version,
       status: failures.length > 0 ? 'unavailable' : 'ok',
       links: this.links,
     };

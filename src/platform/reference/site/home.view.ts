@@ -1,4 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { SERVICE } from '../../config/package.js';
 
 interface PageLink {
   readonly href: string;
@@ -22,7 +23,7 @@ const LINK = {
 /** The properties of this service. */
 @ApiSchema({ name: 'Home' })
 export class HomeView {
-  @ApiProperty({ example: 'Posts API' })
+  @ApiProperty({ example: SERVICE.title })
   readonly name!: string;
 
   @ApiProperty({ example: '1.0.0' })

@@ -1,0 +1,63 @@
+/**
+ * Renames a copy of the project, as docs/your-own-service.md says: nothing has the former name, and the checks and the
+ * tests that read the name pass. Part of `npm run test:system`.
+ */
+import { globSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { CopyOfProject } from '../support/copy-of-project.ts';
+
+const TESTS = [
+  'account-page',
+  'deploy',
+  'mail',
+  'monitoring',
+  'pages',
+  'passkeys.e2e',
+  'rate-limit',
+  'reference',
+  'site',
+  'src/platform/config',
+  'upgrading',
+  'webhooks',
+];
+
+/** Files whose task is to tell both names. */
+const KEEPS = /^(docs\/your-own-service\.md|test\/system\/rename\.ts|tools\/rename\.ts|CHANGELOG\.md)$/;
+
+const copy = new CopyOfProject();
+try {
+  const { title } = JSON.parse(readFileSync('package.json', 'utf8')) as { title: string };
+  const former = new RegExp(title.replaceAll(' ', '[-_ ]?'), 'i');
+  await run('npm', 'run', '--silent', 'rename', '--', 'Invoices and Receipts API');
+  const left = globSync('**', {
+    cwd: copy.folder,
+    exclude: ['node_modules', 'node_modules/**', 'dist/**', 'public/guides/**'],
+  }).filter((file) => {
+    const path = join(copy.folder, file);
+    if (KEEPS.test(file) || /\.png$/.test(file) || !statSync(path).isFile()) return false;
+    return former.test(file) || former.test(readFileSync(path, 'utf8'));
+  });
+  if (left.length > 0) throw new Error(`These files have the former name: ${left.join(', ')}`);
+  console.log('Nothing has the former name');
+  const contracts = ['schema.gql', 'public/openapi.json', 'examples/client/api.d.ts'].map((file) =>
+    join(copy.folder, file),
+  );
+  const before = contracts.map((file) => readFileSync(file, 'utf8'));
+  await run('npm', 'run', '--silent', 'contracts');
+  if (contracts.some((file, n) => readFileSync(file, 'utf8') !== before[n]))
+    throw new Error('The contracts have changed');
+  for (const check of ['format', 'types', 'openapi']) await run('npm', 'run', '--silent', `check:${check}`);
+  await run('npx', 'jest', ...TESTS);
+  console.log('The checks and the tests pass');
+} catch (error) {
+  console.log((error as Error).message);
+  process.exitCode = 1;
+} finally {
+  copy.remove();
+}
+
+/** @throws Error with the output when the command fails */
+async function run(command: string, ...parameters: string[]): Promise<void> {
+  const { code, output } = await copy.run(command, ...parameters);
+  if (code !== 0) throw new Error(`${command} ${parameters.join(' ')} failed:\n${output}`);
+}
