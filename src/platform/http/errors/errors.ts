@@ -129,6 +129,8 @@ interface AppErrorOptions extends ErrorOptions {
   readonly status?: number;
   /** Of `FORBIDDEN`: false if no right or scope is missing, as for an old login. It is no security event then. */
   readonly isDenial?: boolean;
+  /** What an exception of Nest has in its response, and the body of an error has no place for: names, for the log. */
+  readonly dropped?: readonly string[];
 }
 
 /** The body of every error over REST; `details` is present only if fields are invalid. */
@@ -148,6 +150,7 @@ export class AppError extends HttpException {
   readonly details: readonly FieldError[];
   readonly headers: Readonly<Record<string, string>>;
   readonly isDenial: boolean;
+  readonly dropped: readonly string[];
 
   constructor(
     readonly code: ErrorCode,
@@ -157,6 +160,7 @@ export class AppError extends HttpException {
       headers = {},
       status = ERRORS[code].status,
       isDenial = code === 'FORBIDDEN',
+      dropped = [],
       ...options
     }: AppErrorOptions = {},
   ) {
@@ -168,6 +172,7 @@ export class AppError extends HttpException {
     this.isDenial = isDenial;
     this.details = details;
     this.headers = headers;
+    this.dropped = dropped;
   }
 
   /** The headers of every response with this code, unless they are set already. */

@@ -33,6 +33,7 @@ export class ErrorFilter implements ExceptionFilter {
     // A failed CSRF check has its own event.
     if (error.isDenial)
       this.security.record('access_denied', { accountId: currentContext()?.request.user?.id });
+    if (error.dropped.length > 0) this.logDropped(error);
     // Returned, not sent: GraphQL and WebSockets have their own form of response.
     if (host.getType<string>() !== 'http') return error;
     const reply = host.switchToHttp().getResponse<FastifyReply>();
@@ -49,6 +50,12 @@ export class ErrorFilter implements ExceptionFilter {
       .headers(error.headers)
       .type('application/json; charset=utf-8')
       .send(error.getResponse());
+  }
+
+  private logDropped({ dropped, message }: AppError): void {
+    const fields = dropped.join(', ');
+    const sentence = `The client does not get ${fields} of the exception "${message}": an error has a message and details as {field, message}`;
+    this.logger.warn({ requestId: currentContext()?.id, msg: sentence });
   }
 
   /** Faults of the service are logged as errors; an outage of the database, or a draining process, as a warning. */
