@@ -9,6 +9,7 @@ import {
   type ExceptionFilter,
   Get,
   HttpException,
+  Inject,
   Logger,
   Module,
   Param,
@@ -112,7 +113,8 @@ class CreateDogDto {
 }
 
 class DogsController {
-  constructor(private readonly users: UsersService) {}
+  @Inject(UsersService)
+  private readonly users!: UsersService;
 
   @Get('own')
   own(): object {
@@ -140,18 +142,10 @@ class DogsController {
 
 @Controller({ path: 'dogs', version: '1' })
 @UseFilters(HttpExceptionFilter)
-class FilteredDogsController extends DogsController {
-  constructor(users: UsersService) {
-    super(users);
-  }
-}
+class FilteredDogsController extends DogsController {}
 
 @Controller({ path: 'dogs', version: '1' })
-class PlainDogsController extends DogsController {
-  constructor(users: UsersService) {
-    super(users);
-  }
-}
+class PlainDogsController extends DogsController {}
 
 @Module({ imports: [UsersModule], controllers: [FilteredDogsController] })
 class FilterOfControllerModule {}
