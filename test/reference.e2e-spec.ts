@@ -353,7 +353,11 @@ const ERROR_TRIGGERS: Partial<Record<ErrorCode, ErrorTrigger>> = {
     await send(api, method, url, body, key);
     return send(api, method, url, { ...body, more: 1 }, key);
   },
-  VALIDATION_ERROR: (api, { method, path }) => send(api, method, one(path), []),
+  VALIDATION_ERROR: (api, { method, path, operation: { requestBody, parameters = [] } }) => {
+    const names = parameters.filter((each: any) => each.in === 'query').map(({ name }: any) => `${name}=?`);
+    const query = requestBody ? '' : `?${names.join('&')}`;
+    return send(api, method, `${one(path)}${query}`, []);
+  },
 };
 
 type ErrorTriggers = Partial<Record<ErrorCode, (api: TestApi, operation: Operation) => Promise<Reply>>>;

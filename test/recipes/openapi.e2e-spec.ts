@@ -13,12 +13,14 @@ import {
   ApiOperation,
   ApiParam,
   ApiProperty,
+  ApiPropertyOptional,
   ApiQuery,
   ApiResponse,
   ApiSecurity,
   getSchemaPath,
 } from '@nestjs/swagger';
-import { IsString } from 'class-validator';
+import { Type } from 'class-transformer';
+import { IsIn, IsInt, IsOptional, IsString, Min } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import { describeApi } from '../../src/openapi.js';
 import { Public } from '../../src/platform/access/index.js';
@@ -41,6 +43,19 @@ class CreateCatDto {
   name!: string;
 }
 
+class SearchCatsQuery {
+  @IsOptional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(0)
+  @ApiPropertyOptional({ type: 'integer', minimum: 0 })
+  age?: number;
+
+  @IsIn(['red', 'black'])
+  @ApiProperty({ enum: ['red', 'black'] })
+  color!: string;
+}
+
 class NotFoundBody {
   @ApiProperty()
   reason!: string;
@@ -58,6 +73,14 @@ class CatsController {
   @ApiHeader({ name: 'X-Purr', description: 'How loud' })
   list(@Query('color') _color?: string): Cat[] {
     return [];
+  }
+
+  @Get('search/all')
+  @Public()
+  @ApiOperation({ summary: 'Searches for cats' })
+  @ApiOkResponse({ type: Cat, isArray: true })
+  search(@Query() query: SearchCatsQuery): object {
+    return { query, isInstance: query instanceof SearchCatsQuery };
   }
 
   @Post()
@@ -172,6 +195,25 @@ describe('the decorators of OpenAPI in the Nest documentation', () => {
     expect(get.security).toEqual([]);
     expect(document.components.securitySchemes.collar).toMatchObject({ name: 'X-Collar' });
     expect(document.paths).not.toHaveProperty('/v1/cats/secret/way');
+  });
+
+  it('describe a class of the query, with the error of wrong values', async () => {
+    const { parameters, responses } = document.paths['/v1/cats/search/all'].get;
+
+    expect(parameters).toEqual([
+      { name: 'age', in: 'query', required: false, schema: { type: 'integer', minimum: 0 } },
+      { name: 'color', in: 'query', required: true, schema: { type: 'string', enum: ['red', 'black'] } },
+    ]);
+    const { status, body } = await api.get('/v1/cats/search/all?age=?&color=?');
+    expect(status).toBe(422);
+    expect(body.error.details.map(({ field }: { field: string }) => field)).toEqual(['age', 'color']);
+    expect(responses[422].content['application/json'].examples).toEqual({
+      VALIDATION_ERROR: { value: body },
+    });
+    expect((await api.get('/v1/cats/search/all?age=3&color=red&more=1')).body).toEqual({
+      query: { age: 3, color: 'red' },
+      isInstance: true,
+    });
   });
 
   it('complete those of the service', async () => {

@@ -173,6 +173,9 @@ async function complete(
       method,
       hasBody: body !== undefined,
       input,
+      parameters: parameters
+        .filter((each) => each['in'] === 'query' || each['in'] === 'path')
+        .map((each) => each['name']),
       hasId: ids.length > 0,
       isForAccounts: path.startsWith('/auth/') && !(/^\/auth\/me\/?$/.test(path) && SAFE.has(method)),
       isLimited: !path.startsWith('/health'),

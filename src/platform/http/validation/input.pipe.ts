@@ -138,7 +138,7 @@ const LARGE = 1000;
 const MAX_MEMBERS = 1000;
 
 /**
- * What class-transformer converts quickly: of a large body, the declared fields only, without the names of
+ * What class-transformer converts quickly: of a large body or query, the declared fields only, without the names of
  * `@Expose({ name })`.
  *
  * @throws AppError `VALIDATION_ERROR` for a declared field with an object of too many members
@@ -205,13 +205,14 @@ function withSingleValues(value: unknown, { metatype, data }: ArgumentMetadata):
   }
   if (!metatype || metatype === Object || !isObject(value)) return value;
   const prototype = metatype.prototype as object;
-  return Object.fromEntries(
+  const single = Object.fromEntries(
     Object.entries(value).map(([name, item]) => {
       // The type of the property, as TypeScript emits it (`emitDecoratorMetadata`).
       const isArray = Reflect.getMetadata('design:type', prototype, name) === Array;
       return [name, Array.isArray(item) && !isArray ? item[0] : item];
     }),
   );
+  return fieldsOf(metatype).size > 0 ? convertible(single, fieldsOf(metatype)) : single;
 }
 
 /** A parameter of these types accepts every value. */
