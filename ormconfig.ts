@@ -1,7 +1,9 @@
+import { readEnvFile } from './dist/platform/config/env-file.js';
 import { loadStoreConfig } from './dist/platform/config/store.js';
 import { isPostgresOnly } from './dist/platform/config/package.js';
 import { commandDataSource } from './dist/platform/database/data-source.js';
 
+readEnvFile(process.env);
 const config = loadStoreConfig(process.env);
 
 if (!isPostgresOnly && process.argv.some((argument) => argument.startsWith('migration:generate'))) {

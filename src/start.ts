@@ -10,8 +10,13 @@ import { describeStore } from './platform/config/store.js';
  * Serves until a signal arrives.
  *
  * @param withPort returns the configuration with the port that was chosen for port 0, which links and events contain
+ * @param inEnvFile the names of the variables in `.env`, for the log
  */
-export async function start(initial: Config, withPort: (port: number) => Config): Promise<void> {
+export async function start(
+  initial: Config,
+  withPort: (port: number) => Config,
+  inEnvFile: readonly string[],
+): Promise<void> {
   const reserved = initial.port === 0 ? await reservePort(initial.host) : undefined;
   const config = reserved ? withPort(reserved.port) : initial;
   const logger = createLogger(config);
@@ -20,6 +25,7 @@ export async function start(initial: Config, withPort: (port: number) => Config)
   stopOnSignals(app);
   reserved?.release();
   await app.listen(config.port, config.host);
+  if (inEnvFile.length > 0) logger.log(`.env was read: ${inEnvFile.join(', ')}`, 'Service');
   announce(config, logger, await app.getUrl());
 }
 

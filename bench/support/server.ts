@@ -30,7 +30,7 @@ export class Server {
     const file = join(folder, 'log');
     const output = openSync(file, 'w');
     const child = spawn(process.execPath, [...flags, script], {
-      env: { PATH: process.env['PATH'], PORT: '0', ...environment },
+      env: { NODE_ENV: 'test', PATH: process.env['PATH'], PORT: '0', ...environment },
       stdio: ['ignore', output, output],
     });
     closeSync(output);

@@ -9,12 +9,16 @@ Generates the committed API contracts from the code: schema.gql, public/openapi.
 
 const { createApp } = await import('../app.js');
 const { loadContractsConfig } = await import('../platform/config/load-config.js');
+const { describeApi } = await import('../openapi.js');
 const { buildDocument } = await import('../platform/reference/build-document.js');
 const { describeSchema } = await import('../platform/graphql/graphql.module.js');
 
 const app = await createApp(loadContractsConfig());
 await writeFile('schema.gql', describeSchema(app));
-await writeFile('public/openapi.json', `${JSON.stringify(await buildDocument(app), null, 2)}\n`);
+await writeFile(
+  'public/openapi.json',
+  `${JSON.stringify(await buildDocument(app, describeApi()), null, 2)}\n`,
+);
 await app.close();
 
 const types = 'public/openapi.json -o examples/client/api.d.ts';

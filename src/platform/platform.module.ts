@@ -4,6 +4,7 @@ import { Registry } from 'prom-client';
 import { AccessModule } from './access/index.js';
 import { ChangesModule } from './changes/index.js';
 import { Config } from './config/config.js';
+import { ConfigModule } from './config/config.module.js';
 import { DatabaseModule } from './database/database.module.js';
 import { EncryptionModule } from './encryption/index.js';
 import { GraphqlModule } from './graphql/graphql.module.js';
@@ -29,7 +30,7 @@ const PARTS = [DatabaseModule, AccessModule, ChangesModule, IdempotencyModule, M
 /** What serves every module. It is global, and so are the exports of its parts. */
 @Global()
 @Module({
-  imports: [DiscoveryModule, ...PARTS, GraphqlModule, EncryptionModule, ReferenceModule],
+  imports: [ConfigModule, DiscoveryModule, ...PARTS, GraphqlModule, EncryptionModule, ReferenceModule],
   providers: [
     Clock,
     DateTimeScalar,

@@ -24,6 +24,7 @@ import { type Account } from '../../src/accounts/account.entity.js';
 import { AccountsService } from '../../src/accounts/accounts.service.js';
 import { Clock } from '../../src/platform/jobs/clock.js';
 import { createFastifyAdapter } from '../../src/platform/http/edge/fastify-adapter.js';
+import { Config } from '../../src/platform/config/config.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
 import { User } from '../../src/users/user.entity.js';
 import { UsersService } from '../../src/users/users.service.js';
@@ -113,6 +114,27 @@ describe.each(STORES)('the application on %s', (store) => {
     const { body } = await api.post('/v1/orders', {}, { 'idempotency-key': 'one' });
     expect(body.data.created_at).toBe('2030-01-01T00:00:00.000Z');
     await api.stop();
+  });
+
+  it('can be built by a testing module of AppModule alone, if the configuration is overridden', async () => {
+    const module = await Test.createTestingModule({ imports: [AppModule] })
+      .overrideProvider(Config)
+      .useValue(config())
+      .compile();
+    const app = module.createNestApplication<NestFastifyApplication>(
+      createFastifyAdapter(config()),
+      appOptions(config()),
+    );
+    const api = apiOf(await initApp(app));
+
+    expect(await api.get('/v1/users/1')).toHaveStatus(200);
+    await api.stop();
+  });
+
+  it('says what is missing, if a testing module has no configuration', async () => {
+    await expect(Test.createTestingModule({ imports: [AppModule] }).compile()).rejects.toThrow(
+      'AppModule has no configuration. Import AppModule.with(config), or override the provider Config',
+    );
   });
 
   it('accepts plugins, hooks and middleware before its initialization', async () => {

@@ -22,6 +22,7 @@ import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
   IsArray,
+  IsEmail,
   IsInt,
   IsNumberString,
   IsOptional,
@@ -98,6 +99,31 @@ class CreateCatDto {
   toys?: ToyDto[];
 }
 
+class RateCatDto {
+  @IsInt()
+  @Min(1)
+  @Max(5)
+  rating!: number;
+
+  @IsOptional()
+  @Max(5)
+  @Min(1)
+  @IsInt()
+  reversed?: number;
+
+  @IsOptional()
+  @MaxLength(10)
+  @IsEmail()
+  @Matches(/x/)
+  owner?: string;
+
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(2)
+  @IsString({ each: true })
+  names?: string[];
+}
+
 /** Without rules. */
 class WeighingDto {
   @Type(() => Date)
@@ -148,6 +174,11 @@ class CatsController {
   weigh(@Body() weighing: WeighingDto): object {
     const { at } = weighing;
     return { weighing, isInstance: weighing instanceof WeighingDto, isDate: at instanceof Date };
+  }
+
+  @Post('ratings')
+  rate(@Body() rating: RateCatDto): object {
+    return rating;
   }
 
   @Patch()
@@ -274,6 +305,21 @@ describe.each(STORES)('input as in the Nest documentation, on %s', (store) => {
 
     expect(reply).toBeError('VALIDATION_ERROR', [field]);
     expect(reply.body.error.message).toContain(message);
+  });
+
+  it.each([
+    [{ rating: 'x' }, 'rating must be an integer number'],
+    [{ rating: 1.5 }, 'rating must be an integer number'],
+    [{}, 'rating must be an integer number'],
+    [{ rating: 9 }, 'rating must not be greater than 5'],
+    [{ rating: 1, reversed: 'x' }, 'reversed must be an integer number'],
+    [{ rating: 1, owner: 'long but no address' }, 'owner must be an email'],
+    [{ rating: 1, names: 'Tom' }, 'names must be an array'],
+    [{ rating: 1, names: ['Tom', 1, 2] }, 'each value in names must be a string'],
+  ])('names the rule of the type first: %j', async (rating, message) => {
+    const { status, body } = await api.post('/v1/cats/ratings', rating);
+
+    expect([status, body.error.message, body.error.details.length]).toEqual([422, message, 1]);
   });
 
   it('creates instances of a class without rules, converts values, and drops no fields', async () => {

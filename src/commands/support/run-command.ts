@@ -3,6 +3,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { explainStartFailure } from '../../platform/operations/start-failure.js';
+import { readEnvFile } from '../../platform/config/env-file.js';
 import { loadCommandConfig } from '../../platform/config/load-config.js';
 import { describeStore, loadStoreConfig, type StoreConfig } from '../../platform/config/store.js';
 import { isMissing } from '../../platform/database/data-source.js';
@@ -24,6 +25,7 @@ interface DatabaseCommandOptions {
 /** Runs a command. Its result is the exit code; an error is printed, and the exit code is 1. */
 export async function runCommand(command: (config: StoreConfig) => Promise<number>): Promise<void> {
   try {
+    readEnvFile(process.env);
     const config = loadStoreConfig(process.env);
     process.exitCode = await command(config);
   } catch (error) {

@@ -123,7 +123,7 @@ export class CredentialWatch implements OnApplicationBootstrap, OnApplicationShu
       const principal = await this.authenticator.authenticateAgain(Object.create(request) as FastifyRequest);
       return principal?.account.id === account.id && principal.account.isStaff === account.isStaff;
     } catch (error) {
-      return toAppError(error).status >= 500;
+      return toAppError(error).getStatus() >= 500;
     }
   }
 }

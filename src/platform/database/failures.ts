@@ -42,8 +42,8 @@ const FOREIGN_KEY = /^(23503|23001|SQLITE_CONSTRAINT_FOREIGNKEY)$/;
 /** SQLite's message for `ON DELETE RESTRICT`, which it reports with the code of a trigger. */
 const RESTRICTED = /FOREIGN KEY constraint failed$/;
 
-/** A unique constraint violation. */
-const DUPLICATE = /^(23505|SQLITE_CONSTRAINT_UNIQUE)$/;
+/** A unique constraint violation, also of a primary key. */
+const DUPLICATE = /^(23505|SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY|ROWID))$/;
 
 /** A statement that the database does not understand: a class of PostgreSQL, and SQLite's general error. */
 const BAD_STATEMENT = /^(42(?!501)...|0A000|SQLITE_ERROR)$/;

@@ -75,7 +75,7 @@ function withoutSuggestion(message: string): string {
 }
 
 function log(error: AppError | GraphQLError, requestId: string | undefined): void {
-  if (error instanceof GraphQLError || error.status < 500 || !error.cause) return;
+  if (error instanceof GraphQLError || error.getStatus() < 500 || !error.cause) return;
   const line = { requestId, err: error.cause };
   if (error.code === 'INTERNAL_ERROR') logger.error(line);
   else logger.warn(line);

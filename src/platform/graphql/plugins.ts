@@ -37,7 +37,8 @@ export const httpPlugin: ApolloServerPlugin<GraphqlContext> = {
       if (code === ApolloServerErrorCode.BAD_REQUEST || (ownHttp && code === undefined)) return;
       const error = toClientError(errors[0]);
       if (!(error instanceof AppError)) return;
-      const { status, defaultHeaders, headers } = error;
+      const { defaultHeaders, headers } = error;
+      const status = error.getStatus();
       http.status = status === 400 && !isModern ? 200 : status;
       for (const [name, value] of Object.entries({ ...defaultHeaders, ...headers })) {
         http.headers.set(name, value);

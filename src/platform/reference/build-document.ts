@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { STATUS_CODES } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import type { INestApplication, Type } from '@nestjs/common';
-import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { SERVICE } from '../config/package.js';
+import { type DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { ERRORS } from '../http/errors/errors.js';
 import { EVENT_TYPE, WEBHOOK_EVENT_TYPE } from '../http/openapi/properties.js';
 import type { Success } from '../http/openapi/returns.js';
@@ -33,31 +33,22 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 /**
  * Builds the reference of the REST API as OpenAPI 3.1 from the controllers, and adds what is common to all.
  * It reads `docs/errors.md`, so it runs in a checkout only.
+ *
+ * @param base what the API says about itself: title, tags, security schemes of its own
  */
-export async function buildDocument(app: INestApplication): Promise<OpenAPIObject> {
-  const base = new DocumentBuilder()
+export async function buildDocument(app: INestApplication, base: DocumentBuilder): Promise<OpenAPIObject> {
+  const config = base
     .setOpenAPIVersion('3.1.0')
-    .setTitle(SERVICE.title)
-    .setDescription(describe(readFileSync('docs/errors.md', 'utf8')))
-    .setVersion('1')
-    .setLicense('MIT', 'https://opensource.org/license/mit')
     .addServer('/')
-    .addTag('Posts', 'Posts, with lists by page and by cursor, and a search')
-    .addTag('Users', 'Public profiles, in two versions')
-    .addTag('Orders', 'Orders, created once for each idempotency key')
-    .addTag('Events', 'Changes, as a feed or as a stream')
-    .addTag('Webhooks', 'Endpoints that receive events')
-    .addTag('Audit', 'Who changed what')
-    .addTag('Accounts', 'Accounts, tokens, sessions, social login and recovery')
-    .addTag('Health', 'For load balancers and orchestrators')
     .addCookieAuth('session', { type: 'apiKey', in: 'cookie' }, 'session')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-CSRF-Token' }, 'csrf')
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: BEARER }, 'bearer')
     .build();
+  config.info.description += `\n\n${collapse(readFileSync('docs/errors.md', 'utf8'))}`;
   const handlers = findHandlers(app);
   const byOperation = new Map<string, Handler>();
   const types = app.get(EventTypes, { strict: false });
-  const document = SwaggerModule.createDocument(app, base, {
+  const document = SwaggerModule.createDocument(app, config, {
     operationIdFactory: (controller, method, version) => {
       const id = operationId(controller, method, version);
       const handler = handlers.get(handlerKey(controller, method))!;
@@ -77,6 +68,7 @@ export async function buildDocument(app: INestApplication): Promise<OpenAPIObjec
       const handler = byOperation.get(operation['operationId'])!;
       await complete(operation, { path, method }, handler);
       const { success, otherError } = handler;
+      requireSchemes(operation, document['components'].securitySchemes);
       addSchemas(schemas, { ...success?.named, ...(otherError && { [otherError.name]: otherError.schema }) });
     }
   }
@@ -96,6 +88,16 @@ export async function buildDocument(app: INestApplication): Promise<OpenAPIObjec
   }
   document['components'].headers = HEADERS;
   return document as OpenAPIObject;
+}
+
+/** @throws Error when an operation names a security scheme that nothing declares, as a misspelt one */
+function requireSchemes(operation: Json, schemes: Json): void {
+  const named = operation['security'].flatMap((way: object) => Object.keys(way));
+  const unknown = named.find((name: string) => !schemes[name]);
+  if (unknown !== undefined)
+    throw new Error(
+      `The security scheme "${unknown}" of ${operation['operationId']} is unknown: add it to src/openapi.ts, by .addApiKey() or the like`,
+    );
 }
 
 /** @throws Error when another schema has the name: generated clients would have the wrong type */
@@ -125,10 +127,8 @@ function addExample(name: string, schema: Json): void {
   }
 }
 
-/** @param errorPage the page of errors, collapsed */
-const describe = (errorPage: string): string => `\
-Posts, users, orders, events, webhooks and accounts over REST. GraphQL is at \`/graphql\`.
-
+/** The page of errors, as a part of the description. */
+const collapse = (errorPage: string): string => `\
 <details><summary>Errors: every code, when it occurs, and what to do</summary>
 
 ${errorPage.replace(/^# .*\n+/, '')}
@@ -148,29 +148,34 @@ async function complete(
   for (const { in: place, name, schema } of operation['parameters'] ?? []) {
     if (place === 'path') addExample(name, schema);
   }
-  const declared = new Set((operation['parameters'] ?? []).map(({ name }: Json) => name));
+  const parameters: Json[] = operation['parameters'] ?? [];
+  const declared = new Set(parameters.map((each) => String(each['name']).toLowerCase()));
   // Parameters that no handler declares are read by `@Id()`.
-  const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).filter((name) => !declared.has(name));
-  if (ids.length > 0) operation['parameters'] = [...ids.map(idParameter), ...(operation['parameters'] ?? [])];
-  if (handler.idempotencyKey !== 'none') {
-    (operation['parameters'] ??= []).push(keyParameter(handler.idempotencyKey === 'required'));
-  }
-  if (handler.hasPrecondition) (operation['parameters'] ??= []).push(IF_MATCH);
-  if (handler.hasTag && method === 'get') (operation['parameters'] ??= []).push(IF_NONE_MATCH);
+  const ids = [...path.matchAll(/\{(\w+)\}/g)]
+    .map(([, name]) => name!)
+    .filter((name) => !declared.has(name.toLowerCase()));
+  const ofHandler = [
+    handler.idempotencyKey !== 'none' && keyParameter(handler.idempotencyKey === 'required'),
+    handler.hasPrecondition && IF_MATCH,
+    handler.hasTag && method === 'get' && IF_NONE_MATCH,
+  ].filter((each) => typeof each === 'object' && !declared.has(each['name'].toLowerCase()));
+  const all = [...ids.map(idParameter), ...parameters, ...ofHandler];
+  if (all.length > 0) operation['parameters'] = all;
   const body = operation['requestBody'] as Json | undefined;
   const input = inputOf(handler, body);
-  Object.assign(operation, securityMembers(handler, method));
+  Object.assign(operation, securityMembers(handler, method, operation['security']));
   if (input) body!['required'] ??= true;
 
-  // The status that Nest's Swagger module derives from the method and `@HttpCode()`.
-  const [status] = Object.keys(operation['responses'] as Json).map(Number) as [number];
-  operation['responses'] = successesOf(handler, status);
-  if (handler.hasTag && method === 'get') operation['responses'][304] = NOT_MODIFIED;
+  const own = successesOf(handler, operation['responses']);
+  if (handler.hasTag && method === 'get') own[304] = NOT_MODIFIED;
   const byStatus = Object.groupBy(
     await errorsOf(handler, {
       method,
       hasBody: body !== undefined,
       input,
+      parameters: parameters
+        .filter((each) => each['in'] === 'query' || each['in'] === 'path')
+        .map((each) => each['name']),
       hasId: ids.length > 0,
       isForAccounts: path.startsWith('/auth/') && !(/^\/auth\/me\/?$/.test(path) && SAFE.has(method)),
       isLimited: !path.startsWith('/health'),
@@ -178,20 +183,60 @@ async function complete(
     ({ code }) => ERRORS[code].status,
   );
   for (const [code, errors] of Object.entries(byStatus)) {
-    operation['responses'][code] = withHeaders(errorResponse(errors, handler, Number(code)), Number(code));
+    own[code] = withHeaders(errorResponse(errors, handler, Number(code)), Number(code));
   }
+  operation['responses'] = withWritten(own, operation['responses']);
 }
 
-function successesOf(handler: Handler, status: number): Json {
-  const { success, redirection } = handler;
+/**
+ * The success and the redirect of a handler: those of our decorators, or one without a body unless Nest's decorators
+ * have another.
+ *
+ * @param written what Nest's decorators say; without any, Nest's Swagger module writes an empty response
+ */
+function successesOf(handler: Handler, written: Json): Json {
+  const { success, redirection, status } = handler;
+  if (isEmpty(written[status])) delete written[status];
+  const isWritten = Object.keys(written).some((key) => /^[23]|default/.test(key));
   const response = {
     description: success?.description ?? 'Success',
     ...(success && { content: contentOf(success) }),
   };
+  const isOwn = success !== undefined || written[status] !== undefined;
   return {
-    ...((success ?? redirection === undefined) && { [status]: withHeaders(response, status, handler) }),
+    ...((isOwn || (redirection === undefined && !isWritten)) && {
+      [status]: withHeaders(response, status, handler),
+    }),
     ...(redirection !== undefined && { 302: withHeaders({ description: redirection }, 302) }),
   };
+}
+
+const isEmpty = (response: Json | undefined): boolean => isDeepStrictEqual(response, { description: '' });
+
+/** Adds what Nest's decorators say (`@ApiOkResponse()` and the like), which takes precedence. */
+function withWritten(own: Json, written: Json): Json {
+  const merged = Object.entries(written).map(([status, { description, content, headers, ...others }]) => {
+    const { description: usual, ...derived } =
+      own[status] ??
+      withHeaders(
+        {
+          description: STATUS_CODES[status] ?? status,
+          ...(/^[45]/.test(status) && { content: ERROR_CONTENT }),
+        },
+        Number(status),
+      );
+    return [
+      status,
+      {
+        description: description || usual,
+        ...derived,
+        ...others,
+        ...((content ?? derived.content) && { content: { ...derived.content, ...content } }),
+        headers: { ...derived.headers, ...headers },
+      },
+    ];
+  });
+  return { ...own, ...Object.fromEntries(merged) };
 }
 
 const contentOf = ({ schema, types, example }: Success): Json =>
@@ -203,8 +248,10 @@ function inputOf({ parameters, input }: Handler, body: Json | undefined): Type |
   return input ?? parameters.find(({ name }) => schema === `#/components/schemas/${name}`);
 }
 
+const ERROR_CONTENT = { 'application/json': { schema: { $ref: '#/components/schemas/ErrorResponse' } } };
+
 function errorResponse(declared: readonly DeclaredError[], { otherError }: Handler, status: number): Json {
-  const schema = { $ref: '#/components/schemas/ErrorResponse' };
+  const { schema } = ERROR_CONTENT['application/json'];
   const other = otherError?.status === status && { $ref: `#/components/schemas/${otherError.name}` };
   const byCode = Object.entries(Object.groupBy(declared, ({ code }) => code));
   // The first message of a code has its name; further ones are `NOT_FOUND_2` and so on.
@@ -226,7 +273,8 @@ function withHeaders(response: Json, status: number, handler?: Handler): Json {
   const text = JSON.stringify(response);
   const names = [
     'X-Request-ID',
-    (status === 201 || status === 302) && 'Location',
+    // Our decorators are for handlers that return `created()`.
+    ((status === 201 && handler?.success) || status === 302) && 'Location',
     handler?.hasTag && 'ETag',
     handler?.hasTag && 'Cache-Control',
     handler?.success?.hasLinks && 'Link',

@@ -25,6 +25,8 @@ export interface Call {
   readonly hasBody: boolean;
   /** The class of the body, where it has one. */
   readonly input: Type | undefined;
+  /** The documented parameters of its path and its query. */
+  readonly parameters: readonly string[];
   readonly hasId: boolean;
   /** Whether it manages accounts, which API keys may not do. */
   readonly isForAccounts: boolean;
@@ -77,17 +79,26 @@ function messageOf(code: ErrorCode, handler: Handler, readsStrictly: boolean): s
   return isCompressed ? 'The body must not be compressed' : ERRORS[code as CodeWithMessage].message;
 }
 
-/** The validation error of an empty input, from the code that validates. */
-async function validationErrors(
-  { errors, details: hasDetails }: Handler,
-  { input }: Call,
-): Promise<DeclaredError[]> {
-  if (!input || 'VALIDATION_ERROR' in errors) return [];
-  try {
-    await checkInput(input, []);
-  } catch (error) {
-    const { code, message, details } = error as AppError;
-    return [{ code, message, ...(hasDetails && details.length > 0 && { details }) }];
-  }
-  return [];
+/**
+ * The validation errors of an empty body, and of a class of the query or the path whose parameters are all wrong, from
+ * the code that validates.
+ */
+async function validationErrors(handler: Handler, { input, parameters }: Call): Promise<DeclaredError[]> {
+  if ('VALIDATION_ERROR' in handler.errors) return [];
+  const wrong = Object.fromEntries(parameters.map((name) => [name, '?']));
+  const classes = parameters.length === 0 ? [] : handler.parameters.filter((each) => each !== input);
+  const errors = await Promise.all([
+    ...(input ? [faultOf(input, [])] : []),
+    ...classes.map((each) => faultOf(each, wrong)),
+  ]);
+  return errors
+    .filter((error) => error instanceof AppError)
+    .map(({ code, message, details }) => ({
+      code,
+      message,
+      ...(handler.details && details.length > 0 && { details }),
+    }));
 }
+
+const faultOf = (type: Type, value: unknown): Promise<unknown> =>
+  checkInput(type, value).catch((error: unknown) => error);

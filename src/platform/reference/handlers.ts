@@ -1,4 +1,5 @@
-import type { INestApplication, Type } from '@nestjs/common';
+import { HttpStatus, type INestApplication, RequestMethod, type Type } from '@nestjs/common';
+import { HTTP_CODE_METADATA, METHOD_METADATA } from '@nestjs/common/constants.js';
 import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
 import { DECORATORS } from '@nestjs/swagger';
 import { type Access, ACCESS } from '../access/index.js';
@@ -18,7 +19,7 @@ import {
 } from '../http/openapi/returns.js';
 import { IDEMPOTENT, type IdempotentOptions } from '../idempotency/idempotent.js';
 
-/** The metadata of our own decorators; path, parameters and status come from Nest's Swagger module. */
+/** The metadata of our own decorators; path and parameters come from Nest's Swagger module. */
 export interface Handler {
   /** Of `@ApiOperation({ operationId })`; by default that of {@link operationId}. */
   readonly operationId: string | undefined;
@@ -31,6 +32,8 @@ export interface Handler {
   readonly input: Type | undefined;
   /** Whether it accepts or requires an `Idempotency-Key`. */
   readonly idempotencyKey: 'none' | 'optional' | 'required';
+  /** Of a success: that of `@HttpCode()`, or Nest's default. */
+  readonly status: number;
   /** Whether its response has an `ETag`. */
   readonly hasTag: boolean;
   /** Whether it accepts an `If-Match`. */
@@ -61,6 +64,7 @@ export function findHandlers(app: INestApplication): Map<string, Handler> {
       const type = metatype as Type;
       if (Reflect.hasMetadata(DECORATORS.API_EXCLUDE_CONTROLLER, type)) continue;
       for (const name of scanner.getAllMethodNames(type.prototype)) {
+        if (Reflect.hasMetadata(DECORATORS.API_EXCLUDE_ENDPOINT, type.prototype[name])) continue;
         handlers.set(handlerKey(type.name, name), describe(reflector, type, name));
       }
     }
@@ -82,6 +86,11 @@ function describe(reflector: Reflector, type: Type, name: string): Handler {
     hasTag: reflector.get<boolean | undefined>(HAS_TAG, handler) === true,
     hasPrecondition: reflector.get<boolean | undefined>(HAS_PRECONDITION, handler) === true,
     idempotencyKey: idempotent === undefined ? 'none' : idempotent.required ? 'required' : 'optional',
+    status:
+      reflector.get<number | undefined>(HTTP_CODE_METADATA, handler) ??
+      (reflector.get<RequestMethod | undefined>(METHOD_METADATA, handler) === RequestMethod.POST
+        ? HttpStatus.CREATED
+        : HttpStatus.OK),
     details: !reflector.getAllAndOverride<boolean | undefined>(WITHOUT_DETAILS, [handler, type]),
     success: reflector.get<Success | undefined>(SUCCESS, handler),
     redirection: reflector.get<string | undefined>(REDIRECTION, handler),

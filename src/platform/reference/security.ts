@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Access } from '../access/index.js';
 import type { Handler } from './handlers.js';
 
@@ -17,10 +18,20 @@ export function securityOf({ access }: Handler, method: string): 'none' | 'optio
   return access !== undefined && OPTIONAL.has(access) ? 'optional' : 'required';
 }
 
-/** The members of an operation that say how callers authenticate. */
-export function securityMembers(handler: Handler, method: string): Readonly<Record<string, unknown>> {
+/**
+ * The members of an operation that say how callers authenticate.
+ *
+ * @param written further ways, of `@ApiSecurity()` and the like
+ */
+export function securityMembers(
+  handler: Handler,
+  method: string,
+  written: readonly object[] = [],
+): Readonly<Record<string, unknown>> {
   const unlessOpen = credentialsUnlessOpen(handler, method);
-  return { security: waysToAuthenticate(handler, method), ...(unlessOpen && { [UNLESS_OPEN]: unlessOpen }) };
+  const own = waysToAuthenticate(handler, method);
+  const further = written.filter((way) => !own.some((each) => isDeepStrictEqual(each, way)));
+  return { security: [...own, ...further], ...(unlessOpen && { [UNLESS_OPEN]: unlessOpen }) };
 }
 
 /** Without credentials, with a token, or with a session cookie, which needs its CSRF token for a change. */

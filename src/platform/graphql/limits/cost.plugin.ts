@@ -42,7 +42,7 @@ export const costPlugin = (limit: number): ApolloServerPlugin<GraphqlContext> =>
           singleResult.errors = singleResult
             .errors!.filter(({ message }) => message === failure.message)
             .slice(0, 1);
-          http.status = failure.status;
+          http.status = failure.getStatus();
           for (const [name, value] of Object.entries(failure.defaultHeaders)) http.headers.set(name, value);
         }
         if (!(COST_HEADER in contextValue.req.headers) || !('data' in singleResult)) return;

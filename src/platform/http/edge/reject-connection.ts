@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { PinoLogger } from 'nestjs-pino';
-import { type AppError, toEnvelope } from '../errors/errors.js';
+import type { AppError } from '../errors/errors.js';
 
 interface Rejection {
   readonly requestId?: string;
@@ -18,8 +18,9 @@ export function rejectConnection(
   error: AppError,
   { requestId = randomUUID(), headers = {}, fields = {} }: Rejection = {},
 ): void {
-  const { status, message } = error;
-  const body = JSON.stringify(toEnvelope(error));
+  const { message } = error;
+  const status = error.getStatus();
+  const body = JSON.stringify(error.getResponse());
   PinoLogger.root.info({ requestId, ...fields, status, reason: message });
   const allHeaders = {
     'Content-Type': 'application/json; charset=utf-8',

@@ -1,3 +1,5 @@
+import { HttpException } from '@nestjs/common';
+
 /**
  * All error codes that clients can get. Codes are public API; HTTP status, GraphQL code, the standard headers and
  * the usual message are defined here and nowhere else.
@@ -127,15 +129,28 @@ interface AppErrorOptions extends ErrorOptions {
   readonly status?: number;
   /** Of `FORBIDDEN`: false if no right or scope is missing, as for an old login. It is no security event then. */
   readonly isDenial?: boolean;
+  /** What an exception of Nest has in its response, and the body of an error has no place for: names, for the log. */
+  readonly dropped?: readonly string[];
 }
 
-/** An error for the client: a code of the table, and a sentence that says what is wrong. */
-export class AppError extends Error {
-  override readonly name = 'AppError';
-  readonly status: number;
+/** The body of every error over REST; `details` is present only if fields are invalid. */
+interface ErrorEnvelope {
+  readonly error: {
+    readonly code: ErrorCode;
+    readonly message: string;
+    readonly details?: readonly FieldError[];
+  };
+}
+
+/**
+ * An error for the client: a code of the table, and a sentence that says what is wrong. It is an exception of Nest, so
+ * that `@Catch(HttpException)` catches it; `getResponse()` is the body.
+ */
+export class AppError extends HttpException {
   readonly details: readonly FieldError[];
   readonly headers: Readonly<Record<string, string>>;
   readonly isDenial: boolean;
+  readonly dropped: readonly string[];
 
   constructor(
     readonly code: ErrorCode,
@@ -145,31 +160,23 @@ export class AppError extends Error {
       headers = {},
       status = ERRORS[code].status,
       isDenial = code === 'FORBIDDEN',
+      dropped = [],
       ...options
     }: AppErrorOptions = {},
   ) {
-    super(message, options);
+    const body: ErrorEnvelope = {
+      error: details.length > 0 ? { code, message, details } : { code, message },
+    };
+    super(body, status, options);
+    this.message = message;
     this.isDenial = isDenial;
-    this.status = status;
     this.details = details;
     this.headers = headers;
+    this.dropped = dropped;
   }
 
   /** The headers of every response with this code, unless they are set already. */
   get defaultHeaders(): Readonly<Record<string, string>> {
     return (ERRORS[this.code] as ErrorKind).headers ?? {};
   }
-}
-
-/** The body of every error over REST; `details` is present only if fields are invalid. */
-export interface ErrorEnvelope {
-  readonly error: {
-    readonly code: ErrorCode;
-    readonly message: string;
-    readonly details?: readonly FieldError[];
-  };
-}
-
-export function toEnvelope({ code, message, details }: AppError): ErrorEnvelope {
-  return { error: details.length > 0 ? { code, message, details } : { code, message } };
 }

@@ -4,6 +4,7 @@ import {
   ConflictException,
   GoneException,
   HttpException,
+  ImATeapotException,
   NotFoundException,
   PreconditionFailedException,
 } from '@nestjs/common';
@@ -12,6 +13,8 @@ import { AppError, type ErrorCode, ERRORS } from './errors.js';
 import { toAppError } from './to-app-error.js';
 
 const withCode = (code: string, message = 'x') => Object.assign(new Error(message), { code });
+
+const FIELD = { field: 'name', message: 'name is taken' };
 
 describe('toAppError', () => {
   it('returns an AppError unchanged', () => {
@@ -29,8 +32,27 @@ describe('toAppError', () => {
     [new PreconditionFailedException('Changed'), 'PRECONDITION_FAILED', 'Changed'],
     [new BadRequestException(['a is bad', 'b is bad']), 'MALFORMED_REQUEST', 'a is bad; b is bad'],
     [new HttpException({ reason: 'a body of its own' }, 409), 'CONFLICT', 'Http Exception'],
+    [new HttpException({ status: 403, error: 'A custom message' }, 403), 'FORBIDDEN', 'A custom message'],
+    [new ConflictException(new Error('secret')), 'CONFLICT', 'Conflict'],
   ])('gives a Nest exception a code, and keeps its status and its text: %s', (thrown, code, message) => {
     expect(toAppError(thrown)).toMatchObject({ code, message, status: thrown.getStatus() });
+  });
+
+  it.each([
+    [new BadRequestException('x'), [], []],
+    [new HttpException({ status: 403, error: 'x' }, 403), [], []],
+    [new ImATeapotException('x'), [], []],
+    [new BadRequestException({ message: 'x', details: [FIELD] }), [FIELD], []],
+    [new BadRequestException({ message: 'x', details: [{ ...FIELD, value: 'v' }, 7] }), [FIELD], ['details']],
+    [
+      new BadRequestException({ message: 'x', details: 'all', reason: 1, help: 2 }),
+      [],
+      ['details', 'reason', 'help'],
+    ],
+    [new BadRequestException('x', { description: 'why', errorCode: 'E1' }), [], ['error', 'errorCode']],
+    [new ConflictException({ message: 'x', status: 418 }), [], ['status']],
+  ])('keeps the details of a Nest exception that fit, and names the rest: %s', (thrown, details, dropped) => {
+    expect(toAppError(thrown)).toMatchObject({ message: 'x', details, dropped });
   });
 
   it.each([500, 502, 504])('masks a Nest exception with status %i, and keeps the status', (status) => {
@@ -58,6 +80,16 @@ describe('toAppError', () => {
   ])('treats an untranslated foreign key violation as a conflict: %j', (fault) => {
     expect(toAppError(Object.assign(new Error('No'), fault))).toMatchObject({ code: 'CONFLICT' });
   });
+
+  it.each(['23505', 'SQLITE_CONSTRAINT_UNIQUE', 'SQLITE_CONSTRAINT_PRIMARYKEY', 'SQLITE_CONSTRAINT_ROWID'])(
+    'treats an untranslated duplicate as a conflict: %s',
+    (code) => {
+      const error = toAppError(new QueryFailedError('INSERT secret', [], withCode(code, 'secret')));
+
+      expect(error.code).toBe('CONFLICT');
+      expect(error.message).not.toContain('secret');
+    },
+  );
 
   it('treats an error raised by a trigger as an internal error', () => {
     const error = Object.assign(new Error('No'), { code: 'SQLITE_CONSTRAINT_TRIGGER' });

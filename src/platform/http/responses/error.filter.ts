@@ -1,7 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { removeResourceHeaders } from '../cache-headers.js';
-import { type AppError, toEnvelope } from '../errors/errors.js';
+import type { AppError } from '../errors/errors.js';
 import { currentContext } from '../request-context.js';
 import { SecurityEvents } from '../security-events.js';
 import { toAppError } from '../errors/to-app-error.js';
@@ -33,10 +33,11 @@ export class ErrorFilter implements ExceptionFilter {
     // A failed CSRF check has its own event.
     if (error.isDenial)
       this.security.record('access_denied', { accountId: currentContext()?.request.user?.id });
+    if (error.dropped.length > 0) this.logDropped(error);
     // Returned, not sent: GraphQL and WebSockets have their own form of response.
     if (host.getType<string>() !== 'http') return error;
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    if (error.status >= 500 && error.cause && !isDisconnect(error.cause, reply))
+    if (error.getStatus() >= 500 && error.cause && !isDisconnect(error.cause, reply))
       this.log(error, reply.request.id);
     // Closing at once would disconnect a client that is still sending, before it reads the error.
     if (error.code === 'PAYLOAD_TOO_LARGE') reply.removeHeader('connection');
@@ -45,10 +46,16 @@ export class ErrorFilter implements ExceptionFilter {
       if (!reply.hasHeader(name)) reply.header(name, value);
     }
     reply
-      .status(error.status)
+      .status(error.getStatus())
       .headers(error.headers)
       .type('application/json; charset=utf-8')
-      .send(toEnvelope(error));
+      .send(error.getResponse());
+  }
+
+  private logDropped({ dropped, message }: AppError): void {
+    const fields = dropped.join(', ');
+    const sentence = `The client does not get ${fields} of the exception "${message}": an error has a message and details as {field, message}`;
+    this.logger.warn({ requestId: currentContext()?.id, msg: sentence });
   }
 
   /** Faults of the service are logged as errors; an outage of the database, or a draining process, as a warning. */

@@ -5,7 +5,6 @@ import {
   Injectable,
   Optional,
   type Type,
-  type ValidationError,
   ValidationPipe,
   type ValidationPipeOptions,
 } from '@nestjs/common';
@@ -15,10 +14,10 @@ import { getMetadataStorage } from 'class-validator';
 import { AppError, type FieldError } from '../errors/errors.js';
 import { requestOf } from '../request-of.js';
 import { type FurtherRules, furtherRulesOf } from './further-rules.js';
+import { invalid, toValidationError } from './validation-error.js';
 
 const OPTIONS: ValidationPipeOptions = {
   transform: true,
-  stopAtFirstError: true,
   exceptionFactory: (errors) => toValidationError(errors),
 };
 
@@ -139,7 +138,7 @@ const LARGE = 1000;
 const MAX_MEMBERS = 1000;
 
 /**
- * What class-transformer converts quickly: of a large body, the declared fields only, without the names of
+ * What class-transformer converts quickly: of a large body or query, the declared fields only, without the names of
  * `@Expose({ name })`.
  *
  * @throws AppError `VALIDATION_ERROR` for a declared field with an object of too many members
@@ -206,34 +205,15 @@ function withSingleValues(value: unknown, { metatype, data }: ArgumentMetadata):
   }
   if (!metatype || metatype === Object || !isObject(value)) return value;
   const prototype = metatype.prototype as object;
-  return Object.fromEntries(
+  const single = Object.fromEntries(
     Object.entries(value).map(([name, item]) => {
       // The type of the property, as TypeScript emits it (`emitDecoratorMetadata`).
       const isArray = Reflect.getMetadata('design:type', prototype, name) === Array;
       return [name, Array.isArray(item) && !isArray ? item[0] : item];
     }),
   );
+  return fieldsOf(metatype).size > 0 ? convertible(single, fieldsOf(metatype)) : single;
 }
 
 /** A parameter of these types accepts every value. */
 const MANY = new Set<Function>([Array, Object]);
-
-const toValidationError = (errors: readonly ValidationError[]): AppError =>
-  invalid(errors.flatMap((error) => fieldErrors(error)));
-
-function invalid(details: readonly FieldError[]): AppError {
-  const messages = details.map(({ message }) => message);
-  return new AppError('VALIDATION_ERROR', messages.join('; '), { details });
-}
-
-/** The name of a field of a nested object is its path, such as `items.0.name`. */
-function fieldErrors(
-  { property, constraints = {}, children = [] }: ValidationError,
-  path = '',
-): FieldError[] {
-  const field = `${path}${property}`;
-  const [message] = Object.values(constraints);
-  const own =
-    message === undefined ? [] : [{ field, message: `${path === '' ? '' : `${field}: `}${message}` }];
-  return [...own, ...children.flatMap((child) => fieldErrors(child, `${field}.`))];
-}

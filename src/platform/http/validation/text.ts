@@ -2,6 +2,9 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy } from 'class-validator';
 
+/** The name of the rule, in class-validator. */
+export const TEXT = 'text';
+
 export interface TextRule {
   /** Minimum and maximum length, in Unicode code points. Nothing is trimmed. */
   readonly min?: number;
@@ -14,7 +17,7 @@ export function Text(rule: TextRule = {}): PropertyDecorator {
   return applyDecorators(
     ApiProperty({ type: 'string', ...(min && { minLength: min }), ...(max && { maxLength: max }) }),
     ValidateBy({
-      name: 'text',
+      name: TEXT,
       validator: {
         validate: (value) => textFault(value, rule) === undefined,
         defaultMessage: (args) => `$property ${textFault(args?.value, rule)}`,

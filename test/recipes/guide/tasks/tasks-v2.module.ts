@@ -10,7 +10,7 @@ import { paged, type Paged } from '../../../../src/platform/http/responses/paged
 import { Id } from '../../../../src/platform/http/validation/id.js';
 import { TasksModule } from './tasks.module.js';
 import { TasksService } from './tasks.service.js';
-import { taskList, TaskListQuery } from './task.query.js';
+import { ListTasksQuery } from './task.query.js';
 import { TaskV2View, toTaskV2View } from './task-v2.view.js';
 
 /** The same tasks as version 1, by the same service. */
@@ -23,13 +23,13 @@ class TasksV2Controller {
   @Get()
   @ApiOperation({ summary: 'Lists tasks' })
   @PageQuery()
-  @TaskListQuery()
   @ReturnsPage(TaskV2View)
   async list(
-    @Query() query: QueryParameters,
+    @Query() query: ListTasksQuery,
+    @Query() parameters: QueryParameters,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Paged<TaskV2View>> {
-    const page = await this.tasks.list(taskList(query), PageRequest.from(query));
+    const page = await this.tasks.list(query, PageRequest.from(parameters));
     return paged(reply, page.map(toTaskV2View));
   }
 

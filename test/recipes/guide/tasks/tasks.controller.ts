@@ -10,7 +10,7 @@ import { created } from '../../../../src/platform/http/responses/created.js';
 import { paged, type Paged } from '../../../../src/platform/http/responses/paged.js';
 import { Id } from '../../../../src/platform/http/validation/id.js';
 import { CreateTaskInput, UpdateTaskInput } from './task.input.js';
-import { taskList, TaskListQuery } from './task.query.js';
+import { ListTasksQuery } from './task.query.js';
 import { TaskView, toTaskView } from './task.view.js';
 import { TasksService } from './tasks.service.js';
 
@@ -23,13 +23,13 @@ export class TasksController {
   @Get()
   @ApiOperation({ summary: 'Lists tasks' })
   @PageQuery()
-  @TaskListQuery()
   @ReturnsPage(TaskView)
   async list(
-    @Query() query: QueryParameters,
+    @Query() query: ListTasksQuery,
+    @Query() parameters: QueryParameters,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Paged<TaskView>> {
-    const page = await this.tasks.list(taskList(query), PageRequest.from(query));
+    const page = await this.tasks.list(query, PageRequest.from(parameters));
     return paged(reply, page.map(toTaskView));
   }
 

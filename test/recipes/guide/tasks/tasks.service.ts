@@ -9,7 +9,7 @@ import { Transactions } from '../../../../src/platform/database/transactions.js'
 import { Changes } from '../../../../src/platform/changes/index.js';
 import { Task } from './task.entity.js';
 import type { CreateTaskInput, UpdateTaskInput } from './task.input.js';
-import type { TaskList } from './task.query.js';
+import { type ListTasksQuery, orderOf, whereOf } from './task.query.js';
 
 @Injectable()
 export class TasksService {
@@ -19,7 +19,8 @@ export class TasksService {
     private readonly changes: Changes,
   ) {}
 
-  async list({ where, order }: TaskList, page: PageRequest): Promise<Page<Task>> {
+  async list(query: ListTasksQuery, page: PageRequest): Promise<Page<Task>> {
+    const [where, order] = [whereOf(query), orderOf(query)];
     const total = await this.tasks.countBy(where);
     const { limit: take, offset: skip } = page;
     return page.of(skip < total ? await this.tasks.find({ where, order, skip, take }) : [], total);
