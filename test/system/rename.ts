@@ -34,7 +34,7 @@ try {
     exclude: ['node_modules', 'node_modules/**', 'dist/**', 'public/guides/**'],
   }).filter((file) => {
     const path = join(copy.folder, file);
-    if (KEEPS.test(file) || /\.png$/.test(file) || !statSync(path).isFile()) return false;
+    if (KEEPS.test(file) || file.endsWith('.png') || !statSync(path).isFile()) return false;
     return former.test(file) || former.test(readFileSync(path, 'utf8'));
   });
   if (left.length > 0) throw new Error(`These files have the former name: ${left.join(', ')}`);

@@ -102,7 +102,9 @@ const namesOfSubscribers = (folder: string): string[] =>
 async function inDatabase(file: string, subscribers: readonly string[]): Promise<string[]> {
   const load = (path: string) => import(pathToFileURL(`dist/${path}`).href);
   const { loadStoreConfig, describeStore } = await load('platform/config/store.js');
+  const { readEnvFile } = await load('platform/config/env-file.js');
   const { commandDataSource, isMissing } = await load('platform/database/data-source.js');
+  readEnvFile(process.env);
   const config = loadStoreConfig(process.env);
   const where = describeStore(config.store);
   if (isMissing(config.store)) return [];
