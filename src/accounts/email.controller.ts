@@ -12,7 +12,7 @@ import {
   CurrentPrincipal,
   type Principal,
   Public,
-  PublicWithAccount,
+  OptionalAccess,
   TOO_MANY_FAILURES,
 } from '../platform/access/index.js';
 import { type Account } from './account.entity.js';
@@ -39,7 +39,7 @@ export class EmailController {
   @ReturnsMessage('The e-mail address is verified')
   @ChecksPassword()
   @Throws('INVALID_CODE', { FORBIDDEN: MAY_BE_ANOTHERS, RATE_LIMITED: TOO_MANY_FAILURES })
-  @PublicWithAccount()
+  @OptionalAccess({ always: true })
   @HttpCode(HttpStatus.OK)
   async verify(
     @CurrentAccount() account: Account | null,
@@ -63,7 +63,7 @@ export class EmailController {
     CONFLICT: ALREADY_VERIFIED,
     RATE_LIMITED: [MAIL_LIMIT, TOO_MANY_FAILURES],
   })
-  @PublicWithAccount()
+  @OptionalAccess({ always: true })
   @HttpCode(HttpStatus.ACCEPTED)
   async resend(
     @CurrentAccount() account: Account | null,

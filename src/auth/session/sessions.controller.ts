@@ -8,6 +8,7 @@ import {
   Post,
   Req,
   Res,
+  SetMetadata,
   VERSION_NEUTRAL,
 } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
@@ -16,9 +17,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Client, type ClientInfo } from '../../platform/http/client.js';
 import { AcceptsOneOf, Returns, ReturnsOneOf, Throws } from '../../platform/http/openapi/returns.js';
 import {
+  type Access,
+  ACCESS,
   CurrentPrincipal,
   Public,
-  SessionOnly,
   TOO_MANY_CODES,
   TOO_MANY_FAILURES,
   WRONG_CODE,
@@ -33,6 +35,9 @@ import { SocialSessionInput } from '../social/social.input.js';
 import { WRONG_LOGIN_CODE } from '../social/login-codes.js';
 import { SessionCookie } from './session.strategy.js';
 import { type Session, SessionsService, SessionView } from './sessions.service.js';
+
+/** Only a session cookie is accepted; a token is rejected. */
+const SessionOnly = () => SetMetadata<symbol, Access>(ACCESS, 'session');
 
 @Controller({ path: 'auth/session', version: VERSION_NEUTRAL })
 @AuthRoutes()

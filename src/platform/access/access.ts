@@ -5,7 +5,7 @@ export const ACCESS = Symbol('access');
 /**
  * Who may call a handler: everyone (`public`); everyone, authenticated or not (`optional`, `public with account`);
  * callers that the setting `WRITE_ACCESS` allows to write (`write`), also for reads (`owner`); staff; or browsers with
- * a session (`session`). Without any of the decorators below, a handler requires an account.
+ * a session (`session`). Without a decorator, a handler requires an account.
  */
 export type Access = 'public' | 'public with account' | 'optional' | 'write' | 'owner' | 'staff' | 'session';
 
@@ -16,16 +16,12 @@ const allow = (access: Access): ClassDecorator & MethodDecorator =>
 export const Public = (): ClassDecorator & MethodDecorator => allow('public');
 
 /**
- * Everyone may call this; an account may get more. Unless `WRITE_ACCESS` is `open`, credentials are checked, and
- * invalid ones are rejected.
+ * Everyone may call this; an account may get more. Credentials are checked, and invalid ones are rejected.
+ *
+ * @param options.always whether also while `WRITE_ACCESS` is `open`
  */
-export const OptionalAccess = (): ClassDecorator & MethodDecorator => allow('optional');
-
-/** Everyone may call this, whatever `WRITE_ACCESS` is. Credentials are checked, and invalid ones are rejected. */
-export const PublicWithAccount = (): ClassDecorator & MethodDecorator => allow('public with account');
-
-/** Only a session cookie is accepted; a token is rejected. */
-export const SessionOnly = (): ClassDecorator & MethodDecorator => allow('session');
+export const OptionalAccess = ({ always = false } = {}): ClassDecorator & MethodDecorator =>
+  allow(always ? 'public with account' : 'optional');
 
 /** Only staff accounts may call this. */
 export const StaffOnly = (): ClassDecorator & MethodDecorator => allow('staff');

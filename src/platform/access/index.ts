@@ -6,8 +6,6 @@ export {
   OptionalAccess,
   OwnerAccess,
   Public,
-  PublicWithAccount,
-  SessionOnly,
   StaffOnly,
   WriteAccess,
 } from './access.js';
