@@ -1,9 +1,13 @@
+import { execFile } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { settingsOf } from '../src/platform/config/schema.js';
 import { variablesOf } from '../src/platform/config/settings.js';
 import { SOCIAL_SETTINGS } from '../src/platform/config/social.js';
+
+const run = promisify(execFile);
 
 const files = globSync('**/*.md', { exclude: ['**/node_modules/**', 'data/**'] });
 
@@ -31,36 +35,29 @@ describe.each(files)('%s', (file) => {
   });
 });
 
-/** Each recipe in the guide is a whole file that begins with its path. */
+/** The parts of a file that a guide shows, with `…` between them. */
 describe('docs/recipes.md', () => {
-  const folder = 'test/recipes/guide';
-  const shown = new Map(
-    [...readFileSync('docs/recipes.md', 'utf8').matchAll(/^```ts\n\/\/ (\S+)\n(.*?)^```$/gms)].map(
-      ([, path, code]) => [join(folder, path!.replace(/^(src|test)\//, '')), code!] as const,
-    ),
+  const page = readFileSync('docs/recipes.md', 'utf8');
+  const shown = [...page.matchAll(/^```ts\n\/\/ (test\/recipes\/guide\/\S+)\n(.*?)^```$/gms)].map(
+    ([, path, code]) => [path!, code!] as const,
   );
+  const withoutSpace = (code: string) => code.replaceAll(/\s+/g, '').replaceAll(/,(?=[)}\]…]|$)/g, '');
 
-  /** The code with the import paths of a project instead of those of this folder, without white space. */
-  function comparable(file: string, code: string): string {
-    const parent = dirname(file).slice(folder.length + 1);
-    const up = '../'.repeat(file.split('/').length - 1);
-    const ownPaths = file.endsWith('.e2e-spec.ts')
-      ? code
-          .replaceAll("'../../../src/", "'../src/")
-          .replaceAll("'../../support/", "'./support/")
-          .replaceAll(/'\.\/(?!support\/)/g, "'../src/")
-      : code
-          .replaceAll(`'${up}src/${parent}/`, "'./")
-          .replaceAll(`'${up}src/`, `'${'../'.repeat(parent.split('/').length)}`);
-    return ownPaths.replaceAll(/\s+/g, '').replaceAll(/,(?=[)}\]])/g, '');
-  }
+  it.each(shown)('shows lines of %s unchanged', (path, code) => {
+    const file = withoutSpace(readFileSync(path, 'utf8'));
+    const parts = withoutSpace(code).split('…');
 
-  it('shows every file that the tests run', () => {
-    expect([...shown.keys()].toSorted()).toEqual(globSync(`${folder}/**/*.ts`).toSorted());
+    expect(parts.filter((part) => !file.includes(part))).toEqual([]);
   });
 
-  it.each([...shown])('shows %s unchanged', (file, code) => {
-    expect(comparable(file, code)).toBe(comparable(file, readFileSync(file, 'utf8')));
+  it('names every recipe of the command, which has all files of the guide', async () => {
+    const { stdout } = await run(process.execPath, ['--no-warnings', 'tools/recipe.ts', '--help']);
+    const names = [...stdout.matchAll(/^  ([a-z0-9-]+)  /gm)].map(([, name]) => name!);
+    const folders = globSync('test/recipes/guide/*/').map((path) => basename(path));
+
+    expect(names.length).toBeGreaterThan(10);
+    expect(names.filter((name) => !page.includes(`npm run recipe -- ${name}`))).toEqual([]);
+    expect(folders.filter((name) => !['commands', 'platform', ...names].includes(name))).toEqual([]);
   });
 });
 

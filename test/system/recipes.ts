@@ -1,44 +1,27 @@
 /**
- * Puts every file of `docs/recipes.md` where the page says, in a copy of the project, and registers its modules: all
- * checks and the tests of the recipes pass. Then it makes the files of the image as the Dockerfile does, starts the
- * service from them, and runs the command of a recipe meanwhile.
+ * Adds every recipe to a copy of the project by its command, as docs/recipes.md says: all checks and the tests of the
+ * recipes pass, without Redis, too. Then it makes the files of the image as the Dockerfile does, starts the service from
+ * them, and runs the command of a recipe meanwhile.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { CopyOfProject } from '../support/copy-of-project.ts';
 import { Service } from '../support/service.ts';
 
 const CHECKS = ['lint', 'types', 'boundaries', 'dead-code', 'openapi'];
 
-/** Needs Redis, which most tests do not have. */
-const NOT_REGISTERED = 'MailingModule';
-
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-const page = readFileSync('docs/recipes.md', 'utf8');
-const files = [...page.matchAll(/^```ts\n\/\/ (\S+\/\S+\.ts)\n(.*?)^```$/gms)].map(
-  ([, path, code]) => [path!, code!] as const,
-);
 const copy = new CopyOfProject();
 const data = mkdtempSync(join(tmpdir(), 'posts-api-data-'));
 const image = join(copy.folder, 'image');
 try {
-  for (const [path, code] of files) {
-    mkdirSync(dirname(inCopy(path)), { recursive: true });
-    writeFileSync(inCopy(path), code);
-  }
-  moveToDependencies(
-    [...page.matchAll(/`npm install --save-prod ([^`]+)`/g)].flatMap(([, names]) => names!.split(' ')),
-  );
-  for (const [path, code] of files) {
-    const [, name = ''] = /export class (\w+Module)\b/.exec(code) ?? [];
-    if (path.endsWith('.module.ts') && name !== NOT_REGISTERED) register(path, name);
-  }
-  addWebSocketAdapter();
-  addColumn();
-  await run('npm', 'install', '--package-lock-only', '--offline', '--no-audit', '--no-fund');
+  const help = await run('npm', 'run', '--silent', 'recipe', '--', '--help');
+  const names = [...help.matchAll(/^  ([a-z0-9-]+)  /gm)].map(([, name]) => name!);
+  for (const name of names) await run('npm', 'run', '--silent', 'recipe', '--', name);
+  console.log(`${names.join(', ')} are added`);
   await run('npm', 'run', '--silent', 'format');
   await run('npm', 'run', '--silent', 'contracts');
   for (const check of CHECKS) {
@@ -46,10 +29,8 @@ try {
     console.log(`check:${check} passes with the recipes`);
   }
 
-  const tests = files
-    .map(([path]) => path)
-    .filter((path) => path.endsWith('spec.ts') && !path.includes('mailing'));
-  await test(...tests, 'test/reference');
+  const tests = names.flatMap((name) => [`test/${name}.e2e-spec`, `src/${name}/`]);
+  await test(...tests, 'test/fill-command', 'test/reference');
   // Those of the modules that are registered do not run a second time.
   await test('test/recipes/guide', '--passWithNoTests');
   await test('test/database', '-t', 'schema that the entities describe');
@@ -69,11 +50,6 @@ try {
   if (status !== 201 || statistics !== '{"posts":0}' || !filled.startsWith('Filled in '))
     throw new Error(`The image responds with ${status}, ${statistics}, ${filled}`);
   console.log('They are served from the files of the image, next to the command');
-
-  register('src/mailing/mailing.module.ts', 'MailingModule');
-  await run('npm', 'run', '--silent', 'format');
-  await test('test/mailing');
-  console.log('The test of the queue passes, unless it is skipped');
 } catch (error) {
   console.log((error as Error).message);
   process.exitCode = 1;
@@ -84,54 +60,6 @@ try {
 
 function inCopy(path: string): string {
   return join(copy.folder, path);
-}
-
-function edit(path: string, change: (text: string) => string): void {
-  const text = readFileSync(inCopy(path), 'utf8');
-  const changed = change(text);
-  if (changed === text) throw new Error(`${path} does not look as the recipes expect`);
-  writeFileSync(inCopy(path), changed);
-}
-
-function register(path: string, name: string): void {
-  const specifier = path.replace(/^src\//, './').replace(/ts$/, 'js');
-  edit('src/app.module.ts', (text) =>
-    text
-      .replace(/^import \{ AuditModule/m, `import { ${name} } from '${specifier}';\n$&`)
-      .replace(/^ {4}AuthModule,$/m, `    ${name},\n$&`),
-  );
-}
-
-/** As the recipe of a gateway says. */
-function addWebSocketAdapter(): void {
-  edit('src/app.ts', (text) =>
-    text
-      .replace(/^import type \{ NestFastify/m, `import { WsAdapter } from '@nestjs/platform-ws';\n$&`)
-      .replace('    await registerPipeline(app);', '    app.useWebSocketAdapter(new WsAdapter(app));\n$&'),
-  );
-}
-
-/** As the recipe of the command says. */
-function addColumn(): void {
-  edit('src/tasks/task.entity.ts', (text) =>
-    text.replace(
-      /\}\n$/,
-      `\n  @IntegerColumn('urgency', { nullable: true })\n  urgency!: number | null;\n}\n`,
-    ),
-  );
-}
-
-/** What `npm install --save-prod` does, without the network; and the script of the command. */
-function moveToDependencies(names: readonly string[]): void {
-  edit('package.json', (text) => {
-    const { scripts, dependencies, devDependencies, ...others } = JSON.parse(text);
-    for (const name of names) {
-      dependencies[name] = devDependencies[name];
-      delete devDependencies[name];
-    }
-    scripts.fill = 'exec node dist/commands/fill.js';
-    return `${JSON.stringify({ ...others, scripts, dependencies, devDependencies }, null, 2)}\n`;
-  });
 }
 
 /** The steps of the Dockerfile after the build. Hard links take no time, and pruning leaves the originals alone. */

@@ -24,11 +24,16 @@ export function renewContracts(): void {
   for (const file of CONTRACTS) report('changed', file);
 }
 
-/** Adds a module to the list of modules. @param name of its class, without `Module` */
-export function register(files: string, name: string): void {
+/**
+ * Adds a module to the list of modules.
+ *
+ * @param name of its class, without `Module`
+ * @param file of the module, without `.module.ts`, if it is not called like its folder
+ */
+export function register(files: string, name: string, file = files): void {
   edit(APP_MODULE, (text) =>
     text
-      .replace(IMPORTS, (imports) => insertSorted(imports, importOf(files, name)))
+      .replace(IMPORTS, (imports) => insertSorted(imports, importOf(files, name, file)))
       .replace(/(\n +)(AuthModule,)/, `$1${name}Module,$1$2`),
   );
 }
@@ -44,8 +49,8 @@ export function unregister(files: string, name: string): void {
 export const isRegistered = (files: string, name: string): boolean =>
   readFileSync(APP_MODULE, 'utf8').includes(importOf(files, name));
 
-const importOf = (files: string, name: string): string =>
-  `import { ${name}Module } from './${files}/${files}.module.js';`;
+const importOf = (files: string, name: string, file = files): string =>
+  `import { ${name}Module } from './${files}/${file}.module.js';`;
 
 function insertSorted(imports: string, line: string): string {
   const path = (text: string) => text.slice(text.indexOf(' from '));
@@ -55,7 +60,7 @@ function insertSorted(imports: string, line: string): string {
     .join('');
 }
 
-function edit(file: string, change: (text: string) => string): void {
+export function edit(file: string, change: (text: string) => string): void {
   const text = readFileSync(file, 'utf8');
   const changed = change(text);
   if (changed === text) throw new Error(`${file} does not look as it should; it was not changed`);

@@ -14,7 +14,7 @@ describe.each(STORES)('old drafts on %s', (store) => {
   afterAll(() => api.stop());
 
   it('are deleted every night after 30 days', async () => {
-    await api.posts.create({ status: 'draft' });
+    const draft = await api.posts.create({ status: 'draft' });
     const published = await api.posts.create({ status: 'published' });
     expect(api.app.get(SchedulerRegistry).getCronJob('draft-cleanup').isActive).toBe(true);
 
@@ -26,5 +26,7 @@ describe.each(STORES)('old drafts on %s', (store) => {
     api.moveClock(31 * DAY);
     await cleanup.run();
     expect((await api.get('/v1/posts')).body.data).toEqual([published]);
+    const { data } = (await api.get('/v1/events?types=post.deleted')).body;
+    expect(data).toMatchObject([{ subject: `/v1/posts/${draft.id}`, data: { id: draft.id } }]);
   });
 });

@@ -5,6 +5,18 @@ import { hasRedis, RedisServer } from '../../support/redis.js';
 import { until } from '../../support/until.js';
 import { MailingModule, Mailings } from './mailing/mailing.module.js';
 
+it('mailings are 503 without Redis, and the service starts', async () => {
+  const api = await startApi(ANY_STORE, {}, [MailingModule]);
+  await api.accounts.register('staff@example.com');
+  await api.accounts.admin().setStaff('staff@example.com', true);
+  const { access } = await api.accounts.login('staff@example.com');
+
+  expect(await api.post('/v1/mailings', { subject: 'News' }, bearer(access))).toBeError(
+    'SERVICE_UNAVAILABLE',
+  );
+  await api.stop();
+});
+
 (hasRedis ? describe : describe.skip)('mailings (skipped without redis-server)', () => {
   let redis: RedisServer;
   let api: TestApi;

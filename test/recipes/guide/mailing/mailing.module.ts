@@ -1,11 +1,24 @@
-import { BullModule, InjectQueue, Processor, WorkerHost } from '@nestjs/bullmq';
-import { Body, Controller, HttpCode, HttpStatus, Injectable, Logger, Module, Post } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  HttpCode,
+  HttpStatus,
+  Injectable,
+  Logger,
+  Module,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  Post,
+} from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiSchema, ApiTags } from '@nestjs/swagger';
-import type { Job, Queue } from 'bullmq';
+import { Queue, Worker } from 'bullmq';
 import { StaffOnly } from '../../../../src/platform/access/index.js';
-import { Returns } from '../../../../src/platform/http/openapi/returns.js';
-import { Text } from '../../../../src/platform/http/validation/text.js';
 import { Config } from '../../../../src/platform/config/config.js';
+import { AppError } from '../../../../src/platform/http/errors/errors.js';
+import { Returns, Throws } from '../../../../src/platform/http/openapi/returns.js';
+import { Text } from '../../../../src/platform/http/validation/text.js';
+
+const NO_REDIS = 'Mailings need Redis: set REDIS_URL';
 
 export class MailingInput {
   @Text({ min: 1, max: 200 })
@@ -28,51 +41,63 @@ export class Mailings {
   }
 }
 
-@ApiTags('Mailings')
-@Controller({ path: 'mailings', version: '1' })
-@StaffOnly()
-class MailingsController {
-  constructor(@InjectQueue('mailings') private readonly queue: Queue<MailingInput>) {}
+/** The queue in Redis, and its worker in each process that serves. Without Redis, the service starts without them. */
+@Injectable()
+export class MailingQueue implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger(MailingQueue.name);
+  private queue?: Queue<MailingInput>;
+  private worker?: Worker<MailingInput>;
 
-  @Post()
-  @HttpCode(HttpStatus.ACCEPTED)
-  @ApiOperation({ summary: 'Puts a mailing into the queue' })
-  @Returns(MailingJobView)
-  async create(@Body() input: MailingInput): Promise<MailingJobView> {
+  constructor(
+    private readonly mailings: Mailings,
+    private readonly config: Config,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    const { redisUrl: url, serves } = this.config;
+    if (!serves) return;
+    if (url === undefined) return this.logger.warn(NO_REDIS);
+    this.queue = new Queue('mailings', { connection: { url } });
+    // A job may run more than once: after a crash, it is taken from the queue again.
+    this.worker = new Worker('mailings', ({ data }) => this.mailings.deliver(data), { connection: { url } });
+    const onError = ({ message }: Error) => this.logger.warn(message);
+    this.queue.on('error', onError);
+    this.worker.on('error', onError);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.worker?.close();
+    await this.queue?.close();
+  }
+
+  /** @throws AppError `SERVICE_UNAVAILABLE` */
+  async add(input: MailingInput): Promise<string> {
+    if (!this.queue) throw new AppError('SERVICE_UNAVAILABLE', NO_REDIS);
     const job = await this.queue.add('deliver', input, {
       attempts: 5,
       backoff: { type: 'exponential', delay: 1000 },
       removeOnComplete: 1000,
       removeOnFail: 1000,
     });
-    return { job: job.id! };
+    return job.id!;
   }
 }
 
-/** A job may run more than once: after a crash, it is taken from the queue again. */
-@Processor('mailings')
-class MailingsProcessor extends WorkerHost {
-  constructor(private readonly mailings: Mailings) {
-    super();
-  }
+@ApiTags('Mailings')
+@Controller({ path: 'mailings', version: '1' })
+@StaffOnly()
+class MailingsController {
+  constructor(private readonly queue: MailingQueue) {}
 
-  process({ data }: Job<MailingInput>): Promise<void> {
-    return this.mailings.deliver(data);
+  @Post()
+  @HttpCode(HttpStatus.ACCEPTED)
+  @ApiOperation({ summary: 'Puts a mailing into the queue' })
+  @Returns(MailingJobView)
+  @Throws({ SERVICE_UNAVAILABLE: NO_REDIS })
+  async create(@Body() input: MailingInput): Promise<MailingJobView> {
+    return { job: await this.queue.add(input) };
   }
 }
 
-@Module({
-  imports: [
-    BullModule.forRootAsync({
-      inject: [Config],
-      useFactory: ({ redisUrl }: Config) => {
-        if (redisUrl === undefined) throw new Error('Mailings need REDIS_URL');
-        return { connection: { url: redisUrl } };
-      },
-    }),
-    BullModule.registerQueue({ name: 'mailings' }),
-  ],
-  controllers: [MailingsController],
-  providers: [Mailings, MailingsProcessor],
-})
+@Module({ controllers: [MailingsController], providers: [Mailings, MailingQueue] })
 export class MailingModule {}

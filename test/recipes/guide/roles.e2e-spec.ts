@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Controller, Get, Module } from '@nestjs/common';
+import { Query, Resolver } from '@nestjs/graphql';
+import { ApiOperation } from '@nestjs/swagger';
+import { bearer, startApi, type TestApi } from '../../support/api.js';
+import { STORES } from '../../support/stores.js';
+import { Roles } from './roles/roles.guard.js';
+import { RolesModule } from './roles/roles.module.js';
+
+@Controller({ path: 'drafts-to-review', version: '1' })
+class ReviewsController {
+  @Get()
+  @Roles(['reviewer', 'editor'])
+  @ApiOperation({ summary: 'For reviewers' })
+  list(): string[] {
+    return [];
+  }
+}
+
+@Resolver()
+class ReviewsResolver {
+  @Query(() => Boolean)
+  @Roles(['reviewer'])
+  mayReview(): boolean {
+    return true;
+  }
+}
+
+@Module({ imports: [RolesModule], controllers: [ReviewsController], providers: [ReviewsResolver] })
+class ReviewsModule {}
+
+describe.each(STORES)('a role of one’s own on %s', (store) => {
+  let api: TestApi;
+  let staff: Record<string, string>;
+  let ada: Record<string, string>;
+  let path: string;
+  beforeAll(async () => {
+    api = await startApi(store, {}, [ReviewsModule]);
+    for (const name of ['staff', 'ada']) await api.accounts.register(`${name}@example.com`);
+    await api.accounts.admin().setStaff('staff@example.com', true);
+    staff = bearer((await api.accounts.login('staff@example.com')).access);
+    ada = bearer((await api.accounts.login('ada@example.com')).access);
+    const { id } = (await api.get('/auth/me/', ada)).body;
+    path = `/v1/accounts/${id}/roles/reviewer`;
+  });
+  afterAll(() => api.stop());
+
+  const review = () => api.get('/v1/drafts-to-review', ada);
+  const give = (url: string, headers: Record<string, string>) => api.send({ method: 'PUT', url, headers });
+  const codeOf = async () =>
+    (await api.graphql('{ mayReview }', {}, ada)).body.errors?.[0].extensions.code as unknown;
+
+  it('is given and taken by staff alone, and opens handlers over REST and GraphQL', async () => {
+    expect(await api.get('/v1/drafts-to-review')).toBeError('UNAUTHENTICATED');
+    expect(await review()).toBeError('FORBIDDEN');
+    expect(await codeOf()).toBe('FORBIDDEN');
+    expect(await give(path, ada)).toBeError('FORBIDDEN');
+
+    expect(await give(path, staff)).toHaveStatus(204);
+    expect(await give(path, staff)).toHaveStatus(204);
+    expect(await review()).toHaveStatus(200);
+    expect((await api.graphql('{ mayReview }', {}, ada)).body.data).toEqual({ mayReview: true });
+
+    expect(await api.delete(path, staff)).toHaveStatus(204);
+    expect(await review()).toBeError('FORBIDDEN');
+  });
+
+  it('exists for roles of the list and accounts that exist', async () => {
+    expect(await give(path.replace('reviewer', 'admin'), staff)).toHaveStatus(400);
+    expect(await give('/v1/accounts/999999/roles/editor', staff)).toBeError('NOT_FOUND');
+  });
+
+  it('is deleted with the account', async () => {
+    await give(path, staff);
+    await api.accounts.admin().delete('ada@example.com');
+
+    expect(await review()).toBeError('TOKEN_NOT_VALID');
+  });
+});
