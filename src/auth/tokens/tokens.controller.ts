@@ -15,8 +15,6 @@ import { EMAIL_NOT_VERIFIED } from '../password/password-logins.js';
 import { LoginInput } from '../../accounts/account.input.js';
 import { SecondStepInput } from '../totp/totp.input.js';
 import { SecondStepRequired, WRONG_VERIFIER } from '../login/login-steps.js';
-import { PasskeyLoginInput } from '../passkey/passkey.input.js';
-import { WRONG_PASSKEY } from '../passkey/passkey-logins.js';
 import { Text } from '../../platform/http/validation/text.js';
 import { RefreshTokens } from './refresh-tokens.js';
 import { TokenPair, TokensService } from './tokens.service.js';
@@ -57,19 +55,6 @@ export class TokensController {
   @HttpCode(HttpStatus.OK)
   login(@Body() body: unknown, @Client() client: ClientInfo): Promise<TokenPair | SecondStepRequired> {
     return this.tokens.login(body, client);
-  }
-
-  @Post('passkeys/login')
-  @ApiOperation({ summary: 'Exchanges the response of a passkey for tokens' })
-  @Returns(TokenPair)
-  @Throws({
-    UNAUTHENTICATED: WRONG_PASSKEY,
-    FORBIDDEN: EMAIL_NOT_VERIFIED,
-    RATE_LIMITED: TOO_MANY_FAILURES,
-  })
-  @HttpCode(HttpStatus.OK)
-  loginByPasskey(@Body() input: PasskeyLoginInput, @Client() client: ClientInfo): Promise<TokenPair> {
-    return this.tokens.loginByPasskey(input, client);
   }
 
   @Post('refresh')

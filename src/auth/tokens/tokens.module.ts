@@ -4,7 +4,6 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountsModule } from '../../accounts/accounts.module.js';
 import { AccountData, CredentialWatch, exportOf, RecentLogins } from '../../platform/access/index.js';
 import { Purger } from '../../platform/jobs/purger.js';
-import { PasskeyModule } from '../passkey/passkey.module.js';
 import { LoginModule } from '../login/login.module.js';
 import { JwksController } from './jwks.controller.js';
 import { JwtStrategy } from './jwt.strategy.js';
@@ -24,7 +23,6 @@ import { TokensService } from './tokens.service.js';
     TypeOrmModule.forFeature([Login]),
     AccountsModule,
     LoginModule,
-    PasskeyModule,
     // `SigningKeys` has the keys.
     JwtModule.register({}),
   ],

@@ -4,8 +4,6 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { ClientInfo } from '../../platform/http/request-context.js';
 import { type Account } from '../../accounts/account.entity.js';
 import { LoginSteps, SecondStepRequired } from '../login/login-steps.js';
-import { type PasskeyLoginInput } from '../passkey/passkey.input.js';
-import { PasskeyLogins } from '../passkey/passkey-logins.js';
 import { LoginsService } from './logins.service.js';
 import { TokenCodec } from './token-codec.js';
 
@@ -22,7 +20,6 @@ export class TokenPair {
 export class TokensService {
   constructor(
     private readonly steps: LoginSteps,
-    private readonly passkeys: PasskeyLogins,
     private readonly codec: TokenCodec,
     private readonly logins: LoginsService,
   ) {}
@@ -31,10 +28,6 @@ export class TokensService {
   async login(body: unknown, client: ClientInfo): Promise<TokenPair | SecondStepRequired> {
     const result = await this.steps.take(body, client);
     return result instanceof SecondStepRequired ? result : this.open(result, client);
-  }
-
-  async loginByPasskey({ response }: PasskeyLoginInput, client: ClientInfo): Promise<TokenPair> {
-    return this.open(await this.passkeys.authenticate(response, client), client);
   }
 
   /** The first tokens of an account that has just authenticated. */
