@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountData, exportOf } from '../../platform/access/index.js';
 import { AccountMails } from '../../accounts/account-mails.js';
 import { type Account } from '../../accounts/account.entity.js';
+import { LoginModule } from '../login/login.module.js';
 import { PasswordModule } from '../password/password.module.js';
 import { TokensModule } from '../tokens/tokens.module.js';
 import { Challenges } from './challenges.js';
@@ -15,7 +16,7 @@ import { WebAuthn } from './webauthn.js';
 
 /** Passkeys: their registration, and logins with them. */
 @Module({
-  imports: [TypeOrmModule.forFeature([Passkey]), PasswordModule, TokensModule],
+  imports: [TypeOrmModule.forFeature([Passkey]), PasswordModule, LoginModule, TokensModule],
   controllers: [PasskeysController],
   providers: [Challenges, PasskeyLogins, PasskeysService, WebAuthn],
   exports: [PasskeyLogins],

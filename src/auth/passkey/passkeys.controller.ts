@@ -39,7 +39,7 @@ import {
   TOO_MANY_FAILURES,
 } from '../../platform/access/index.js';
 import type { Account } from '../../accounts/account.entity.js';
-import { EMAIL_NOT_VERIFIED } from '../password/password-logins.js';
+import { EMAIL_NOT_VERIFIED } from '../login/login-steps.js';
 import { TokenPair, TokensService } from '../tokens/tokens.service.js';
 import { PasskeyLogins, WRONG_PASSKEY } from './passkey-logins.js';
 import { PasskeyLoginInput, RegisterPasskeyInput } from './passkey.input.js';

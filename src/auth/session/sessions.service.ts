@@ -5,9 +5,9 @@ import type { LoginInfo, Principal } from '../../platform/access/index.js';
 import type { ClientInfo } from '../../platform/http/request-context.js';
 import { checkInput } from '../../platform/http/validation/input.pipe.js';
 import { Clock } from '../../platform/jobs/clock.js';
-import { type Account } from '../../accounts/account.entity.js';
+import type { Account } from '../../accounts/account.entity.js';
 import { AccountView, toAccountView } from '../../accounts/account.view.js';
-import { LoginSteps, SecondStepRequired } from '../login/login-steps.js';
+import { Authenticated, LoginSteps, SecondStepRequired } from '../login/login-steps.js';
 import { LoginsService } from '../tokens/logins.service.js';
 import { PasskeyLogins } from '../passkey/passkey-logins.js';
 import { PasskeySessionInput } from '../passkey/passkey.input.js';
@@ -65,15 +65,14 @@ export class SessionsService {
    * @param former the content of the browser's former cookie
    */
   async logIn(body: unknown, client: ClientInfo, former?: string): Promise<NewSession | SecondStepRequired> {
-    const account = await this.authenticate(body, client);
-    return account instanceof SecondStepRequired ? account : this.open(account, client, former);
+    const result = await this.authenticate(body, client);
+    return result instanceof SecondStepRequired ? result : this.open(result, client, former);
   }
 
   /**
-   * Opens a session under a new id for an account that has just authenticated, and ends the browser's former one, which
-   * prevents session fixation (OWASP).
+   * Opens a session under a new id, and ends the browser's former one, which prevents session fixation (OWASP).
    */
-  async open(account: Account, client: ClientInfo, former = ''): Promise<NewSession> {
+  async open({ account }: Authenticated, client: ClientInfo, former = ''): Promise<NewSession> {
     const sid = randomUUID();
     const secret = randomBytes(SECRET_BYTES).toString('base64url');
     const expiresAt = expiryFrom(this.clock.now());
@@ -84,7 +83,7 @@ export class SessionsService {
     return { view: this.view({ account, sid }), credential: `${sid}.${secret}` };
   }
 
-  private async authenticate(body: unknown, client: ClientInfo): Promise<Account | SecondStepRequired> {
+  private async authenticate(body: unknown, client: ClientInfo): Promise<Authenticated | SecondStepRequired> {
     if (has(body, 'passkey')) {
       const { passkey } = await checkInput(PasskeySessionInput, body);
       return this.passkeys.authenticate(passkey, client);

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import type { ClientInfo } from '../../platform/http/request-context.js';
-import { type Account } from '../../accounts/account.entity.js';
-import { LoginSteps, SecondStepRequired } from '../login/login-steps.js';
+import { type Authenticated, LoginSteps, SecondStepRequired } from '../login/login-steps.js';
 import { LoginsService } from './logins.service.js';
 import { TokenCodec } from './token-codec.js';
 
@@ -30,8 +29,8 @@ export class TokensService {
     return result instanceof SecondStepRequired ? result : this.open(result, client);
   }
 
-  /** The first tokens of an account that has just authenticated. */
-  async open(account: Account, client: ClientInfo): Promise<TokenPair> {
+  /** Opens a login, and returns its first tokens. */
+  async open({ account }: Authenticated, client: ClientInfo): Promise<TokenPair> {
     const sid = randomUUID();
     const refresh = this.codec.refresh(account, sid);
     const { jti: refreshJti, expiresAt } = refresh;
