@@ -44,7 +44,7 @@ export class SecondStepRequired {
 }
 
 /**
- * An account that has passed every step of a login. Tokens and sessions are opened for nothing else, so that no way to
+ * An account that has passed every step of a login. Neither tokens nor a session begin without one, so that no way to
  * log in skips a step.
  */
 export class Authenticated {
@@ -66,9 +66,9 @@ interface FirstStep {
  * | -------------------------------------------- | --------------------------------------------------------------------- |
  * | one attempt of the `mfa_token` is reserved   | 401: the token is unknown, used, expired, or has had five attempts    |
  * | the attempt counts as a failed login         | 429, and the attempt of the token is given back                       |
- * | code and token are used, in one transaction  | 401: the attempts stay counted; the fifth wrong code of the app that  |
- * |                                              | counts for the account, in whatever call, sends a notice              |
- * | the failed logins are cleared                |                                                                       |
+ * | code and token are used, in one transaction  | 401: the attempts stay counted; the account's fifth wrong code in an  |
+ * |                                              | hour, of this or another token, sends a notice                        |
+ * | the count of failed logins is reset          |                                                                       |
  * | the login begins (`LoginsService.open`)      | 401: the account has changed since; code and token are used up        |
  */
 @Injectable()

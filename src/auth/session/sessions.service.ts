@@ -8,7 +8,7 @@ import { Clock } from '../../platform/jobs/clock.js';
 import type { Account } from '../../accounts/account.entity.js';
 import { AccountView, toAccountView } from '../../accounts/account.view.js';
 import { Authenticated, LoginSteps, SecondStepRequired } from '../login/login-steps.js';
-import { LoginsService } from '../tokens/logins.service.js';
+import { LoginsService } from '../login/logins.service.js';
 import { PasskeyLogins } from '../passkey/passkey-logins.js';
 import { PasskeySessionInput } from '../passkey/passkey.input.js';
 import { LoginCodes } from '../social/login-codes.js';
@@ -72,15 +72,15 @@ export class SessionsService {
   /**
    * Opens a session under a new id, and ends the browser's former one, which prevents session fixation (OWASP).
    */
-  async open({ account }: Authenticated, client: ClientInfo, former = ''): Promise<NewSession> {
+  async open(authenticated: Authenticated, client: ClientInfo, former = ''): Promise<NewSession> {
     const sid = randomUUID();
     const secret = randomBytes(SECRET_BYTES).toString('base64url');
     const expiresAt = expiryFrom(this.clock.now());
     const login = { id: sid, kind: 'cookie', secretHash: hash(secret), expiresAt } as const;
-    await this.logins.open(account, login, client);
+    await this.logins.open(authenticated, login, client);
     const ended = parse(former);
     if (ended) await this.logins.endCookie(ended.id, ended.secretHash);
-    return { view: this.view({ account, sid }), credential: `${sid}.${secret}` };
+    return { view: this.view({ account: authenticated.account, sid }), credential: `${sid}.${secret}` };
   }
 
   private async authenticate(body: unknown, client: ClientInfo): Promise<Authenticated | SecondStepRequired> {

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import type { ClientInfo } from '../../platform/http/request-context.js';
 import { type Authenticated, LoginSteps, SecondStepRequired } from '../login/login-steps.js';
-import { LoginsService } from './logins.service.js';
+import { LoginsService } from '../login/logins.service.js';
 import { TokenCodec } from './token-codec.js';
 
 export class TokenPair {
@@ -30,12 +30,13 @@ export class TokensService {
   }
 
   /** Opens a login, and returns its first tokens. */
-  async open({ account }: Authenticated, client: ClientInfo): Promise<TokenPair> {
+  async open(authenticated: Authenticated, client: ClientInfo): Promise<TokenPair> {
+    const { account } = authenticated;
     const sid = randomUUID();
     const refresh = this.codec.refresh(account, sid);
     const { jti: refreshJti, expiresAt } = refresh;
     const login = { id: sid, kind: 'token', refreshJti, expiresAt } as const;
-    await this.logins.open(account, login, client);
+    await this.logins.open(authenticated, login, client);
     return { access: this.codec.access(account, sid), refresh: refresh.token };
   }
 }
