@@ -87,7 +87,7 @@ export class LoginSteps {
    * @param body of the request
    */
   async take(body: unknown, client: ClientInfo): Promise<Authenticated | SecondStepRequired> {
-    if (isSecondStep(body)) return this.complete(await checkInput(SecondStepInput, body), client);
+    if (has(body, 'mfa_token')) return this.complete(await checkInput(SecondStepInput, body), client);
     const { email, password } = await checkInput(LoginInput, body);
     return this.after(await this.passwords.authenticate(email, password, client));
   }
@@ -173,5 +173,6 @@ export const emailNotVerified = (): AppError =>
 export const challengeOf = (verifier: string): string =>
   createHash('sha256').update(verifier).digest('base64url');
 
-const isSecondStep = (body: unknown): boolean =>
-  typeof body === 'object' && body !== null && Object.hasOwn(body, 'mfa_token');
+/** Whether a body that is not checked yet has a field. */
+export const has = (body: unknown, field: string): boolean =>
+  typeof body === 'object' && body !== null && Object.hasOwn(body, field);

@@ -36,7 +36,7 @@ export class PasskeyLogins {
     const counter = passkey && (await this.webauthn.verifyLogin(passkey, response, challenge!));
     const account = passkey?.account;
     if (passkey == null || counter == null || !account?.isActive) throw this.failed(passkey?.accountId);
-    await this.throttle.succeed(counted, { isComplete: false });
+    await this.throttle.succeed(counted, { clearsPair: false });
     const authenticated = this.steps.afterBothFactors(account);
     if (!(await this.use(passkey, counter))) throw this.failed(account.id);
     return authenticated;

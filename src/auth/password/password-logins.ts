@@ -59,9 +59,8 @@ export class PasswordLogins {
       const reason = account ? 'wrong password' : 'unknown account';
       this.security.record('login_failed', { accountId: account?.id, email: attempt.emailKey, reason });
     } else if (account?.isActive) {
-      // With a second factor, only a complete login clears the count.
-      const isComplete = !account.hasSecondFactor;
-      await this.throttle.succeed(counted!, { isComplete });
+      // With a second factor, only its code clears the count.
+      await this.throttle.succeed(counted!, { clearsPair: !account.hasSecondFactor });
     }
     return matches;
   }

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { LoginInfo, Principal } from '../../platform/access/index.js';
@@ -7,7 +7,8 @@ import { checkInput } from '../../platform/http/validation/input.pipe.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import type { Account } from '../../accounts/account.entity.js';
 import { AccountView, toAccountView } from '../../accounts/account.view.js';
-import { Authenticated, LoginSteps, SecondStepRequired } from '../login/login-steps.js';
+import { hashOf } from '../../accounts/one-time-secrets.js';
+import { type Authenticated, has, LoginSteps, SecondStepRequired } from '../login/login-steps.js';
 import { LoginsService } from '../login/logins.service.js';
 import { PasskeyLogins } from '../passkey/passkey-logins.js';
 import { PasskeySessionInput } from '../passkey/passkey.input.js';
@@ -76,7 +77,7 @@ export class SessionsService {
     const sid = randomUUID();
     const secret = randomBytes(SECRET_BYTES).toString('base64url');
     const expiresAt = expiryFrom(this.clock.now());
-    const login = { id: sid, kind: 'cookie', secretHash: hash(secret), expiresAt } as const;
+    const login = { id: sid, kind: 'cookie', secretHash: hashOf(secret), expiresAt } as const;
     await this.logins.open(authenticated, login, client);
     const ended = parse(former);
     if (ended) await this.logins.endCookie(ended.id, ended.secretHash);
@@ -122,15 +123,9 @@ export class SessionsService {
   }
 }
 
-const has = (body: unknown, field: string): boolean =>
-  typeof body === 'object' && body !== null && Object.hasOwn(body, field);
-
 const expiryFrom = (now: Date): Date => new Date(now.getTime() + LIFETIME);
 
 function parse(credential: string): { id: string; secretHash: string } | undefined {
   const [, id, secret] = CREDENTIAL.exec(credential) ?? [];
-  return id !== undefined && secret !== undefined ? { id, secretHash: hash(secret) } : undefined;
+  return id !== undefined && secret !== undefined ? { id, secretHash: hashOf(secret) } : undefined;
 }
-
-/** 256 random bits need neither a salt nor a slow hash. */
-const hash = (secret: string): string => createHash('sha256').update(secret).digest('base64url');

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { isForeignKeyViolation } from '../../platform/database/failures.js';
-import { AppError, ERRORS } from '../../platform/http/errors/errors.js';
+import { AppError } from '../../platform/http/errors/errors.js';
 import { type Account } from '../../accounts/account.entity.js';
-import { AccountsService } from '../../accounts/accounts.service.js';
+import { accountDeleted, AccountsService } from '../../accounts/accounts.service.js';
 import { OneTimeSecrets } from '../../accounts/one-time-secrets.js';
 import { Authenticated, challengeOf } from '../login/login-steps.js';
 import type { ExchangeInput } from './social.input.js';
@@ -34,7 +34,7 @@ export class LoginCodes {
       return await this.secrets.issue(secret, LIFETIME);
     } catch (error) {
       if (!isForeignKeyViolation(error)) throw error;
-      throw new AppError('UNAUTHENTICATED', ERRORS.UNAUTHENTICATED.message, { cause: error });
+      throw accountDeleted();
     }
   }
 
