@@ -4,7 +4,7 @@ import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { AccountsService } from '../src/accounts/accounts.service.js';
 import { ApiKeysService } from '../src/auth/api-key/api-keys.service.js';
-import { LoginsService } from '../src/auth/tokens/logins.service.js';
+import { LoginsService } from '../src/auth/login/logins.service.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, startApi, type TestApi } from './support/api.js';
 import { MailServer, tokenIn } from './support/mail-server.js';

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AccountsService } from '../src/accounts/accounts.service.js';
+import { Authenticated } from '../src/auth/login/login-steps.js';
 import { TokensService } from '../src/auth/tokens/tokens.service.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { Transactions } from '../src/platform/database/transactions.js';
@@ -97,7 +98,7 @@ describe.each(STORES)('races of accounts on %s', (store) => {
     const { id } = await api.accounts.register(email);
     const own = await api.accounts.login(email);
     const account = (await api.app.get(AccountsService).findOne(id))!;
-    const open = () => api.app.get(TokensService).open(account, client);
+    const open = () => api.app.get(TokensService).open(new Authenticated(account), client);
     const change = () =>
       api.post(
         '/auth/change-password/',

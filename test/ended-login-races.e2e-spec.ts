@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { Secret, TOTP } from 'otpauth';
 import { AccountsService } from '../src/accounts/accounts.service.js';
 import { Passwords } from '../src/auth/password/passwords.js';
-import { LoginsService } from '../src/auth/tokens/logins.service.js';
+import { LoginsService } from '../src/auth/login/logins.service.js';
 import { UnverifiedAccounts } from '../src/accounts/unverified-accounts.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { Transactions } from '../src/platform/database/transactions.js';

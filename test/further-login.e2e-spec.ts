@@ -11,22 +11,24 @@ import {
   VERSION_NEUTRAL,
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AccountChanges } from '../src/accounts/account-changes.js';
 import { AccountMails } from '../src/accounts/account-mails.js';
 import { AccountsModule } from '../src/accounts/accounts.module.js';
 import { AccountsService } from '../src/accounts/accounts.service.js';
-import { MailTokens } from '../src/accounts/mail-tokens.js';
+import { AuthRoutes } from '../src/accounts/auth-routes.js';
+import { invalidCode, MailTokens } from '../src/accounts/mail-tokens.js';
+import { OneTimeSecrets } from '../src/accounts/one-time-secrets.js';
 import { LoginModule } from '../src/auth/login/login.module.js';
-import { LoginSteps, SecondStepRequired } from '../src/auth/login/login-steps.js';
+import { emailNotVerified, LoginSteps, SecondStepRequired } from '../src/auth/login/login-steps.js';
 import { SessionModule } from '../src/auth/session/session.module.js';
 import { SessionCookie } from '../src/auth/session/session.strategy.js';
 import { SessionsService } from '../src/auth/session/sessions.service.js';
 import { TokensModule } from '../src/auth/tokens/tokens.module.js';
 import { TokensService } from '../src/auth/tokens/tokens.service.js';
-import { Public } from '../src/platform/access/index.js';
-import { Transactions } from '../src/platform/database/transactions.js';
+import { AccountData, Public } from '../src/platform/access/index.js';
 import { Client, type ClientInfo } from '../src/platform/http/client.js';
 import { Text } from '../src/platform/http/validation/text.js';
-import { bearer, sessionOf, startApi, type TestApi } from './support/api.js';
+import { bearer, PASSWORD, sessionOf, startApi, type TestApi } from './support/api.js';
 import { MailServer, tokenIn } from './support/mail-server.js';
 import { QuickPasswordsModule } from './support/quick-passwords.module.js';
 import { STORES } from './support/stores.js';
@@ -52,7 +54,8 @@ class LinksService {
     private readonly mails: AccountMails,
     private readonly tokens: MailTokens,
     private readonly steps: LoginSteps,
-    private readonly transactions: Transactions,
+    private readonly changes: AccountChanges,
+    private readonly data: AccountData,
   ) {
     mails.register(PURPOSE, async ({ email }: LinkInput, attempt) => {
       const account = await this.accounts.findByEmail(email);
@@ -65,22 +68,28 @@ class LinksService {
   }
 
   async request(email: string, { address }: ClientInfo): Promise<void> {
+    this.mails.requireOpen();
     if ((await this.mails.take('logins', email, address)) === 0)
       await this.mails.replace(PURPOSE, { email }, { email });
   }
 
   async authenticate(token: string) {
     const found = await this.tokens.find(PURPOSE, token);
-    const account = await this.transactions.run(async () => {
-      const locked = (await this.accounts.lock(found.accountId))!;
+    const id = found.accountId;
+    const account = await this.changes.run(id, { actor: id, deleted: invalidCode }, async (locked) => {
       await this.tokens.use(found, locked);
+      // Whoever registered the address may not own it, and keeps what they have added.
+      if (!locked.isEmailVerified && (await this.data.hasOtherAccess(locked))) throw emailNotVerified();
+      await this.accounts.markVerified(locked);
+      locked.isEmailVerified = true;
       return locked;
     });
     return this.steps.after(account);
   }
 }
 
-@Controller({ path: 'links', version: VERSION_NEUTRAL })
+@Controller({ path: 'auth/links', version: VERSION_NEUTRAL })
+@AuthRoutes()
 @Public()
 class LinksController {
   constructor(
@@ -125,7 +134,33 @@ class LinksController {
   controllers: [LinksController],
   providers: [LinksService],
 })
-class LinksModule {}
+class LinksModule {
+  constructor(data: AccountData, secrets: OneTimeSecrets) {
+    data.register({ onLoginsEnd: ({ id }) => secrets.end(id, PURPOSE) });
+  }
+}
+
+/** A way to log in that does nothing about e-mails that are not verified. */
+@Controller({ path: 'auth/names', version: VERSION_NEUTRAL })
+@AuthRoutes()
+@Public()
+class NamesController {
+  constructor(
+    private readonly accounts: AccountsService,
+    private readonly steps: LoginSteps,
+    private readonly tokens: TokensService,
+  ) {}
+
+  @Post()
+  @HttpCode(200)
+  async logIn(@Body() { email }: LinkInput, @Client() client: ClientInfo) {
+    const next = await this.steps.after((await this.accounts.findByEmail(email))!);
+    return next instanceof SecondStepRequired ? next : this.tokens.open(next, client);
+  }
+}
+
+@Module({ imports: [AccountsModule, LoginModule, TokensModule], controllers: [NamesController] })
+class NamesModule {}
 
 describe.each(STORES)('a further way to log in on %s', (store) => {
   let api: TestApi;
@@ -140,7 +175,7 @@ describe.each(STORES)('a further way to log in on %s', (store) => {
   });
 
   const tokenFor = async (email: string) => {
-    expect(await api.post('/links', { email })).toHaveStatus(202);
+    expect(await api.post('/auth/links', { email })).toHaveStatus(202);
     return tokenIn(await server.nextWith(email, SUBJECT));
   };
 
@@ -148,10 +183,11 @@ describe.each(STORES)('a further way to log in on %s', (store) => {
     await api.accounts.register('tokens@example.com');
     const token = await tokenFor('tokens@example.com');
 
-    const { body } = await api.post('/links/tokens', { token });
+    const { body, headers } = await api.post('/auth/links/tokens', { token });
 
+    expect(headers['cache-control']).toBe('no-store');
     expect((await api.get('/auth/me/', bearer(body.access))).body.email).toBe('tokens@example.com');
-    expect(await api.post('/links/tokens', { token })).toBeError('INVALID_CODE');
+    expect(await api.post('/auth/links/tokens', { token })).toBeError('INVALID_CODE');
   });
 
   it('opens a session under a new id, and ends the former one', async () => {
@@ -159,7 +195,7 @@ describe.each(STORES)('a further way to log in on %s', (store) => {
     const former = await api.accounts.session('cookie@example.com');
     const token = await tokenFor('cookie@example.com');
 
-    const reply = await api.post('/links/session', { token }, former.cookie);
+    const reply = await api.post('/auth/links/session', { token }, former.cookie);
 
     expect(reply.body.account.email).toBe('cookie@example.com');
     const { cookie } = sessionOf(reply);
@@ -173,6 +209,64 @@ describe.each(STORES)('a further way to log in on %s', (store) => {
 
     await api.accounts.setPassword('changed@example.com', 'another password');
 
-    expect(await api.post('/links/tokens', { token })).toBeError('INVALID_CODE');
+    expect(await api.post('/auth/links/tokens', { token })).toBeError('INVALID_CODE');
+  });
+
+  it('voids a link when the logins end', async () => {
+    await api.accounts.register('ended@example.com');
+    const { access } = await api.accounts.login('ended@example.com');
+    const token = await tokenFor('ended@example.com');
+
+    expect(await api.delete('/auth/sessions/', bearer(access))).toHaveStatus(204);
+
+    expect(await api.post('/auth/links/tokens', { token })).toBeError('INVALID_CODE');
+  });
+
+  it('rejects a link of an account that was deleted', async () => {
+    await api.accounts.register('deleted@example.com');
+    const token = await tokenFor('deleted@example.com');
+
+    await api.accounts.admin().delete('deleted@example.com');
+
+    expect(await api.post('/auth/links/tokens', { token })).toBeError('INVALID_CODE');
+  });
+
+  it('does not verify the e-mail of an account that somebody else may have registered', async () => {
+    await api.accounts.register('another@example.com');
+    const { access } = await api.accounts.login('another@example.com');
+    const key = { name: 'K', scope: 'read', password: PASSWORD };
+    expect(await api.post('/auth/api-keys/', key, bearer(access))).toHaveStatus(201);
+    const token = await tokenFor('another@example.com');
+
+    expect(await api.post('/auth/links/tokens', { token })).toBeError('FORBIDDEN');
+
+    expect((await api.get('/auth/me/', bearer(access))).body.is_email_verified).toBe(false);
+  });
+});
+
+describe.each(STORES)('a further way to log in with REQUIRE_VERIFIED_EMAIL=on on %s', (store) => {
+  const email = 'ada@example.com';
+  let api: TestApi;
+  let server: MailServer;
+  beforeAll(async () => {
+    server = await MailServer.start();
+    const settings = { ...server.settings, REQUIRE_VERIFIED_EMAIL: 'on' };
+    api = await startApi(store, settings, [QuickPasswordsModule, LinksModule, NamesModule]);
+  });
+  afterAll(async () => {
+    await api.stop();
+    await server.stop();
+  });
+
+  it('opens no login until the e-mail is verified, which a link does', async () => {
+    await api.accounts.register(email);
+    expect(await api.post('/auth/names', { email })).toBeError('FORBIDDEN');
+    expect(await api.post('/auth/links', { email })).toHaveStatus(202);
+    const token = tokenIn(await server.nextWith(email, SUBJECT));
+
+    const { body } = await api.post('/auth/links/tokens', { token });
+
+    expect((await api.get('/auth/me/', bearer(body.access))).body.is_email_verified).toBe(true);
+    expect(await api.post('/auth/names', { email })).toHaveStatus(200);
   });
 });

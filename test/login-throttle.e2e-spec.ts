@@ -268,7 +268,7 @@ describe('failed logins on PostgreSQL', () => {
       await other.query('SELECT 1 FROM counters WHERE id = $1 FOR UPDATE', [pair]);
       const counted = throttle.count(attempt);
       await until('the failure waits', async () => (await waiting()) === 1);
-      const uncounted = throttle.succeed(before, { isComplete: false });
+      const uncounted = throttle.succeed(before, { clearsPair: false });
       await until('the success waits', async () => (await waiting()) === 2);
       await other.commitTransaction();
       await other.release();

@@ -94,6 +94,14 @@ describe.each(STORES)('passkeys on %s', (store) => {
     expect((await login(device.get(await loginOptions()))).body).toHaveProperty('access');
   });
 
+  it('log in only with a verified e-mail while REQUIRE_VERIFIED_EMAIL is on', async () => {
+    await add();
+    api = await api.restart({ requireVerifiedEmail: true });
+    expect(await login(device.get(await loginOptions()))).toBeError('FORBIDDEN');
+    api = await api.restart({ requireVerifiedEmail: false });
+    expect(await login(device.get(await loginOptions()))).toHaveStatus(200);
+  });
+
   it('store nothing when a challenge is issued', async () => {
     const before = await api.app.get(Queries).all(USED_CHALLENGES);
     await loginOptions();

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { Secret, TOTP } from 'otpauth';
 import { createApp } from '../src/app.js';
 import { AccountsService } from '../src/accounts/accounts.service.js';
-import { LoginSteps } from '../src/auth/login/login-steps.js';
+import { Authenticated, LoginSteps } from '../src/auth/login/login-steps.js';
 import { LoginCodes } from '../src/auth/social/login-codes.js';
 import { TokensService } from '../src/auth/tokens/tokens.service.js';
 import { Purger } from '../src/platform/jobs/purger.js';
@@ -336,7 +336,7 @@ describe.each(STORES)('the second factor on %s', (store) => {
     const client = { address: '127.0.0.1', agent: '' };
     await turnOn();
 
-    const opened = api.app.get(TokensService, { strict: false }).open(before, client);
+    const opened = api.app.get(TokensService, { strict: false }).open(new Authenticated(before), client);
 
     await expect(opened).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
     expect(await api.post('/auth/social/exchange/', { code })).toBeError('INVALID_CODE');

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createApp } from '../src/app.js';
 import { DataSource } from 'typeorm';
-import { Login } from '../src/auth/tokens/login.entity.js';
+import { Login } from '../src/auth/login/login.entity.js';
 import { Purger } from '../src/platform/jobs/purger.js';
 import { Queries } from '../src/platform/database/queries.js';
 import { bearer, PASSWORD, type Session, sessionOf, startApi, TestApi } from './support/api.js';

@@ -4,7 +4,7 @@ import { Repository } from 'typeorm';
 import { AccountData } from '../platform/access/index.js';
 import { isDuplicate } from '../platform/database/failures.js';
 import { AppError } from '../platform/http/errors/errors.js';
-import type { templates } from '../platform/mail/index.js';
+import type { Notice } from './mail-texts.js';
 import { AccountChanges } from './account-changes.js';
 import { Account } from './account.entity.js';
 import { AccountsService } from './accounts.service.js';
@@ -115,7 +115,7 @@ export class AccountAdmin {
   private async change<T>(
     email: string,
     work: (account: Account) => Promise<T>,
-    notice?: templates.Notice,
+    notice?: Notice,
   ): Promise<T> {
     const { id } = await this.find(email);
     const traces = { notice, subject: `account ${id}`, deleted: () => notFound(email) };

@@ -3,7 +3,7 @@ import { type Principal, RecentLogins, tokenNotValid } from '../platform/access/
 import { Changes } from '../platform/changes/index.js';
 import { Transactions } from '../platform/database/transactions.js';
 import { type SecurityEvent, SecurityEvents } from '../platform/http/security-events.js';
-import type { templates } from '../platform/mail/index.js';
+import type { Notice } from './mail-texts.js';
 import { type Account } from './account.entity.js';
 import { accountDeleted, AccountsService } from './accounts.service.js';
 import { AccountMails } from './account-mails.js';
@@ -11,7 +11,7 @@ import { AccountMails } from './account-mails.js';
 /** What a change records besides its rows. */
 interface Traces<T> {
   /** The mail that tells the owner of an account with a verified address, so that a thief is noticed. */
-  readonly notice?: templates.Notice | undefined;
+  readonly notice?: Notice | undefined;
   /** The path of what was changed; by default that of the request. */
   readonly subject?: string | ((result: T) => string);
   /** The acting account, if the request has no credential. */

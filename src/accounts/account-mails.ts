@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Transactions } from '../platform/database/transactions.js';
 import { networkOf } from '../platform/http/client.js';
-import { type MailComposer, MailOutbox, MailQueue, MailSender, templates } from '../platform/mail/index.js';
+import { type MailComposer, MailOutbox, MailQueue, MailSender } from '../platform/mail/index.js';
 import { type Account } from './account.entity.js';
 import { emailKey } from './email-address.js';
+import * as texts from './mail-texts.js';
 import { counterId, Counters, type Limit } from './counters.js';
 
 const MINUTE = 60_000;
@@ -20,7 +21,7 @@ type Owner = Pick<Account, 'id'> | Pick<Account, 'email'>;
 /** What the outbox stores of a notice. */
 interface NoticeData {
   readonly email: string;
-  readonly notice: templates.Notice;
+  readonly notice: texts.Notice;
 }
 
 /**
@@ -38,7 +39,7 @@ export class AccountMails {
   ) {
     this.register('notice', async ({ email, notice }: NoticeData) => ({
       to: { address: email },
-      ...templates.notice(notice),
+      ...texts.notice(notice),
     }));
   }
 
@@ -86,7 +87,7 @@ export class AccountMails {
    *
    * @param account as it was before the change
    */
-  async notify(account: Account, notice: templates.Notice): Promise<void> {
+  async notify(account: Account, notice: texts.Notice): Promise<void> {
     const data: NoticeData = { email: account.email, notice };
     if (account.isEmailVerified) await this.add('notice', account, data);
   }

@@ -3,13 +3,14 @@ import { type Principal, RecentLogins } from '../platform/access/index.js';
 import { isDuplicate } from '../platform/database/failures.js';
 import type { ClientInfo } from '../platform/http/request-context.js';
 import { AppError } from '../platform/http/errors/errors.js';
-import { type MailAttempt, templates } from '../platform/mail/index.js';
+import type { MailAttempt } from '../platform/mail/index.js';
 import { AccountChanges } from './account-changes.js';
 import type { Account } from './account.entity.js';
 import type { ChangeEmailInput } from './account.input.js';
 import { AccountMails } from './account-mails.js';
 import { AccountsService } from './accounts.service.js';
 import { normalizeEmail } from './email-address.js';
+import * as texts from './mail-texts.js';
 import { invalidCode, MailTokens } from './mail-tokens.js';
 
 export const EMAIL_TAKEN = 'Another account now uses this e-mail address';
@@ -43,7 +44,7 @@ export class EmailChanges {
     mails.register(PURPOSE, (mail: MailData, attempt) => this.compose(mail, attempt));
     mails.register(NOTICE, async ({ email }: Pick<MailData, 'email'>) => ({
       to: { address: email },
-      ...templates.emailChangeRequested(),
+      ...texts.emailChangeRequested(),
     }));
   }
 
@@ -87,7 +88,7 @@ export class EmailChanges {
   private async compose(data: MailData, attempt: MailAttempt) {
     const { accountId, email, accountEmail, passwordChangedAt } = data;
     const owner = await this.accounts.findByEmail(email);
-    if (owner && owner.id !== accountId) return { to: { address: owner.email }, ...templates.emailTaken() };
+    if (owner && owner.id !== accountId) return { to: { address: owner.email }, ...texts.emailTaken() };
     const link = await this.tokens.issueLink(
       { purpose: PURPOSE, accountId, email },
       LIFETIME,
@@ -96,6 +97,6 @@ export class EmailChanges {
         account.passwordChangedAt.toISOString() === passwordChangedAt &&
         attempt.isCurrent(),
     );
-    return link === undefined ? undefined : { to: { address: email }, ...templates.changeEmail(link) };
+    return link === undefined ? undefined : { to: { address: email }, ...texts.changeEmail(link) };
   }
 }

@@ -3,12 +3,13 @@ import { AccountData, RecentLogins } from '../platform/access/index.js';
 import type { ClientInfo } from '../platform/http/request-context.js';
 import { AppError, ERRORS } from '../platform/http/errors/errors.js';
 import { checkInput } from '../platform/http/validation/input.pipe.js';
-import { type MailAttempt, templates } from '../platform/mail/index.js';
+import type { MailAttempt } from '../platform/mail/index.js';
 import { AccountChanges } from './account-changes.js';
 import type { Account } from './account.entity.js';
 import { LoginInput, type VerifyEmailInput } from './account.input.js';
 import { AccountMails } from './account-mails.js';
 import { AccountsService } from './accounts.service.js';
+import * as texts from './mail-texts.js';
 import { invalidCode, MailTokens } from './mail-tokens.js';
 
 export const ALREADY_VERIFIED = 'The e-mail address is already verified';
@@ -102,7 +103,7 @@ export class EmailVerification {
     const isWanted = (account: Account) =>
       account.email === email && !account.isEmailVerified && attempt.isCurrent();
     const link = await this.tokens.issueLink(owner, LIFETIME, isWanted);
-    return link === undefined ? undefined : { to: { address: email }, ...templates.verifyEmail(link) };
+    return link === undefined ? undefined : { to: { address: email }, ...texts.verifyEmail(link) };
   }
 
   private async identify(body: unknown, client: ClientInfo): Promise<Account> {

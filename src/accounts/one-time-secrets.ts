@@ -81,18 +81,18 @@ export class OneTimeSecrets {
   async issue(secret: NewSecret, lifetime: number): Promise<string> {
     const text = randomBytes(32).toString('base64url');
     const expiresAt = new Date(this.clock.now().getTime() + lifetime);
-    await this.secrets.insert({ id: hash(text), expiresAt, ...secret });
+    await this.secrets.insert({ id: hashOf(text), expiresAt, ...secret });
     return text;
   }
 
   /** Stores secrets that do not expire. */
   async store(secret: NewSecret, texts: readonly string[]): Promise<void> {
-    await this.secrets.insert(texts.map((text) => ({ id: hash(text), ...secret })));
+    await this.secrets.insert(texts.map((text) => ({ id: hashOf(text), ...secret })));
   }
 
   /** Reads a secret, which stays usable, and may have expired. */
   find(purpose: string, text: string): Promise<OneTimeSecret | null> {
-    return this.secrets.findOneBy({ id: hash(text), purpose });
+    return this.secrets.findOneBy({ id: hashOf(text), purpose });
   }
 
   count(purpose: string, accountId: number): Promise<number> {
@@ -115,7 +115,7 @@ export class OneTimeSecrets {
       `DELETE FROM one_time_secrets
        WHERE id = :id AND purpose = :purpose AND (expires_at IS NULL OR expires_at > :now)
          AND code_challenge IS NOT DISTINCT FROM CAST(:codeChallenge AS text) ${RETURNING}`,
-      { id: hash(text), purpose, codeChallenge, now: this.clock.now().toISOString() },
+      { id: hashOf(text), purpose, codeChallenge, now: this.clock.now().toISOString() },
     );
     return used;
   }
@@ -131,14 +131,14 @@ export class OneTimeSecrets {
     const [attempted] = await this.transactions.execute<SecretRow>(
       `UPDATE one_time_secrets SET attempts = attempts + 1
        WHERE id = :id AND purpose = :purpose AND expires_at > :now AND attempts < :maxAttempts ${RETURNING}`,
-      { id: hash(text), purpose, maxAttempts, now: this.clock.now().toISOString() },
+      { id: hashOf(text), purpose, maxAttempts, now: this.clock.now().toISOString() },
     );
     return attempted;
   }
 
   /** Takes back {@link reserveAttempt}. */
   async revertAttempt(purpose: string, text: string): Promise<void> {
-    await this.secrets.decrement({ id: hash(text), purpose }, 'attempts', 1);
+    await this.secrets.decrement({ id: hashOf(text), purpose }, 'attempts', 1);
   }
 
   /**
@@ -151,7 +151,7 @@ export class OneTimeSecrets {
     const used = await this.transactions.execute(
       `INSERT INTO one_time_secrets (id, purpose, expires_at) VALUES (:id, :purpose, :expiresAt)
        ON CONFLICT (id) DO NOTHING RETURNING id`,
-      { id: hash(text), purpose, expiresAt: expiresAt.toISOString() },
+      { id: hashOf(text), purpose, expiresAt: expiresAt.toISOString() },
     );
     return used.length === 1;
   }
@@ -168,4 +168,4 @@ export class OneTimeSecrets {
 }
 
 /** Random secrets need neither a salt nor a slow hash. */
-const hash = (text: string): string => createHash('sha256').update(text).digest('base64url');
+export const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url');

@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -25,9 +25,6 @@ export function isWellFormed(key: string): boolean {
   const random = key.slice(START.length, -CHECKSUM_LENGTH);
   return KEY.test(key) && key.endsWith(checksumOf(random));
 }
-
-/** Random bits need neither a salt nor a slow hash. */
-export const hashOf = (key: string): string => createHash('sha256').update(key).digest('base64url');
 
 /** CRC-32 in base 62, of six characters. */
 function checksumOf(random: string): string {

@@ -11,9 +11,10 @@ import { Clock } from '../../platform/jobs/clock.js';
 import { AccountChanges } from '../../accounts/account-changes.js';
 import { ACCOUNT, type AccountRow, toAccount } from '../../accounts/account.row.js';
 import { type Account } from '../../accounts/account.entity.js';
+import { hashOf } from '../../accounts/one-time-secrets.js';
 import { ApiKey } from './api-key.entity.js';
 import type { CreateApiKeyInput } from './api-key.input.js';
-import { hashOf, isWellFormed, newKey, PREFIX_LENGTH } from './api-key-text.js';
+import { isWellFormed, newKey, PREFIX_LENGTH } from './api-key-text.js';
 
 const MAX_KEYS = 50;
 

@@ -8,6 +8,7 @@ import { AppError } from '../../platform/http/errors/errors.js';
 import { checkInput } from '../../platform/http/validation/input.pipe.js';
 import { type Account } from '../../accounts/account.entity.js';
 import { AccountsService } from '../../accounts/accounts.service.js';
+import { Config } from '../../platform/config/config.js';
 import { badCredentials, PasswordLogins } from '../password/password-logins.js';
 import { LoginInput } from '../../accounts/account.input.js';
 import { OneTimeSecrets } from '../../accounts/one-time-secrets.js';
@@ -16,6 +17,9 @@ import { SecondStepInput } from '../totp/totp.input.js';
 
 /** How long a login waits for its code, in seconds. */
 const LIFETIME = 300;
+
+export const EMAIL_NOT_VERIFIED =
+  'The e-mail address is not verified; open the link in the verification mail';
 
 export const WRONG_VERIFIER = 'The code_verifier is wrong or missing';
 
@@ -40,15 +44,32 @@ export class SecondStepRequired {
 }
 
 /**
+ * An account that has passed every step of a login. Neither tokens nor a session begin without one, so that no way to
+ * log in skips a step.
+ */
+export class Authenticated {
+  constructor(readonly account: Account) {}
+}
+
+interface FirstStep {
+  /** Of the only client that may take the second step (S256, RFC 7636). */
+  readonly codeChallenge?: string | undefined;
+  /** Whether the way has a rule of its own for accounts whose e-mail is not verified. */
+  readonly acceptsUnverified?: boolean;
+}
+
+/**
  * The steps of a login: a password or a provider first, then a code if the account has a second factor. The second step
  * is several statements that each commit on their own, so that a wrong code costs an attempt whatever fails later:
  *
- * | Statement                                     | Otherwise                                                              |
- * | --------------------------------------------- | ---------------------------------------------------------------------- |
- * | one attempt of the `mfa_token` is reserved    | 401: the token is unknown, used, expired, or has had five attempts     |
- * | the attempt counts as a failed login          | 429, and the attempt of the token is given back                        |
- * | code and token are used, in one transaction   | 401: the attempts stay counted; the fifth wrong code sends a notice    |
- * | the login begins (`LoginsService.open`)       | 401: the account has changed since; code and token are used up         |
+ * | Statement                                    | Otherwise                                                             |
+ * | -------------------------------------------- | --------------------------------------------------------------------- |
+ * | one attempt of the `mfa_token` is reserved   | 401: the token is unknown, used, expired, or has had five attempts    |
+ * | the attempt counts as a failed login         | 429, and the attempt of the token is given back                       |
+ * | code and token are used, in one transaction  | 401: the attempts stay counted; the account's fifth wrong code in an  |
+ * |                                              | hour, of this or another token, sends a notice                        |
+ * | the count of failed logins is reset          |                                                                       |
+ * | the login begins (`LoginsService.open`)      | 401: the account has changed since; code and token are used up        |
  */
 @Injectable()
 export class LoginSteps {
@@ -57,16 +78,16 @@ export class LoginSteps {
     private readonly passwords: PasswordLogins,
     private readonly accounts: AccountsService,
     private readonly checks: CodeChecks,
+    private readonly config: Config,
   ) {}
 
   /**
    * Takes the first step with an e-mail and a password, or the second with an `mfa_token` and a code.
    *
    * @param body of the request
-   * @returns the account, once the login is complete
    */
-  async take(body: unknown, client: ClientInfo): Promise<Account | SecondStepRequired> {
-    if (isSecondStep(body)) return this.complete(await checkInput(SecondStepInput, body), client);
+  async take(body: unknown, client: ClientInfo): Promise<Authenticated | SecondStepRequired> {
+    if (has(body, 'mfa_token')) return this.complete(await checkInput(SecondStepInput, body), client);
     const { email, password } = await checkInput(LoginInput, body);
     return this.after(await this.passwords.authenticate(email, password, client));
   }
@@ -74,10 +95,14 @@ export class LoginSteps {
   /**
    * The next step of a login whose first step has succeeded.
    *
-   * @param codeChallenge of the only client that may take it (S256, RFC 7636)
+   * @throws AppError `FORBIDDEN` if the e-mail must be verified before
    */
-  async after(account: Account, codeChallenge?: string): Promise<Account | SecondStepRequired> {
-    if (!account.hasSecondFactor) return account;
+  async after(
+    account: Account,
+    { codeChallenge, acceptsUnverified = false }: FirstStep = {},
+  ): Promise<Authenticated | SecondStepRequired> {
+    if (!acceptsUnverified) this.requireVerified(account);
+    if (!account.hasSecondFactor) return new Authenticated(account);
     const { id: accountId, passwordChangedAt } = account;
     const secret = {
       purpose: PURPOSE,
@@ -94,10 +119,20 @@ export class LoginSteps {
     }
   }
 
+  /** Like {@link after}, for a way that is a second factor itself. */
+  afterBothFactors(account: Account): Authenticated {
+    this.requireVerified(account);
+    return new Authenticated(account);
+  }
+
+  private requireVerified({ isEmailVerified }: Account): void {
+    if (this.config.requireVerifiedEmail && !isEmailVerified) throw emailNotVerified();
+  }
+
   private async complete(
     { mfa_token: token, code, code_verifier }: SecondStepInput,
     client: ClientInfo,
-  ): Promise<Account> {
+  ): Promise<Authenticated> {
     // Before the attempt is counted: whoever has read the token from a redirect must not be able to void it.
     const codeChallenge = (await this.secrets.find(PURPOSE, token))?.codeChallenge ?? null;
     if (codeChallenge !== null && codeChallenge !== challengeOf(code_verifier ?? ''))
@@ -110,7 +145,7 @@ export class LoginSteps {
         if (current.passwordChangedAt.getTime() !== challenged.passwordChangedAt.getTime())
           throw tokenNotValid();
         if (!(await this.secrets.use(PURPOSE, token, codeChallenge))) throw tokenNotValid();
-        return current;
+        return new Authenticated(current);
       },
     });
     return checked.catch(async (error: unknown) => {
@@ -131,9 +166,13 @@ export class LoginSteps {
   }
 }
 
+export const emailNotVerified = (): AppError =>
+  new AppError('FORBIDDEN', EMAIL_NOT_VERIFIED, { isDenial: false });
+
 /** The `code_challenge` of a `code_verifier` (S256, RFC 7636). */
 export const challengeOf = (verifier: string): string =>
   createHash('sha256').update(verifier).digest('base64url');
 
-const isSecondStep = (body: unknown): boolean =>
-  typeof body === 'object' && body !== null && Object.hasOwn(body, 'mfa_token');
+/** Whether a body that is not checked yet has a field. */
+export const has = (body: unknown, field: string): boolean =>
+  typeof body === 'object' && body !== null && Object.hasOwn(body, field);

@@ -7,8 +7,7 @@ import { AppError } from '../../platform/http/errors/errors.js';
 import { SecurityEvents } from '../../platform/http/security-events.js';
 import { isStorable } from '../../platform/http/validation/text.js';
 import { Clock } from '../../platform/jobs/clock.js';
-import { type Account } from '../../accounts/account.entity.js';
-import { PasswordLogins } from '../password/password-logins.js';
+import { type Authenticated, LoginSteps } from '../login/login-steps.js';
 import { LoginThrottle } from '../password/login-throttle.js';
 import { Passkey } from './passkey.entity.js';
 import { toUserHandle, WebAuthn } from './webauthn.js';
@@ -21,14 +20,14 @@ export class PasskeyLogins {
   constructor(
     @InjectRepository(Passkey) private readonly passkeys: Repository<Passkey>,
     private readonly webauthn: WebAuthn,
-    private readonly passwords: PasswordLogins,
+    private readonly steps: LoginSteps,
     private readonly throttle: LoginThrottle,
     private readonly security: SecurityEvents,
     private readonly clock: Clock,
   ) {}
 
   /** The account of a passkey. Wrong responses count as failed logins of the client's network. */
-  async authenticate(response: AuthenticationResponseJSON, { address }: ClientInfo): Promise<Account> {
+  async authenticate(response: AuthenticationResponseJSON, { address }: ClientInfo): Promise<Authenticated> {
     this.webauthn.requireDomain();
     await this.throttle.assertNotBlocked({ address });
     const counted = await this.throttle.count({ address });
@@ -37,10 +36,10 @@ export class PasskeyLogins {
     const counter = passkey && (await this.webauthn.verifyLogin(passkey, response, challenge!));
     const account = passkey?.account;
     if (passkey == null || counter == null || !account?.isActive) throw this.failed(passkey?.accountId);
-    await this.throttle.succeed(counted, { isComplete: false });
-    this.passwords.requireVerified(account);
+    await this.throttle.succeed(counted, { clearsPair: false });
+    const authenticated = this.steps.afterBothFactors(account);
     if (!(await this.use(passkey, counter))) throw this.failed(account.id);
-    return account;
+    return authenticated;
   }
 
   /** @returns false if the passkey was removed concurrently, or a concurrent login has sent a later counter */

@@ -3,7 +3,9 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AccountData, exportOf } from '../../platform/access/index.js';
 import { AccountMails } from '../../accounts/account-mails.js';
 import { type Account } from '../../accounts/account.entity.js';
+import { LoginModule } from '../login/login.module.js';
 import { PasswordModule } from '../password/password.module.js';
+import { TokensModule } from '../tokens/tokens.module.js';
 import { Challenges } from './challenges.js';
 import { PasskeyLogins } from './passkey-logins.js';
 import { Passkey } from './passkey.entity.js';
@@ -14,10 +16,10 @@ import { WebAuthn } from './webauthn.js';
 
 /** Passkeys: their registration, and logins with them. */
 @Module({
-  imports: [TypeOrmModule.forFeature([Passkey]), PasswordModule],
+  imports: [TypeOrmModule.forFeature([Passkey]), PasswordModule, LoginModule, TokensModule],
   controllers: [PasskeysController],
   providers: [Challenges, PasskeyLogins, PasskeysService, WebAuthn],
-  exports: [PasskeyLogins, PasskeysService],
+  exports: [PasskeyLogins],
 })
 export class PasskeyModule {
   constructor(data: AccountData, passkeys: PasskeysService, mails: AccountMails) {

@@ -18,7 +18,13 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/server';
 import { Client, type ClientInfo } from '../../platform/http/client.js';
-import { ReturnsData, ReturnsList, ReturnsSchema, Throws } from '../../platform/http/openapi/returns.js';
+import {
+  Returns,
+  ReturnsData,
+  ReturnsList,
+  ReturnsSchema,
+  Throws,
+} from '../../platform/http/openapi/returns.js';
 import { created } from '../../platform/http/responses/created.js';
 import { OptionalBody } from '../../platform/http/validation/input.pipe.js';
 import {
@@ -30,20 +36,26 @@ import {
   Public,
   RECENT_ERRORS,
   RecentInput,
+  TOO_MANY_FAILURES,
 } from '../../platform/access/index.js';
 import type { Account } from '../../accounts/account.entity.js';
-import { RegisterPasskeyInput } from './passkey.input.js';
+import { EMAIL_NOT_VERIFIED } from '../login/login-steps.js';
+import { TokenPair, TokensService } from '../tokens/tokens.service.js';
+import { PasskeyLogins, WRONG_PASSKEY } from './passkey-logins.js';
+import { PasskeyLoginInput, RegisterPasskeyInput } from './passkey.input.js';
 import { PasskeyView, toPasskeyView, WEBAUTHN_OPTIONS } from './passkey.view.js';
 import { NO_SUCH_PASSKEY, PasskeysService, TOO_MANY_PASSKEYS, WRONG_RESPONSE } from './passkeys.service.js';
 import { NO_DOMAIN, WebAuthn } from './webauthn.js';
 
-/** The passkeys of the calling account. */
+/** The passkeys of the calling account, and logins by passkey. */
 @Controller({ path: 'auth/passkeys', version: VERSION_NEUTRAL })
 @AuthRoutes()
 export class PasskeysController {
   constructor(
     private readonly passkeys: PasskeysService,
     private readonly webauthn: WebAuthn,
+    private readonly logins: PasskeyLogins,
+    private readonly tokens: TokensService,
   ) {}
 
   @Get()
@@ -112,5 +124,22 @@ export class PasskeysController {
   @HttpCode(HttpStatus.OK)
   loginOptions(): Promise<PublicKeyCredentialRequestOptionsJSON> {
     return this.webauthn.loginOptions();
+  }
+
+  @Post('login')
+  @ApiOperation({
+    operationId: 'Tokens_loginByPasskey',
+    summary: 'Exchanges the response of a passkey for tokens',
+  })
+  @Returns(TokenPair)
+  @Throws({
+    UNAUTHENTICATED: WRONG_PASSKEY,
+    FORBIDDEN: EMAIL_NOT_VERIFIED,
+    RATE_LIMITED: TOO_MANY_FAILURES,
+  })
+  @Public()
+  @HttpCode(HttpStatus.OK)
+  async login(@Body() { response }: PasskeyLoginInput, @Client() client: ClientInfo): Promise<TokenPair> {
+    return this.tokens.open(await this.logins.authenticate(response, client), client);
   }
 }

@@ -83,13 +83,14 @@ export class LoginThrottle {
   }
 
   /**
-   * Reverts {@link count}. A right code resets the counter of codes, and a complete login that of the pair; what has failed
-   * otherwise stays counted.
+   * Reverts {@link count}. A right code resets the counter of codes; what has failed otherwise stays counted.
+   *
+   * @param clearsPair whether the counter of account and network is reset: with a second factor, not before its code
    */
-  async succeed({ counters }: CountedAttempt, { isComplete }: { isComplete: boolean }): Promise<void> {
+  async succeed({ counters }: CountedAttempt, { clearsPair }: { clearsPair: boolean }): Promise<void> {
     // One statement for all would lock them in any order, and so cause deadlocks with those of other attempts.
     for (const { id, limit, expiresAt } of counters) {
-      if (limit === 'codes' || (limit === 'pair' && isComplete)) await this.counters.reset(id);
+      if (limit === 'codes' || (limit === 'pair' && clearsPair)) await this.counters.reset(id);
       else await this.counters.giveBack(id, expiresAt);
     }
   }

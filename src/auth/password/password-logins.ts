@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../platform/http/errors/errors.js';
 import type { ClientInfo } from '../../platform/http/request-context.js';
-import { Config } from '../../platform/config/config.js';
 import type { Account } from '../../accounts/account.entity.js';
 import { AccountsService } from '../../accounts/accounts.service.js';
 import { emailKey } from '../../accounts/email-address.js';
@@ -17,7 +16,6 @@ export class PasswordLogins {
     private readonly accounts: AccountsService,
     private readonly passwords: Passwords,
     private readonly throttle: LoginThrottle,
-    private readonly config: Config,
     private readonly security: SecurityEvents,
   ) {}
 
@@ -26,19 +24,6 @@ export class PasswordLogins {
    * the same work.
    */
   async authenticate(email: string, password: string, client: ClientInfo): Promise<Account> {
-    const account = await this.identify(email, password, client);
-    this.requireVerified(account);
-    return account;
-  }
-
-  requireVerified({ isEmailVerified }: Account): void {
-    if (this.config.requireVerifiedEmail && !isEmailVerified) {
-      throw emailNotVerified();
-    }
-  }
-
-  /** Like {@link authenticate}, for accounts that may not log in until their e-mail is verified. */
-  async identify(email: string, password: string, client: ClientInfo): Promise<Account> {
     const account = await this.accounts.findForLogin(email);
     const hash = account?.passwordHash;
     const matches = await this.compare(email, account, { password, hash }, client);
@@ -74,19 +59,13 @@ export class PasswordLogins {
       const reason = account ? 'wrong password' : 'unknown account';
       this.security.record('login_failed', { accountId: account?.id, email: attempt.emailKey, reason });
     } else if (account?.isActive) {
-      // With a second factor, only a complete login clears the count.
-      const isComplete = !account.hasSecondFactor;
-      await this.throttle.succeed(counted!, { isComplete });
+      // With a second factor, only its code clears the count.
+      await this.throttle.succeed(counted!, { clearsPair: !account.hasSecondFactor });
     }
     return matches;
   }
 }
 
-export const EMAIL_NOT_VERIFIED =
-  'The e-mail address is not verified; open the link in the verification mail';
+export const BAD_CREDENTIALS = 'The e-mail or the password is wrong';
 
-export const emailNotVerified = (): AppError =>
-  new AppError('FORBIDDEN', EMAIL_NOT_VERIFIED, { isDenial: false });
-
-export const badCredentials = (): AppError =>
-  new AppError('UNAUTHENTICATED', 'The e-mail or the password is wrong');
+export const badCredentials = (): AppError => new AppError('UNAUTHENTICATED', BAD_CREDENTIALS);

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { ClientInfo } from '../../platform/http/request-context.js';
 import { SecurityEvents } from '../../platform/http/security-events.js';
-import { type MailAttempt, templates } from '../../platform/mail/index.js';
+import type { MailAttempt } from '../../platform/mail/index.js';
 import { AccountChanges } from '../../accounts/account-changes.js';
 import type { Account } from '../../accounts/account.entity.js';
 import { AccountMails } from '../../accounts/account-mails.js';
+import * as texts from '../../accounts/mail-texts.js';
 import { invalidCode, MailTokens } from '../../accounts/mail-tokens.js';
 import { AccountsService } from '../../accounts/accounts.service.js';
 import { emailKey } from '../../accounts/email-address.js';
@@ -83,6 +84,6 @@ export class PasswordResets {
     const owner = { purpose: PURPOSE, accountId, email: address };
     const isWanted = (account: Account) => account.email === address && attempt.isCurrent();
     const link = await this.tokens.issueLink(owner, LIFETIME, isWanted);
-    return link === undefined ? undefined : { to: { address }, ...templates.resetPassword(link) };
+    return link === undefined ? undefined : { to: { address }, ...texts.resetPassword(link) };
   }
 }

@@ -39,7 +39,7 @@ export class PasswordModule {
     data.register({ waysToLogIn: async (account) => ((await accounts.hasPassword(account)) ? 1 : 0) });
     recent.register({
       password: (...given) => logins.confirm(...given),
-      identify: (...given) => logins.identify(...given),
+      identify: (...given) => logins.authenticate(...given),
     });
     passwords.measure(registry);
   }

@@ -25,10 +25,10 @@ import {
   TOO_MANY_FAILURES,
   WRONG_CODE,
 } from '../../platform/access/index.js';
-import { EMAIL_NOT_VERIFIED } from '../password/password-logins.js';
+import { BAD_CREDENTIALS } from '../password/password-logins.js';
 import { LoginInput } from '../../accounts/account.input.js';
 import { SecondStepInput } from '../totp/totp.input.js';
-import { SecondStepRequired, WRONG_VERIFIER } from '../login/login-steps.js';
+import { EMAIL_NOT_VERIFIED, SecondStepRequired, WRONG_VERIFIER } from '../login/login-steps.js';
 import { PasskeySessionInput } from '../passkey/passkey.input.js';
 import { WRONG_PASSKEY } from '../passkey/passkey-logins.js';
 import { SocialSessionInput } from '../social/social.input.js';
@@ -57,7 +57,7 @@ export class SessionsController {
   @ReturnsOneOf(SessionView, SecondStepRequired)
   @Throws('TOKEN_NOT_VALID', {
     INVALID_CODE: [WRONG_VERIFIER, WRONG_LOGIN_CODE],
-    UNAUTHENTICATED: ['The e-mail or the password is wrong', WRONG_CODE, WRONG_PASSKEY],
+    UNAUTHENTICATED: [BAD_CREDENTIALS, WRONG_CODE, WRONG_PASSKEY],
     FORBIDDEN: EMAIL_NOT_VERIFIED,
     RATE_LIMITED: [TOO_MANY_FAILURES, TOO_MANY_CODES],
   })

@@ -1,14 +1,15 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import type { LoginInfo, Principal } from '../../platform/access/index.js';
 import type { ClientInfo } from '../../platform/http/request-context.js';
 import { checkInput } from '../../platform/http/validation/input.pipe.js';
 import { Clock } from '../../platform/jobs/clock.js';
-import { type Account } from '../../accounts/account.entity.js';
+import type { Account } from '../../accounts/account.entity.js';
 import { AccountView, toAccountView } from '../../accounts/account.view.js';
-import { LoginSteps, SecondStepRequired } from '../login/login-steps.js';
-import { LoginsService } from '../tokens/logins.service.js';
+import { hashOf } from '../../accounts/one-time-secrets.js';
+import { type Authenticated, has, LoginSteps, SecondStepRequired } from '../login/login-steps.js';
+import { LoginsService } from '../login/logins.service.js';
 import { PasskeyLogins } from '../passkey/passkey-logins.js';
 import { PasskeySessionInput } from '../passkey/passkey.input.js';
 import { LoginCodes } from '../social/login-codes.js';
@@ -65,26 +66,25 @@ export class SessionsService {
    * @param former the content of the browser's former cookie
    */
   async logIn(body: unknown, client: ClientInfo, former?: string): Promise<NewSession | SecondStepRequired> {
-    const account = await this.authenticate(body, client);
-    return account instanceof SecondStepRequired ? account : this.open(account, client, former);
+    const result = await this.authenticate(body, client);
+    return result instanceof SecondStepRequired ? result : this.open(result, client, former);
   }
 
   /**
-   * Opens a session under a new id for an account that has just authenticated, and ends the browser's former one, which
-   * prevents session fixation (OWASP).
+   * Opens a session under a new id, and ends the browser's former one, which prevents session fixation (OWASP).
    */
-  async open(account: Account, client: ClientInfo, former = ''): Promise<NewSession> {
+  async open(authenticated: Authenticated, client: ClientInfo, former = ''): Promise<NewSession> {
     const sid = randomUUID();
     const secret = randomBytes(SECRET_BYTES).toString('base64url');
     const expiresAt = expiryFrom(this.clock.now());
-    const login = { id: sid, kind: 'cookie', secretHash: hash(secret), expiresAt } as const;
-    await this.logins.open(account, login, client);
+    const login = { id: sid, kind: 'cookie', secretHash: hashOf(secret), expiresAt } as const;
+    await this.logins.open(authenticated, login, client);
     const ended = parse(former);
     if (ended) await this.logins.endCookie(ended.id, ended.secretHash);
-    return { view: this.view({ account, sid }), credential: `${sid}.${secret}` };
+    return { view: this.view({ account: authenticated.account, sid }), credential: `${sid}.${secret}` };
   }
 
-  private async authenticate(body: unknown, client: ClientInfo): Promise<Account | SecondStepRequired> {
+  private async authenticate(body: unknown, client: ClientInfo): Promise<Authenticated | SecondStepRequired> {
     if (has(body, 'passkey')) {
       const { passkey } = await checkInput(PasskeySessionInput, body);
       return this.passkeys.authenticate(passkey, client);
@@ -123,15 +123,9 @@ export class SessionsService {
   }
 }
 
-const has = (body: unknown, field: string): boolean =>
-  typeof body === 'object' && body !== null && Object.hasOwn(body, field);
-
 const expiryFrom = (now: Date): Date => new Date(now.getTime() + LIFETIME);
 
 function parse(credential: string): { id: string; secretHash: string } | undefined {
   const [, id, secret] = CREDENTIAL.exec(credential) ?? [];
-  return id !== undefined && secret !== undefined ? { id, secretHash: hash(secret) } : undefined;
+  return id !== undefined && secret !== undefined ? { id, secretHash: hashOf(secret) } : undefined;
 }
-
-/** 256 random bits need neither a salt nor a slow hash. */
-const hash = (secret: string): string => createHash('sha256').update(secret).digest('base64url');

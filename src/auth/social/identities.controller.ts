@@ -25,7 +25,7 @@ import {
   RecentInput,
 } from '../../platform/access/index.js';
 import { type Account } from '../../accounts/account.entity.js';
-import { EMAIL_NOT_VERIFIED } from '../password/password-logins.js';
+import { EMAIL_NOT_VERIFIED } from '../login/login-steps.js';
 import { AuthorizationView, IdentityView, toIdentityView } from './identity.view.js';
 import { IdentitiesService, NO_SUCH_IDENTITY } from './identities.service.js';
 import { FlowCookie } from './login-flows.js';

@@ -9,8 +9,8 @@ import { UNKNOWN_ID, toId } from '../../platform/http/validation/id.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { AccountChanges } from '../../accounts/account-changes.js';
 import { type Account } from '../../accounts/account.entity.js';
-import { emailNotVerified } from '../password/password-logins.js';
-import { LoginsService } from '../tokens/logins.service.js';
+import { emailNotVerified } from '../login/login-steps.js';
+import { LoginsService } from '../login/logins.service.js';
 import { SocialIdentity } from './social-identity.entity.js';
 
 export const LINKED_ELSEWHERE = 'This identity is linked to another account; unlink it there first';

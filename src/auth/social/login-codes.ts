@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { isForeignKeyViolation } from '../../platform/database/failures.js';
-import { AppError, ERRORS } from '../../platform/http/errors/errors.js';
+import { AppError } from '../../platform/http/errors/errors.js';
 import { type Account } from '../../accounts/account.entity.js';
-import { AccountsService } from '../../accounts/accounts.service.js';
+import { accountDeleted, AccountsService } from '../../accounts/accounts.service.js';
 import { OneTimeSecrets } from '../../accounts/one-time-secrets.js';
-import { challengeOf } from '../login/login-steps.js';
+import { Authenticated, challengeOf } from '../login/login-steps.js';
 import type { ExchangeInput } from './social.input.js';
 
 export const WRONG_LOGIN_CODE = 'The code is invalid, has expired or was used, or its code_verifier is wrong';
@@ -34,7 +34,7 @@ export class LoginCodes {
       return await this.secrets.issue(secret, LIFETIME);
     } catch (error) {
       if (!isForeignKeyViolation(error)) throw error;
-      throw new AppError('UNAUTHENTICATED', ERRORS.UNAUTHENTICATED.message, { cause: error });
+      throw accountDeleted();
     }
   }
 
@@ -44,7 +44,7 @@ export class LoginCodes {
   }
 
   /** Uses a code, if the verifier is the one of its challenge. */
-  async redeem({ code, code_verifier: verifier }: ExchangeInput): Promise<Account> {
+  async redeem({ code, code_verifier: verifier }: ExchangeInput): Promise<Authenticated> {
     const codeChallenge = verifier == null ? null : challengeOf(verifier);
     const used = await this.secrets.use(PURPOSE, code, codeChallenge);
     const account = used && (await this.accounts.findOne(used.accountId));
@@ -52,6 +52,6 @@ export class LoginCodes {
     // A second factor that was turned on after the code was issued has not been checked.
     if (!account?.isActive || !isSame || account.hasSecondFactor)
       throw new AppError('INVALID_CODE', WRONG_LOGIN_CODE);
-    return account;
+    return new Authenticated(account);
   }
 }

@@ -25,9 +25,8 @@ import {
 import { Client, type ClientInfo } from '../../platform/http/client.js';
 import { firstValue, type QueryParameters } from '../../platform/http/query.js';
 import { Public } from '../../platform/access/index.js';
-import { EMAIL_NOT_VERIFIED } from '../password/password-logins.js';
 import { REGISTRATION_CLOSED } from '../../accounts/accounts.service.js';
-import { SecondStepRequired } from '../login/login-steps.js';
+import { EMAIL_NOT_VERIFIED, SecondStepRequired } from '../login/login-steps.js';
 import { TokenPair } from '../tokens/tokens.service.js';
 import { IdentityView } from './identity.view.js';
 import { WRONG_LOGIN_CODE } from './login-codes.js';

@@ -111,13 +111,15 @@ export class SocialService {
     }
     const account = await this.socialAccounts.find(provider, profile);
     // The address of a redirect may be read by others.
-    const next = await this.steps.after(account, redirect === undefined ? undefined : flow.codeChallenge);
+    const codeChallenge = redirect === undefined ? undefined : flow.codeChallenge;
+    // `SocialAccounts` has checked who owns the address.
+    const next = await this.steps.after(account, { codeChallenge, acceptsUnverified: true });
     if (next instanceof SecondStepRequired) {
       if (redirect === undefined) return next;
       return { redirectTo: withParameter(redirect, 'mfa_token', next.mfa_token) };
     }
     if (redirect === undefined) return this.tokens.open(next, client);
-    const code = await this.codes.issue(next, flow.codeChallenge);
+    const code = await this.codes.issue(next.account, flow.codeChallenge);
     return { redirectTo: withParameter(redirect, 'code', code) };
   }
 

@@ -6,7 +6,7 @@ import passport from 'passport';
 import { Strategy } from 'passport-jwt';
 import { Credential, type LoginInfo, readBearer, tokenNotValid } from '../../platform/access/index.js';
 import type { Account } from '../../accounts/account.entity.js';
-import { LoginsService } from './logins.service.js';
+import { LoginsService } from '../login/logins.service.js';
 import { isReadable, TokenCodec, VERIFY_OPTIONS } from './token-codec.js';
 
 const NAME = 'jwt';

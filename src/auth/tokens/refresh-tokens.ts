@@ -7,8 +7,8 @@ import type { ClientInfo } from '../../platform/http/request-context.js';
 import { SecurityEvents } from '../../platform/http/security-events.js';
 import { Clock } from '../../platform/jobs/clock.js';
 import { type Account } from '../../accounts/account.entity.js';
-import { Login } from './login.entity.js';
-import { LoginsService } from './logins.service.js';
+import { Login } from '../login/login.entity.js';
+import { LoginsService } from '../login/logins.service.js';
 import { type Claims, TokenCodec } from './token-codec.js';
 import type { TokenPair } from './tokens.service.js';
 

@@ -11,12 +11,10 @@ import {
 } from '../../platform/http/openapi/returns.js';
 import { Client, type ClientInfo } from '../../platform/http/client.js';
 import { Public, TOO_MANY_CODES, TOO_MANY_FAILURES, WRONG_CODE } from '../../platform/access/index.js';
-import { EMAIL_NOT_VERIFIED } from '../password/password-logins.js';
+import { BAD_CREDENTIALS } from '../password/password-logins.js';
 import { LoginInput } from '../../accounts/account.input.js';
 import { SecondStepInput } from '../totp/totp.input.js';
-import { SecondStepRequired, WRONG_VERIFIER } from '../login/login-steps.js';
-import { PasskeyLoginInput } from '../passkey/passkey.input.js';
-import { WRONG_PASSKEY } from '../passkey/passkey-logins.js';
+import { EMAIL_NOT_VERIFIED, SecondStepRequired, WRONG_VERIFIER } from '../login/login-steps.js';
 import { Text } from '../../platform/http/validation/text.js';
 import { RefreshTokens } from './refresh-tokens.js';
 import { TokenPair, TokensService } from './tokens.service.js';
@@ -50,26 +48,13 @@ export class TokensController {
   @ReturnsOneOf(TokenPair, SecondStepRequired)
   @Throws('TOKEN_NOT_VALID', {
     INVALID_CODE: WRONG_VERIFIER,
-    UNAUTHENTICATED: ['The e-mail or the password is wrong', WRONG_CODE],
+    UNAUTHENTICATED: [BAD_CREDENTIALS, WRONG_CODE],
     FORBIDDEN: EMAIL_NOT_VERIFIED,
     RATE_LIMITED: [TOO_MANY_FAILURES, TOO_MANY_CODES],
   })
   @HttpCode(HttpStatus.OK)
   login(@Body() body: unknown, @Client() client: ClientInfo): Promise<TokenPair | SecondStepRequired> {
     return this.tokens.login(body, client);
-  }
-
-  @Post('passkeys/login')
-  @ApiOperation({ summary: 'Exchanges the response of a passkey for tokens' })
-  @Returns(TokenPair)
-  @Throws({
-    UNAUTHENTICATED: WRONG_PASSKEY,
-    FORBIDDEN: EMAIL_NOT_VERIFIED,
-    RATE_LIMITED: TOO_MANY_FAILURES,
-  })
-  @HttpCode(HttpStatus.OK)
-  loginByPasskey(@Body() input: PasskeyLoginInput, @Client() client: ClientInfo): Promise<TokenPair> {
-    return this.tokens.loginByPasskey(input, client);
   }
 
   @Post('refresh')

@@ -2,11 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import type { ClientInfo } from '../../platform/http/request-context.js';
-import { type Account } from '../../accounts/account.entity.js';
-import { LoginSteps, SecondStepRequired } from '../login/login-steps.js';
-import { type PasskeyLoginInput } from '../passkey/passkey.input.js';
-import { PasskeyLogins } from '../passkey/passkey-logins.js';
-import { LoginsService } from './logins.service.js';
+import { type Authenticated, LoginSteps, SecondStepRequired } from '../login/login-steps.js';
+import { LoginsService } from '../login/logins.service.js';
 import { TokenCodec } from './token-codec.js';
 
 export class TokenPair {
@@ -22,7 +19,6 @@ export class TokenPair {
 export class TokensService {
   constructor(
     private readonly steps: LoginSteps,
-    private readonly passkeys: PasskeyLogins,
     private readonly codec: TokenCodec,
     private readonly logins: LoginsService,
   ) {}
@@ -33,17 +29,14 @@ export class TokensService {
     return result instanceof SecondStepRequired ? result : this.open(result, client);
   }
 
-  async loginByPasskey({ response }: PasskeyLoginInput, client: ClientInfo): Promise<TokenPair> {
-    return this.open(await this.passkeys.authenticate(response, client), client);
-  }
-
-  /** The first tokens of an account that has just authenticated. */
-  async open(account: Account, client: ClientInfo): Promise<TokenPair> {
+  /** Opens a login, and returns its first tokens. */
+  async open(authenticated: Authenticated, client: ClientInfo): Promise<TokenPair> {
+    const { account } = authenticated;
     const sid = randomUUID();
     const refresh = this.codec.refresh(account, sid);
     const { jti: refreshJti, expiresAt } = refresh;
     const login = { id: sid, kind: 'token', refreshJti, expiresAt } as const;
-    await this.logins.open(account, login, client);
+    await this.logins.open(authenticated, login, client);
     return { access: this.codec.access(account, sid), refresh: refresh.token };
   }
 }

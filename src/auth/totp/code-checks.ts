@@ -72,7 +72,7 @@ export class CodeChecks {
       this.security.record('code_failed', { accountId: id });
       throw new AppError(isLogin ? 'UNAUTHENTICATED' : 'INVALID_CODE', WRONG_CODE);
     }
-    await this.throttle.succeed(counted, { isComplete: isLogin });
+    await this.throttle.succeed(counted, { clearsPair: isLogin });
     if (change !== undefined) this.security.record('factor_changed', { accountId: id, reason: change });
     return result.value;
   }

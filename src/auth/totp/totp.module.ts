@@ -5,7 +5,6 @@ import { EncryptedColumns, EncryptionModule } from '../../platform/encryption/in
 import { AccountMails } from '../../accounts/account-mails.js';
 import { type Account } from '../../accounts/account.entity.js';
 import { PasswordModule } from '../password/password.module.js';
-import { PasskeyModule } from '../passkey/passkey.module.js';
 import { CodeChecks } from './code-checks.js';
 import { FactorsController } from './factors.controller.js';
 import { TotpFactor } from './totp-factor.entity.js';
@@ -14,7 +13,7 @@ import { TotpService } from './totp.service.js';
 
 /** Authenticator apps and recovery codes. */
 @Module({
-  imports: [TypeOrmModule.forFeature([TotpFactor]), PasswordModule, EncryptionModule, PasskeyModule],
+  imports: [TypeOrmModule.forFeature([TotpFactor]), PasswordModule, EncryptionModule],
   controllers: [FactorsController],
   providers: [CodeChecks, TotpFactors, TotpService],
   exports: [CodeChecks],

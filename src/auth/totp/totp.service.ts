@@ -4,7 +4,6 @@ import type { ClientInfo } from '../../platform/http/request-context.js';
 import { AppError } from '../../platform/http/errors/errors.js';
 import { AccountChanges } from '../../accounts/account-changes.js';
 import type { Account } from '../../accounts/account.entity.js';
-import { PasskeysService } from '../passkey/passkeys.service.js';
 import { CodeChecks } from './code-checks.js';
 import { TotpFactors } from './totp-factors.js';
 import type { CodeInput, RecentCodeInput } from './totp.input.js';
@@ -18,7 +17,6 @@ export class TotpService {
   constructor(
     private readonly factors: TotpFactors,
     private readonly checks: CodeChecks,
-    private readonly passkeys: PasskeysService,
     private readonly recent: RecentLogins,
     private readonly changes: AccountChanges,
     private readonly data: AccountData,
@@ -28,7 +26,7 @@ export class TotpService {
     return {
       totp: account.hasSecondFactor,
       recovery_codes_left: await this.factors.recoveryCodesLeft(account.id),
-      passkeys: await this.passkeys.count(account),
+      passkeys: await this.data.count('passkeys', account),
     };
   }
 

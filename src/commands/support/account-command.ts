@@ -2,7 +2,7 @@ import type { INestApplicationContext, Type } from '@nestjs/common';
 import { type Account } from '../../accounts/account.entity.js';
 import { PasswordPolicy } from '../../auth/password/password-policy.js';
 import { RegisterInput } from '../../auth/password/password.input.js';
-import { LoginsService } from '../../auth/tokens/logins.service.js';
+import { LoginsService } from '../../auth/login/logins.service.js';
 import { PasswordChanges } from '../../auth/password/password-changes.js';
 import { Registrations } from '../../auth/password/registrations.js';
 import { AccountAdmin } from '../../accounts/account-admin.js';

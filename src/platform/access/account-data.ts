@@ -101,6 +101,14 @@ export class AccountData {
     return false;
   }
 
+  /** How many entries a list of the export of the account has. */
+  async count(list: string, account: CallingAccount): Promise<number> {
+    let count = 0;
+    for (const { exports } of this.owned)
+      for await (const batch of exports?.[list]?.(account) ?? []) count += batch.length;
+    return count;
+  }
+
   /** Ends all logins of an account. @param except id of the login to keep */
   async endLogins(account: CallingAccount, except?: string): Promise<void> {
     for (const { onLoginsEnd } of this.owned) await onLoginsEnd?.(account, except);

@@ -24,10 +24,9 @@ export {
   type LoginKind,
   type Principal,
 } from '../http/principal.js';
+export { ChecksPassword, IncorrectPassword } from './incorrect-password.js';
 export {
-  ChecksPassword,
   CODE_ERRORS,
-  IncorrectPassword,
   RECENT_ERRORS,
   RECENT_TO_READ_ERRORS,
   RecentInput,

@@ -1,16 +1,7 @@
-import {
-  applyDecorators,
-  type ArgumentsHost,
-  Catch,
-  type ExceptionFilter,
-  Injectable,
-  UseFilters,
-} from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Injectable } from '@nestjs/common';
 import { Clock } from '../jobs/clock.js';
 import { AppError } from '../http/errors/errors.js';
 import type { ClientInfo } from '../http/request-context.js';
-import { ThrowsOther } from '../http/openapi/returns.js';
 import { Optional } from '../http/validation/fields.js';
 import { Text } from '../http/validation/text.js';
 import type { CallingAccount, Principal } from '../http/principal.js';
@@ -27,35 +18,6 @@ const NOT_RECENT_TO_READ = 'This call needs a login that is at most 5 minutes ol
 export const TOO_MANY_FAILURES = 'Too many failed logins; retry later';
 export const TOO_MANY_CODES = 'Too many wrong codes; use a recovery code or a passkey, or retry later';
 export const WRONG_CODE = 'The code is wrong, has expired or has been used';
-
-/** The given password is not the current one. */
-export class IncorrectPassword extends Error {
-  override readonly name = 'IncorrectPassword';
-  override readonly message = 'The current password is incorrect';
-}
-
-/**
- * The only error response without the envelope and without a code of the table: the specification requires
- * `{"error": "<string>"}` here.
- */
-@Catch(IncorrectPassword)
-class IncorrectPasswordFilter implements ExceptionFilter<IncorrectPassword> {
-  catch({ message }: IncorrectPassword, host: ArgumentsHost): void {
-    host.switchToHttp().getResponse<FastifyReply>().status(400).send({ error: message });
-  }
-}
-
-/** For handlers that check the password of a logged-in account again. */
-export const ChecksPassword = (): MethodDecorator =>
-  applyDecorators(
-    UseFilters(IncorrectPasswordFilter),
-    ThrowsOther(400, 'IncorrectPassword', {
-      type: 'object',
-      properties: { error: { type: 'string', const: new IncorrectPassword().message } },
-      required: ['error'],
-      additionalProperties: false,
-    }),
-  );
 
 /** The input of a call that needs a recent login. */
 export class RecentInput {

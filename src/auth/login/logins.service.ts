@@ -12,6 +12,7 @@ import { ACCOUNT, type AccountRow, toAccount } from '../../accounts/account.row.
 import { type Account } from '../../accounts/account.entity.js';
 import { badCredentials } from '../password/password-logins.js';
 import { Login } from './login.entity.js';
+import type { Authenticated } from './login-steps.js';
 
 /** The newest logins that a list contains. */
 const LIST_LIMIT = 1000;
@@ -54,11 +55,11 @@ export class LoginsService {
   ) {}
 
   /**
-   * Opens a login for an account that has just authenticated.
+   * Opens a login.
    *
    * @throws AppError `UNAUTHENTICATED` if the account, its password or its second factor was changed concurrently
    */
-  async open(account: Account, login: NewLogin, { address, agent }: ClientInfo): Promise<void> {
+  async open({ account }: Authenticated, login: NewLogin, { address, agent }: ClientInfo): Promise<void> {
     const parameters = {
       id: login.id,
       kind: login.kind,

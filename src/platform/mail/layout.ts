@@ -1,4 +1,4 @@
-import type { MailMessage } from '../mail-transport.js';
+import type { MailMessage } from './mail-transport.js';
 
 /** The content of a mail. Both of its parts are rendered from it, so that they cannot differ. */
 export interface MailContent {

@@ -1,7 +1,6 @@
-import type { MailMessage } from '../mail-transport.js';
-import { render } from './layout.js';
+import { type MailMessage, render } from '../platform/mail/index.js';
 
-// The texts of all mails; `layout.ts` renders them. They must not contain input of unknown people:
+// The texts of mails about accounts. They must not contain input of unknown people:
 // anyone could register another person's address and send them a text.
 
 type Text = Omit<MailMessage, 'to'>;
