@@ -16,7 +16,7 @@ import { ApiKeysService } from './api-keys.service.js';
 /** `Authorization: Bearer psk_…`. Other bearer tokens are left to the next strategy. */
 @Injectable()
 @Credential()
-export class ApiKeyStrategy extends PassportStrategy(RequestStrategy, 'api-key') {
+export class ApiKeyStrategy extends PassportStrategy(RequestStrategy, 'service-api-key') {
   constructor(
     private readonly keys: ApiKeysService,
     private readonly security: SecurityEvents,

@@ -23,7 +23,7 @@ export class SessionCookie extends Cookie {
 /** Authenticates by the session cookie. */
 @Injectable()
 @Credential()
-export class SessionStrategy extends PassportStrategy(RequestStrategy, 'session-cookie') {
+export class SessionStrategy extends PassportStrategy(RequestStrategy, 'service-session') {
   constructor(
     private readonly cookie: SessionCookie,
     private readonly sessions: SessionsService,

@@ -77,8 +77,13 @@ export class EventTypes {
   /** Types that are not in the log, and go to webhooks alone, with the classes of their data. */
   readonly ofWebhooks = new Map<string, Type>();
 
+  /** @throws Error if another definition has one of the types */
   register(definition: EventsOf): void {
-    for (const type of definition.types) this.definitions.set(type, definition);
+    for (const type of definition.types) {
+      const isTaken = (this.definitions.get(type) ?? definition) !== definition;
+      if (isTaken) throw new Error(`The event ${type} is defined twice; give the resource another name`);
+      this.definitions.set(type, definition);
+    }
   }
 
   get all(): readonly string[] {

@@ -5,7 +5,7 @@ import { DataSource, type EntitySchema } from 'typeorm';
 import { Config } from '../config/config.js';
 import { commandDataSource } from './data-source.js';
 import { Database } from './database.js';
-import { isTemporary } from './failures.js';
+import { DatabaseError, isTemporary } from './failures.js';
 import { migrate } from './migrate.js';
 import { PostgresDataSource } from './postgres/data-source.js';
 import { PostgresDatabase } from './postgres/database.js';
@@ -93,11 +93,25 @@ async function openDataSource(config: Config, entities: Entities): Promise<Servi
 
 /** The database of an initialized data source. The service logs the faults of its schema. */
 async function openDatabase(source: ServiceDataSource, { serves }: Config): Promise<Database> {
+  rejectSharedTables(source);
   const database =
     source instanceof SqliteDataSource ? new SqliteDatabase(source) : new PostgresDatabase(source);
   const faults = serves ? await database.schemaFaults() : [];
   for (const { field, message } of faults) new Logger('Database').error(`${field}: ${message}`);
   return database;
+}
+
+/** @throws DatabaseError if two entities have the same table: each would write without the rules of the other */
+function rejectSharedTables({ entityMetadatas }: ServiceDataSource): void {
+  const owners = new Map<string, string>();
+  for (const { name, tableName, tableType } of entityMetadatas) {
+    const owner = owners.get(tableName);
+    if (owner !== undefined && tableType === 'regular')
+      throw new DatabaseError(
+        `The entities ${owner} and ${name} have the same table, ${tableName}; rename one`,
+      );
+    owners.set(tableName, name);
+  }
 }
 
 /** Nest keeps the entities of `forFeature` for each process; an application has those of its own modules. */
