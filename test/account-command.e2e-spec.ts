@@ -132,6 +132,7 @@ describe.each(STORES)('the account command on %s', (store) => {
 
     const { output } = await run(['show', 'SHOWN@example.com']);
     expect(output).toContain('email: "shown@example.com"\n');
+    expect(output).not.toMatch(/undefined|emailKey|passwordHash/);
     expect(output).toContain('logins: 1\nidentities: none\n');
     expect(output).not.toContain('argon2');
   });

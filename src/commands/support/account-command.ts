@@ -1,3 +1,4 @@
+import { instanceToPlain } from 'class-transformer';
 import type { INestApplicationContext, Type } from '@nestjs/common';
 import { type Account } from '../../accounts/account.entity.js';
 import { PasswordPolicy } from '../../auth/password/password-policy.js';
@@ -94,7 +95,8 @@ class AccountCommand {
 
   async show(email: string): Promise<void> {
     const account = await this.admin.find(email);
-    for (const [name, value] of Object.entries(account)) console.log(`${name}: ${JSON.stringify(value)}`);
+    for (const [name, value] of Object.entries(instanceToPlain(account)))
+      console.log(`${name}: ${JSON.stringify(value)}`);
     const logins = await this.get(LoginsService).list(account.id);
     const identities = await this.get(IdentitiesService).list(account.id);
     console.log(`logins: ${logins.length}`);
