@@ -25,6 +25,13 @@ export class CopyOfProject {
     );
   }
 
+  /** Like {@link run}, for a command that must succeed. @throws Error with the output */
+  async mustRun(command: string, ...parameters: string[]): Promise<string> {
+    const { code, output } = await this.run(command, ...parameters);
+    if (code !== 0) throw new Error(`${command} ${parameters.join(' ')} failed:\n${output}`);
+    return output;
+  }
+
   remove(): void {
     rmSync(this.folder, { recursive: true });
   }

@@ -50,14 +50,14 @@ try {
   await postgres.run('DROP DATABASE IF EXISTS postgres_only', 'CREATE DATABASE postgres_only');
   process.env['DATABASE_URL'] = DATABASE_URL.href;
   edit('package.json', (text) => text.replace(/"databases": \[[^\]]*\]/, '"databases": ["postgres"]'));
-  await run('npm', 'run', '--silent', 'make:module', '--', 'notes');
-  await run('node', 'dist/commands/migrate.js', '--yes');
+  await copy.mustRun('npm', 'run', '--silent', 'make:module', '--', 'notes');
+  await copy.mustRun('node', 'dist/commands/migrate.js', '--yes');
   edit('src/notes/note.entity.ts', (text) =>
     text
       .replace('import { Entity,', 'import { Column, Entity,')
       .replace(/(?=\n  @TimestampColumn\('created_at')/, COLUMNS),
   );
-  await run(
+  await copy.mustRun(
     'npm',
     'run',
     '--silent',
@@ -68,12 +68,12 @@ try {
   );
   console.log('The migration is generated');
   writeFileSync(join(copy.folder, 'test/postgres-only.e2e-spec.ts'), TEST);
-  await run('npx', 'prettier', '--write', '--log-level', 'warn', '.');
-  for (const check of ['lint', 'types']) await run('npm', 'run', '--silent', `check:${check}`);
+  await copy.mustRun('npx', 'prettier', '--write', '--log-level', 'warn', '.');
+  for (const check of ['lint', 'types']) await copy.mustRun('npm', 'run', '--silent', `check:${check}`);
 
   delete process.env['DATABASE_URL'];
-  await run('npm', 'run', '--silent', 'contracts');
-  await run(
+  await copy.mustRun('npm', 'run', '--silent', 'contracts');
+  await copy.mustRun(
     'npx',
     'jest',
     'notes',
@@ -112,10 +112,4 @@ try {
 function edit(file: string, change: (text: string) => string): void {
   const path = join(copy.folder, file);
   writeFileSync(path, change(readFileSync(path, 'utf8')));
-}
-
-/** @throws Error with the output when the command fails */
-async function run(command: string, ...parameters: string[]): Promise<void> {
-  const { code, output } = await copy.run(command, ...parameters);
-  if (code !== 0) throw new Error(`${command} ${parameters.join(' ')} failed:\n${output}`);
 }

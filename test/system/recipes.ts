@@ -18,14 +18,14 @@ const copy = new CopyOfProject();
 const data = mkdtempSync(join(tmpdir(), 'posts-api-data-'));
 const image = join(copy.folder, 'image');
 try {
-  const help = await run('npm', 'run', '--silent', 'recipe', '--', '--help');
+  const help = await copy.mustRun('npm', 'run', '--silent', 'recipe', '--', '--help');
   const names = [...help.matchAll(/^  ([a-z0-9-]+)  /gm)].map(([, name]) => name!);
-  for (const name of names) await run('npm', 'run', '--silent', 'recipe', '--', name);
+  for (const name of names) await copy.mustRun('npm', 'run', '--silent', 'recipe', '--', name);
   console.log(`${names.join(', ')} are added`);
-  await run('npm', 'run', '--silent', 'format');
-  await run('npm', 'run', '--silent', 'contracts');
+  await copy.mustRun('npm', 'run', '--silent', 'format');
+  await copy.mustRun('npm', 'run', '--silent', 'contracts');
   for (const check of CHECKS) {
-    await run('npm', 'run', '--silent', `check:${check}`);
+    await copy.mustRun('npm', 'run', '--silent', `check:${check}`);
     console.log(`check:${check} passes with the recipes`);
   }
 
@@ -80,12 +80,5 @@ function makeImage(): void {
 }
 
 function test(...names: readonly string[]): Promise<string> {
-  return run(process.execPath, 'node_modules/jest/bin/jest.js', ...names);
-}
-
-/** @throws Error with the output when the command fails */
-async function run(command: string, ...parameters: string[]): Promise<string> {
-  const { code, output } = await copy.run(command, ...parameters);
-  if (code !== 0) throw new Error(`${command} ${parameters.join(' ')} failed:\n${output}`);
-  return output;
+  return copy.mustRun(process.execPath, 'node_modules/jest/bin/jest.js', ...names);
 }

@@ -28,7 +28,7 @@ const copy = new CopyOfProject();
 try {
   const { title } = JSON.parse(readFileSync('package.json', 'utf8')) as { title: string };
   const former = new RegExp(title.replaceAll(' ', '[-_ ]?'), 'i');
-  await run('npm', 'run', '--silent', 'rename', '--', 'Invoices and Receipts API');
+  await copy.mustRun('npm', 'run', '--silent', 'rename', '--', 'Invoices and Receipts API');
   const left = globSync('**', {
     cwd: copy.folder,
     exclude: ['node_modules', 'node_modules/**', 'dist/**', 'public/guides/**'],
@@ -43,21 +43,16 @@ try {
     join(copy.folder, file),
   );
   const before = contracts.map((file) => readFileSync(file, 'utf8'));
-  await run('npm', 'run', '--silent', 'contracts');
+  await copy.mustRun('npm', 'run', '--silent', 'contracts');
   if (contracts.some((file, n) => readFileSync(file, 'utf8') !== before[n]))
     throw new Error('The contracts have changed');
-  for (const check of ['format', 'types', 'openapi']) await run('npm', 'run', '--silent', `check:${check}`);
-  await run('npx', 'jest', ...TESTS);
+  for (const check of ['format', 'types', 'openapi'])
+    await copy.mustRun('npm', 'run', '--silent', `check:${check}`);
+  await copy.mustRun('npx', 'jest', ...TESTS);
   console.log('The checks and the tests pass');
 } catch (error) {
   console.log((error as Error).message);
   process.exitCode = 1;
 } finally {
   copy.remove();
-}
-
-/** @throws Error with the output when the command fails */
-async function run(command: string, ...parameters: string[]): Promise<void> {
-  const { code, output } = await copy.run(command, ...parameters);
-  if (code !== 0) throw new Error(`${command} ${parameters.join(' ')} failed:\n${output}`);
 }
