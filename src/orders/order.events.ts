@@ -1,4 +1,5 @@
 import { defineEvents } from '../platform/changes/index.js';
+import { Order } from './order.entity.js';
 import { ORDERS_PATH, OrderView } from './order.view.js';
 
 export const ORDER_EVENTS = defineEvents({
@@ -6,5 +7,6 @@ export const ORDER_EVENTS = defineEvents({
   collection: ORDERS_PATH,
   changes: ['created'],
   isPrivate: true,
+  entity: Order,
   view: OrderView,
 });

@@ -1,11 +1,12 @@
 import { defineEvents } from '../platform/changes/index.js';
-import type { PostStatus } from './post.entity.js';
+import { Post, type PostStatus } from './post.entity.js';
 import { POSTS_PATH, PostView } from './post.view.js';
 
 export const POST_EVENTS = defineEvents({
   resource: 'post',
   collection: POSTS_PATH,
   changes: ['created', 'updated', 'published', 'unpublished', 'deleted'],
+  entity: Post,
   view: PostView,
 });
 

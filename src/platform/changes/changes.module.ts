@@ -20,6 +20,7 @@ import { EventStore } from './event-store.js';
 import { measureLog } from './measure-log.js';
 import { SubscriberPositions } from './subscribers/subscriber-positions.js';
 import { Subscribers } from './subscribers/subscribers.js';
+import { UnrecordedChanges } from './unrecorded-changes.js';
 
 export const eventAppender = (queries: Queries, transactions: Transactions): EventAppender =>
   new { sqlite: SqliteEventAppender, postgres: PostgresEventAppender }[queries.dialect.name](
@@ -48,6 +49,7 @@ class FeatureEventsModule {}
     InProcessEvents,
     SubscriberPositions,
     Subscribers,
+    UnrecordedChanges,
   ],
   exports: [Changes, EventAppender, EventLog, EventPurge, EventStore, EventTypes, Subscribers],
 })

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-
 import { currentContext, type RequestContext } from '../http/request-context.js';
 import { Clock } from '../jobs/clock.js';
 import { Transactions } from '../database/transactions.js';
@@ -9,6 +8,7 @@ import { AuditEntry } from './audit-entry.entity.js';
 import { CommittedEvents } from './committed-events.js';
 import type { NewEvent } from './define-events.js';
 import { EventAppender } from './event-appender.js';
+import { UnrecordedChanges } from './unrecorded-changes.js';
 
 /** The maximum length of a path in the audit log, in characters. */
 const MAX_SUBJECT = 500;
@@ -37,6 +37,7 @@ export class Changes {
     private readonly appender: EventAppender,
     private readonly clock: Clock,
     private readonly committed: CommittedEvents,
+    private readonly unrecorded: UnrecordedChanges,
   ) {}
 
   /**
@@ -68,6 +69,7 @@ export class Changes {
     if (events.length === 0) return;
     const { sql, parameters } = this.appender.insertion(events, this.clock.now().toISOString());
     await this.transactions.execute(sql, parameters);
+    this.unrecorded.markRecorded();
     // For listeners in this process; all other consumers read the table.
     this.transactions.onCommit(() => this.committed.report(events));
   }
@@ -79,7 +81,7 @@ export class Changes {
   }
 
   private requireUnitOfWork(): void {
-    if (this.transactions.isActive) return;
+    if (this.transactions.current) return;
     throw new Error('Changes are recorded with their rows: call record() within Transactions.run()');
   }
 }

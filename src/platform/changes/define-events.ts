@@ -21,6 +21,8 @@ interface Definition<Change extends string> {
   readonly changes: readonly Change[];
   /** Whether only the owner of a resource and staff may read it, see `@OwnerAccess()`. */
   readonly isPrivate?: boolean;
+  /** Its entity, whose changes need an event. */
+  readonly entity?: Type;
   /** The class of the data, for the reference. */
   readonly view: Type;
 }
@@ -38,6 +40,10 @@ export class EventsOf<Change extends string = string> {
 
   get isPrivate(): boolean {
     return this.definition.isPrivate ?? false;
+  }
+
+  get entity(): Type | undefined {
+    return this.definition.entity;
   }
 
   get types(): string[] {
@@ -88,6 +94,11 @@ export class EventTypes {
 
   get all(): readonly string[] {
     return [...this.definitions.keys()];
+  }
+
+  /** Whether the changes of an entity have events. */
+  haveEntity(entity: Function | string): boolean {
+    return [...this.definitions.values()].some((definition) => definition.entity === entity);
   }
 
   has(type: string): boolean {

@@ -28,9 +28,9 @@ export interface OpenWork<T> {
 export class Transactions {
   constructor(private readonly source: ServiceDataSource) {}
 
-  /** Whether there is a current unit of work, even if its transaction has not begun. */
-  get isActive(): boolean {
-    return this.source.unit !== undefined;
+  /** The current unit of work, even if its transaction has not begun. */
+  get current(): object | undefined {
+    return this.source.unit;
   }
 
   /**
