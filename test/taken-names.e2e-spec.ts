@@ -12,11 +12,6 @@ import { explainStartFailure } from '../src/platform/operations/start-failure.js
 import { startApi } from './support/api.js';
 import { ANY_STORE, STORES } from './support/stores.js';
 
-const EVENTS = defineEvents({ resource: 'post', changes: ['created'], view: class OtherView {} });
-
-@Module({ imports: [ChangesModule.forFeature(EVENTS)] })
-class EventTwiceModule {}
-
 const LETTER = new EntitySchema({
   name: 'Letter',
   tableName: 'mails',
@@ -31,6 +26,11 @@ class OtherPost {
   @Field()
   name!: string;
 }
+
+const EVENTS = defineEvents({ resource: 'post', changes: ['created'], view: OtherPost });
+
+@Module({ imports: [ChangesModule.forFeature(EVENTS)] })
+class EventTwiceModule {}
 
 @Resolver()
 class OtherPostResolver {

@@ -83,32 +83,33 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   },
 };
 
-const USAGE = `Usage: npm run recipe -- <name>
+const USAGE = `Usage: npm run recipe -- <name>…
 
-Adds a recipe of docs/recipes.md: its files in src/ and test/, its module, its packages, and what it changes in the
-contracts.
+Adds recipes of docs/recipes.md: their files in src/ and test/, their modules and packages, and what they change in
+the contracts.
 ${Object.entries(RECIPES)
   .map(([name, { about }]) => `  ${name.padEnd(13)}${about}`)
   .join('\n')}`;
 
-const { positionals } = parseCommandLine(USAGE, { allowPositionals: true });
-const [name = '', ...more] = positionals;
-const recipe = Object.hasOwn(RECIPES, name) ? RECIPES[name]! : rejectUsage(USAGE);
-if (more.length > 0) rejectUsage(USAGE);
-if (recipe.needs !== undefined && !existsSync(`src/${recipe.needs}`))
-  rejectUsage(`"${name}" extends another recipe: run npm run recipe -- ${recipe.needs} first`);
+const { positionals: names } = parseCommandLine(USAGE, { allowPositionals: true });
+if (names.length === 0 || !names.every((name) => Object.hasOwn(RECIPES, name))) rejectUsage(USAGE);
+const chosen = names.map((name) => ({ name, ...RECIPES[name]! }));
+for (const { name, needs, files } of chosen) {
+  if (needs !== undefined && !names.includes(needs) && !existsSync(`src/${needs}`))
+    rejectUsage(`"${name}" extends another recipe: add ${needs}, too`);
+  const taken = filesOf(files).map(targetOf).find(existsSync);
+  if (taken !== undefined) rejectUsage(`"${name}" cannot be added: there is ${taken} already`);
+}
 
-const sources = globSync(recipe.files.map((pattern) => join(FOLDER, pattern))).toSorted();
-const taken = sources.map(targetOf).find(existsSync);
-if (taken !== undefined) rejectUsage(`"${name}" cannot be added: there is ${taken} already`);
-
+const sources = chosen.flatMap(({ files }) => filesOf(files));
 for (const source of sources) write(targetOf(source), adapted(source));
 for (const source of sources.filter((file) => file.endsWith('.module.ts'))) {
   const [, type] = /export class (\w+)Module\b/.exec(readFileSync(source, 'utf8'))!;
   register(basename(dirname(source)), type!, basename(source, '.module.ts'));
 }
-const { packages = [], scripts = {}, edits = {} } = recipe;
-for (const [file, change] of Object.entries(edits)) edit(file, change);
+for (const { edits = {} } of chosen) for (const [file, change] of Object.entries(edits)) edit(file, change);
+const packages = chosen.flatMap((recipe) => recipe.packages ?? []);
+const scripts = Object.assign({}, ...chosen.map((recipe) => recipe.scripts)) as Record<string, string>;
 if (packages.length + Object.keys(scripts).length > 0) edit('package.json', withPackages);
 // They are installed already, for the tests of the recipes.
 if (packages.length > 0)
@@ -121,11 +122,13 @@ try {
   rejectUsage(error.message);
 }
 const tests = sources.filter((file) => file.endsWith('spec.ts')).map((file) => basename(file));
-console.log(
-  `\nNext:
+console.log(`\nNext:
 1. npm test -- ${tests.join(' ')}
-2. Make it yours: nothing else depends on these files`,
-);
+2. Make it yours: nothing else depends on these files`);
+
+function filesOf(patterns: readonly string[]): string[] {
+  return globSync(patterns.map((pattern) => join(FOLDER, pattern))).toSorted();
+}
 
 /** Where a file belongs in the service. */
 function targetOf(source: string): string {

@@ -20,7 +20,7 @@ const image = join(copy.folder, 'image');
 try {
   const help = await copy.mustRun('npm', 'run', '--silent', 'recipe', '--', '--help');
   const names = [...help.matchAll(/^  ([a-z0-9-]+)  /gm)].map(([, name]) => name!);
-  for (const name of names) await copy.mustRun('npm', 'run', '--silent', 'recipe', '--', name);
+  await copy.mustRun('npm', 'run', '--silent', 'recipe', '--', ...names);
   console.log(`${names.join(', ')} are added`);
   await copy.mustRun('npm', 'run', '--silent', 'format');
   await copy.mustRun('npm', 'run', '--silent', 'contracts');
