@@ -43,7 +43,7 @@ export class Mailings {
 
 /** The queue in Redis, and its worker in each process that serves. Without Redis, the service starts without them. */
 @Injectable()
-export class MailingQueue implements OnApplicationBootstrap, OnApplicationShutdown {
+class MailingQueue implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(MailingQueue.name);
   private queue?: Queue<MailingInput>;
   private worker?: Worker<MailingInput>;
