@@ -41,12 +41,13 @@ describe.each(STORES)('a role of one’s own on %s', (store) => {
     staff = bearer((await api.accounts.login('staff@example.com')).access);
     ada = bearer((await api.accounts.login('ada@example.com')).access);
     const { id } = (await api.get('/auth/me/', ada)).body;
-    path = `/v1/accounts/${id}/roles/reviewer`;
+    path = `/v1/accounts/${id}/roles`;
   });
   afterAll(() => api.stop());
 
   const review = () => api.get('/v1/drafts-to-review', ada);
-  const give = (url: string, headers: Record<string, string>) => api.send({ method: 'PUT', url, headers });
+  const give = (roles: unknown, headers: Record<string, string>, url = path) =>
+    api.send({ method: 'PUT', url, headers, body: { roles } });
   const codeOf = async () =>
     (await api.graphql('{ mayReview }', {}, ada)).body.errors?.[0].extensions.code as unknown;
 
@@ -54,24 +55,25 @@ describe.each(STORES)('a role of one’s own on %s', (store) => {
     expect(await api.get('/v1/drafts-to-review')).toBeError('UNAUTHENTICATED');
     expect(await review()).toBeError('FORBIDDEN');
     expect(await codeOf()).toBe('FORBIDDEN');
-    expect(await give(path, ada)).toBeError('FORBIDDEN');
+    expect(await give(['reviewer'], ada)).toBeError('FORBIDDEN');
 
-    expect(await give(path, staff)).toHaveStatus(204);
-    expect(await give(path, staff)).toHaveStatus(204);
+    expect(await give(['reviewer', 'editor'], staff)).toHaveStatus(204);
+    expect(await give(['reviewer'], staff)).toHaveStatus(204);
     expect(await review()).toHaveStatus(200);
     expect((await api.graphql('{ mayReview }', {}, ada)).body.data).toEqual({ mayReview: true });
 
-    expect(await api.delete(path, staff)).toHaveStatus(204);
+    expect(await give([], staff)).toHaveStatus(204);
     expect(await review()).toBeError('FORBIDDEN');
   });
 
-  it('exists for roles of the list and accounts that exist', async () => {
-    expect(await give(path.replace('reviewer', 'admin'), staff)).toHaveStatus(400);
-    expect(await give('/v1/accounts/999999/roles/editor', staff)).toBeError('NOT_FOUND');
+  it('is one of the list, of an account that exists', async () => {
+    for (const roles of [['admin'], ['editor', 'editor'], 'editor', undefined])
+      expect(await give(roles, staff)).toBeError('VALIDATION_ERROR', ['roles']);
+    expect(await give(['editor'], staff, '/v1/accounts/999999/roles')).toBeError('NOT_FOUND');
   });
 
   it('is deleted with the account', async () => {
-    await give(path, staff);
+    await give(['reviewer'], staff);
     await api.accounts.admin().delete('ada@example.com');
 
     expect(await review()).toBeError('TOKEN_NOT_VALID');

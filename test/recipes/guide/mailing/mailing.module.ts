@@ -21,6 +21,7 @@ import { Text } from '../../../../src/platform/http/validation/text.js';
 const NO_REDIS = 'Mailings need Redis: set REDIS_URL';
 
 export class MailingInput {
+  @ApiProperty({ example: 'News of November' })
   @Text({ min: 1, max: 200 })
   subject!: string;
 }

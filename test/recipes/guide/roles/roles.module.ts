@@ -1,11 +1,13 @@
-import { Controller, Delete, HttpCode, HttpStatus, Module, Param, ParseEnumPipe, Put } from '@nestjs/common';
+import { Body, Controller, HttpCode, HttpStatus, Module, Put } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
-import { ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
+import { ArrayUnique, IsArray, IsIn } from 'class-validator';
 import type { Repository } from 'typeorm';
+import { AccountsModule } from '../../../../src/accounts/accounts.module.js';
+import { AccountsService } from '../../../../src/accounts/accounts.service.js';
 import { AccountData, StaffOnly } from '../../../../src/platform/access/index.js';
 import { Changes } from '../../../../src/platform/changes/index.js';
-import { isForeignKeyViolation } from '../../../../src/platform/database/failures.js';
 import { Transactions } from '../../../../src/platform/database/transactions.js';
 import { AppError } from '../../../../src/platform/http/errors/errors.js';
 import { Throws } from '../../../../src/platform/http/openapi/returns.js';
@@ -13,51 +15,43 @@ import { Id } from '../../../../src/platform/http/validation/id.js';
 import { AccountRole, type Role, ROLES } from './account-role.entity.js';
 import { RolesGuard } from './roles.guard.js';
 
-const RoleParam = () =>
-  Param('role', new ParseEnumPipe(Object.fromEntries(ROLES.map((role) => [role, role]))));
+class RolesInput {
+  @IsArray()
+  @ArrayUnique()
+  @IsIn(ROLES, { each: true })
+  @ApiProperty({ type: 'array', items: { type: 'string', enum: [...ROLES] }, example: ['editor'] })
+  roles!: Role[];
+}
 
-/** Staff gives roles to accounts, and takes them away. */
+/** Staff says which roles an account has. */
 @ApiTags('Roles')
-@Controller({ path: 'accounts/:id/roles/:role', version: '1' })
+@Controller({ path: 'accounts/:id/roles', version: '1' })
 @StaffOnly()
 class RolesController {
   constructor(
     @InjectRepository(AccountRole) private readonly roles: Repository<AccountRole>,
+    private readonly accounts: AccountsService,
     private readonly transactions: Transactions,
     private readonly changes: Changes,
   ) {}
 
   @Put()
   @HttpCode(HttpStatus.NO_CONTENT)
-  @ApiOperation({ summary: 'Gives a role to an account' })
-  @ApiParam({ name: 'role', enum: ROLES })
+  @ApiOperation({ summary: 'Replaces the roles of an account' })
   @Throws({ NOT_FOUND: 'Account not found' })
-  give(@Id() accountId: number, @RoleParam() role: Role): Promise<void> {
-    return this.transactions
-      .run(async () => {
-        await this.roles.upsert({ accountId, role }, ['accountId', 'role']);
-        await this.changes.record();
-      })
-      .catch((cause: unknown) => {
-        if (!isForeignKeyViolation(cause)) throw cause;
-        throw new AppError('NOT_FOUND', 'Account not found', { cause });
-      });
-  }
-
-  @Delete()
-  @HttpCode(HttpStatus.NO_CONTENT)
-  @ApiOperation({ summary: 'Takes a role from an account' })
-  @ApiParam({ name: 'role', enum: ROLES })
-  take(@Id() accountId: number, @RoleParam() role: Role): Promise<void> {
+  replace(@Id() accountId: number, @Body() { roles }: RolesInput): Promise<void> {
     return this.transactions.run(async () => {
-      await this.roles.delete({ accountId, role });
+      // The lock keeps the account from being deleted meanwhile.
+      if (!(await this.accounts.lock(accountId))) throw new AppError('NOT_FOUND', 'Account not found');
+      await this.roles.delete({ accountId });
+      await this.roles.insert(roles.map((role) => ({ accountId, role })));
       await this.changes.record();
     });
   }
 }
 
 @Module({
-  imports: [TypeOrmModule.forFeature([AccountRole])],
+  imports: [TypeOrmModule.forFeature([AccountRole]), AccountsModule],
   controllers: [RolesController],
   providers: [{ provide: APP_GUARD, useClass: RolesGuard }],
 })
